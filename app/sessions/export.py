@@ -194,7 +194,10 @@ def _list_answer_lines(item: AnswerItem, show_source: _ShowSource) -> Iterator[s
 
 
 def _list_sources(citations: Sequence[Citation], show_source: _ShowSource) -> Iterator[str]:
-    """Yield a bullet for each cited number. A numbered list would be numbered anew when shown."""
+    """Yield a bullet for each cited number.
+
+    A numbered list would be numbered anew when it is shown, and a plain `- [1]` is a task.
+    """
     sources: dict[int, dict[str, dict[_Lines, None]]] = {}
     for cited in citations:
         name, lines = show_source(cited)
@@ -202,7 +205,7 @@ def _list_sources(citations: Sequence[Citation], show_source: _ShowSource) -> It
         found.update({lines: None} if lines else {})
     for number, names in sources.items():
         shown = (", ".join((name, *_name_places(sorted(lines)))) for name, lines in names.items())
-        yield f"- [{number}] {'; '.join(shown)}"
+        yield f"- **[{number}]** {'; '.join(shown)}"
 
 
 def _name_places(places: Sequence[_Lines]) -> Iterator[str]:

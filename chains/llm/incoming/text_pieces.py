@@ -17,6 +17,7 @@ __all__ = ["TextJoiner", "WholeTextReader"]
 
 _LEAST_CHARS: Final = 8
 _LEAST_WORDS: Final = 3  # different words
+_MOST_HELD: Final = 16  # deltas, so that an answer of many such does not wait for its end
 _MOST_UNSURE: Final = 2  # deltas that are long enough, and still no proof
 
 
@@ -81,7 +82,10 @@ class WholeTextReader:
         self._whole = delta
         self._sure += _is_sure(delta)
         if self._sure <= _MOST_UNSURE:
-            return ""
+            if len(self._held) < _MOST_HELD:
+                return ""
+            self._state = "deltas"
+            return self.end()
         self._state, self._held = "wholes", []
         return delta[self._shown_chars :]
 

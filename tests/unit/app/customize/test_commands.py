@@ -92,7 +92,7 @@ def test_a_chat_is_exported_to_a_new_file_each_time(reading: Assistant) -> None:
     text = first.read_text("utf-8")
     assert text.startswith("# Where is the barrel?\n\n## You\n\nWhere is the barrel?\n")
     assert "Attached: Watering.md" in text
-    assert "\nSources:\n\n- [1] Watering.md" in text
+    assert "\nSources:\n\n- **[1]** Watering.md" in text
     assert first.stat().st_mode & 0o077 == 0
     kept = Path(given(reading, "/export json", session=chat).markdown.split("`")[1])
     assert kept.suffix == ".json"

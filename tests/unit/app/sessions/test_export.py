@@ -6,6 +6,7 @@ from app.sessions.export import build_note, export_markdown
 from app.sessions.transcript import AnswerItem, ChatTranscript, UserItem
 from chains.citations.check import Citation, CitationReport
 from chains.turn_answer import TurnAnswer
+from vault.notes.note import parse_note
 
 TIME = "2026-05-14T14:03:00+00:00"
 
@@ -43,7 +44,7 @@ def test_an_answer_becomes_a_note_with_its_question_and_links() -> None:
     assert text == (
         '---\ndate: 2026-05-14\nmodel: "m/one"\nchat: "c1"\n---\n\n'
         "# When do beans ripen?\n\n## You\n\nWhen do beans ripen?\n\n## m/one\n\nIn July [1].\n\n"
-        "Sources:\n\n- [1] [[Beans#Sorts]], lines 3–9\n"
+        "Sources:\n\n- **[1]** [[Beans#Sorts]], lines 3–9\n"
     )
 
 
@@ -51,13 +52,14 @@ def test_a_chat_becomes_a_note_with_all_models() -> None:
     name, text = build_note(CHAT, "c1", None, resolve) or ("", "")
     assert name == "Beans and more"
     assert 'model: ["m/one", "m/two"]\n' in text
-    assert "- [1] [[a/Peas]], lines 3–9\n" in text, "the name alone would mean another note"
-    assert "- [2] Odd [x].md, lines 3–9\n" in text, "no link can name it"
+    assert "- **[1]** [[a/Peas]], lines 3–9\n" in text, "the name alone would mean another note"
+    assert "- **[2]** Odd [x].md, lines 3–9\n" in text, "no link can name it"
+    assert parse_note("Chat.md", text.encode())[0].tasks == ()
 
 
 def test_without_a_vault_sources_are_named() -> None:
     _, text = build_note(CHAT, "c1", "a1", None) or ("", "")
-    assert "- [1] garden/Beans.md, lines 3–9" in text
+    assert "- **[1]** garden/Beans.md, lines 3–9" in text
 
 
 def test_each_source_keeps_the_number_that_the_answer_cites() -> None:
@@ -72,9 +74,9 @@ def test_each_source_keeps_the_number_that_the_answer_cites() -> None:
     chat = ChatTranscript("Pumps", (answer("a1", "[1] [4] [2]", "m/one", *cited),))
     _, listed = export_markdown(chat).split("Sources:\n\n")
     assert listed.splitlines() == [
-        "- [1] Pump.md, lines 3, 5 and 7–9",
-        "- [4] Well.md, line 2",
-        "- [2] Tap.md, lines 1–4 and 8",
+        "- **[1]** Pump.md, lines 3, 5 and 7–9",
+        "- **[4]** Well.md, line 2",
+        "- **[2]** Tap.md, lines 1–4 and 8",
     ]
 
 

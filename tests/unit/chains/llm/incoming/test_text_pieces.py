@@ -49,6 +49,14 @@ def test_nothing_is_shown_twice_while_it_is_not_sure() -> None:
     assert [reader.add(whole) for whole in wholes] == ["The", "", "", "".join(wholes[1:])]
 
 
+def test_deltas_that_stay_unsure_are_not_held_to_the_end() -> None:
+    reader, words = WholeTextReader(), [f"word{number} " for number in range(60)]
+    wholes = [f"A {''.join(words[:end])}" for end in range(60)]
+    shown = [reader.add(whole) for whole in wholes]
+    assert shown[20:] == wholes[20:]
+    assert "".join(shown) + reader.end() == "".join(wholes)
+
+
 @pytest.mark.parametrize(
     "deltas",
     [
