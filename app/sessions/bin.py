@@ -5,7 +5,8 @@ crash leaves the chat either here or there. What else belongs to the chat (store
 results, journal of edits, a cut-off line) stays where it is until the chat is deleted for good.
 
 The name of a file in the bin says when its chat was deleted. A clock that was or is wrong never
-shortens the thirty days: where the times contradict each other, they begin again.
+ends the thirty days at once: where the times contradict each other, they begin again, and where
+they may have passed only on the clock, the removal is put off by seven days, once.
 """
 
 import logging
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from app.errors import AppError, SessionMissing, StorageFailed, storage_errors
-from app.sessions.bin_folder import BinFolder, BinnedFile, is_regular
+from app.sessions.bin_folder import DAYS_IN_BIN, BinFolder, BinnedFile, is_regular
 from app.sessions.file import open_locked
 from app.sessions.session import timestamp
 from app.sessions.session_info import SessionInfo
@@ -31,12 +32,8 @@ from resources.system.files import open_file, read_file, write_atomically
 __all__ = ["DAYS_IN_BIN", "BinnedChat", "ChatBin"]
 
 _log = logging.getLogger(__name__)
-DAYS_IN_BIN: Final = 30
-_KEPT_FOR: Final = timedelta(days=DAYS_IN_BIN)
 # Between two checks. After a longer one, the clock may have gone forward without the time.
 _LONGEST_BREAK: Final = timedelta(days=14)
-# The calendar of Python ends with the thirty days of a chat that is deleted then.
-_LAST_DELETION: Final = datetime(9999, 12, 31, tzinfo=UTC) - _KEPT_FOR
 _CHECKED: Final = ".strata-checked"  # changed at each check of the bin; no backup has it
 _RESULT: Final = re.compile(rb"\br[0-9a-f]{20}\b")  # the reference of a tool result in `state.db`
 
@@ -186,8 +183,9 @@ class ChatBin:
         """Delete the chats for good that have been in the bin for thirty days.
 
         The thirty days of a chat begin again if its deletion is in the future or before its last
-        change, and if they are over after a time in which nobody checked the bin, because then
-        perhaps only the clock went forward. Deletions that a crash or a failure interrupted are
+        change. If they are over after a time in which nobody checked the bin, perhaps only the
+        clock went forward: then the chat stays for seven more days, but only once, and so it does
+        if its last change is in the future. Deletions that a crash or a failure interrupted are
         completed. Failures are only logged.
 
         Returns:
@@ -212,20 +210,19 @@ class ChatBin:
                     _log.warning("The chat %s stays on the list and in the bin: %s", session, error)
 
     def _find_expired(self) -> list[BinnedFile]:
-        """Return the files whose thirty days are over, and let those in doubt begin again."""
+        """Return the files whose time is over, and let those in doubt stay.
+
+        The bin counts as checked only when all those in doubt have their new names: a check that
+        is interrupted is made again. The files are listed before the last check is looked up, so
+        a check by another process in between has renamed those in doubt.
+        """
         if not (files := self._list_files()):
             return []
-        expired, now = [], datetime.now(UTC)
+        now = datetime.now(UTC)
         with storage_errors(self.folder.path):
             is_checked = self._is_lately_checked(now)
+            expired = [file for file in files if self._is_expired(file, now, is_checked)]
             write_atomically(self.folder.path / _CHECKED, b"")
-            for file in files:
-                is_over = file.deleted < now - _KEPT_FOR
-                is_sure = is_checked and is_over and self._is_unchanged_since(file)
-                if is_sure:
-                    expired.append(file)
-                elif is_over or file.deleted > now:
-                    self._begin_again(file)
         return expired
 
     def _is_lately_checked(self, now: datetime) -> bool:
@@ -235,17 +232,36 @@ class ChatBin:
             return False
         return 0 <= since_s <= _LONGEST_BREAK.total_seconds()
 
-    def _is_unchanged_since(self, file: BinnedFile) -> bool:
-        """Return whether a chat's file and its last entry are older than its deletion."""
-        info, deleted_s = self._describe(file.path), file.deleted.timestamp()
-        if info is None:
+    def _is_expired(self, file: BinnedFile, now: datetime, is_checked: bool) -> bool:
+        """Return whether a file's time is certainly over. If that is in doubt, let it stay."""
+        if file.begun > now:
+            self._keep(file, self.folder.name_file(file.session))
             return False
-        return max(file.path.lstat().st_mtime, _read_time(info.updated)) <= deleted_s
+        if file.until >= now or not (changes_s := self._find_changes(file)):
+            return False
+        if any(file.begun.timestamp() < at_s <= now.timestamp() for at_s in changes_s):
+            # Also one that was restored from a backup a moment ago.
+            self._keep(file, self.folder.name_file(file.session))
+            return False
+        is_doubtful = not is_checked or max(changes_s) > now.timestamp()
+        if is_doubtful and file.put_off is None:
+            self._keep(file, self.folder.name_put_off(file))
+            return False
+        return True
 
-    def _begin_again(self, file: BinnedFile) -> None:
-        _log.warning("The chat %s stays in the bin for thirty days from now.", file.session)
-        with suppress(FileNotFoundError):  # another process restored it
-            rename_path(file.path, self.folder.name_file(file.session).path)
+    def _find_changes(self, file: BinnedFile) -> tuple[float, ...]:
+        """Return when a chat and its file were changed last, or nothing if the file is gone."""
+        if (info := self._describe(file.path)) is None:
+            return ()
+        with suppress(FileNotFoundError):  # another process renamed it
+            return file.path.lstat().st_mtime, _read_time(info.updated)
+        return ()
+
+    def _keep(self, file: BinnedFile, named: BinnedFile) -> None:
+        """Give a file the name that lets it stay longer."""
+        _log.warning("The chat %s stays in the bin until %s.", file.session, named.until.date())
+        with suppress(FileNotFoundError):  # another process restored or renamed it
+            rename_path(file.path, named.path)
 
     def _mark_as_gone(self, files: Iterable[BinnedFile]) -> tuple[str, ...]:
         """Begin to delete files for good, and return the ids of the chats that are gone with them.
@@ -334,8 +350,7 @@ class ChatBin:
 
     def _make_entry(self, file: BinnedFile) -> BinnedChat:
         info = self._describe(file.path)
-        at = file.deleted
-        until = min(at, _LAST_DELETION) + _KEPT_FOR
+        at, until = file.deleted, file.until
         shown = info or SessionInfo(file.session, "", "", "", vault=None, project=None, turns=0)
         return BinnedChat(shown, timestamp(at.timestamp()), timestamp(until.timestamp()))
 

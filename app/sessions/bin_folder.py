@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
@@ -12,11 +12,20 @@ from typing import Final
 from app.errors import StorageFailed, storage_errors
 from resources.system.files import make_private_folder
 
-__all__ = ["BinFolder", "BinnedFile", "is_regular"]
+__all__ = ["DAYS_IN_BIN", "BinFolder", "BinnedFile", "is_regular"]
+
+DAYS_IN_BIN: Final = 30
+_KEPT_FOR: Final = timedelta(days=DAYS_IN_BIN)
+_PUT_OFF_FOR: Final = timedelta(days=7)
+# The calendar of Python ends with the thirty days of a chat that is deleted then.
+_LAST_DELETION: Final = datetime(9999, 12, 31, tzinfo=UTC) - _KEPT_FOR
 
 _STAMP: Final = "%Y%m%dT%H%M%S%fZ"
-# The file of a chat that is being deleted for good has `.gone` in its name. Nothing lists it.
-_NAME: Final = re.compile(r"([A-Za-z0-9][\w-]{0,63})\.(\d{8}T\d{12}Z)(\.gone)?\.jsonl", re.ASCII)
+# The second time, if there is one, is the end of the days by which the removal was put off. The
+# file of a chat that is being deleted for good has `.gone` in its name. Nothing lists it.
+_NAME: Final = re.compile(
+    r"([A-Za-z0-9][\w-]{0,63})\.(\d{8}T\d{12}Z)(?:\.(\d{8}T\d{12}Z))?(\.gone)?\.jsonl", re.ASCII
+)
 
 
 @dataclass(frozen=True)
@@ -28,12 +37,26 @@ class BinnedFile:
         session: the id of the chat.
         deleted: when the chat was deleted.
         is_gone: whether the chat is being deleted for good.
+        put_off: the time until which its removal was put off, or None if it never was.
     """
 
     path: Path
     session: str
     deleted: datetime
     is_gone: bool
+    put_off: datetime | None = None
+
+    @property
+    def until(self) -> datetime:
+        """Return when the chat will be deleted for good."""
+        return self.put_off or min(self.deleted, _LAST_DELETION) + _KEPT_FOR
+
+    @property
+    def begun(self) -> datetime:
+        """Return when the days that end with `until` began."""
+        if self.put_off is None:
+            return self.deleted
+        return self.put_off - min(_PUT_OFF_FOR, self.put_off - self.deleted)
 
 
 class BinFolder:
@@ -77,6 +100,14 @@ class BinFolder:
             now += timedelta(microseconds=1)
         return BinnedFile(path, session, now, is_gone=False)
 
+    def name_put_off(self, file: BinnedFile) -> BinnedFile:
+        """Return an unused name for a file whose removal is put off by seven days from now."""
+        until = min(datetime.now(UTC), _LAST_DELETION) + _PUT_OFF_FOR
+        name = file.path.name.removesuffix(".jsonl")
+        while os.path.lexists(path := self.path / f"{name}.{until.strftime(_STAMP)}.jsonl"):
+            until += timedelta(microseconds=1)
+        return replace(file, path=path, put_off=until)
+
     def find_id(self, path: Path) -> str | None:
         """Return the id of the chat to which a path in the folder belongs, or None for another one.
 
@@ -110,9 +141,13 @@ def _read_name(path: Path) -> BinnedFile | None:
     """Read the name of a file in the bin, or return None for another file."""
     if (match := _NAME.fullmatch(path.name)) is None:
         return None
-    session, stamp, gone = match.groups()
+    session, stamp, put_off, gone = match.groups()
     try:
-        deleted = datetime.strptime(stamp, _STAMP).replace(tzinfo=UTC)
+        deleted, until = _read_stamp(stamp), _read_stamp(put_off) if put_off else None
     except ValueError:  # no day of the calendar
         return None
-    return BinnedFile(path, session, deleted, gone is not None)
+    return BinnedFile(path, session, deleted, gone is not None, until)
+
+
+def _read_stamp(stamp: str) -> datetime:
+    return datetime.strptime(stamp, _STAMP).replace(tzinfo=UTC)

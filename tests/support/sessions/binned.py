@@ -12,6 +12,11 @@ _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 def let_pass(store: SessionStore, session: str, days: float) -> None:
     """Make a chat in the bin older, and the bin one that was checked a moment ago."""
     store.bin.remove_expired()
+    make_older(store, session, days)
+
+
+def make_older(store: SessionStore, session: str, days: float) -> None:
+    """Make a chat in the bin older, without a check of the bin."""
     (file,) = store.bin.find_files(session)
     past = timedelta(days=days)
 
@@ -23,13 +28,20 @@ def let_pass(store: SessionStore, session: str, days: float) -> None:
     file.write_text(_TIME.sub(shift, file.read_text("utf-8")), "utf-8")
     os.utime(file, (changed_s, changed_s))
     (chat,) = (one for one in store.bin.folder.list_files() if one.session == session)
-    rename_deleted(store, session, chat.deleted - past)
+    until = None if chat.put_off is None else chat.put_off - past
+    rename_deleted(store, session, chat.deleted - past, until)
 
 
-def rename_deleted(store: SessionStore, session: str, at: datetime) -> None:
-    """Let the name of a chat's file in the bin say that it was deleted at a time."""
+def rename_deleted(
+    store: SessionStore, session: str, at: datetime, until: datetime | None = None
+) -> None:
+    """Let the name of a chat's file in the bin say that it was deleted at a time.
+
+    If a second time is given, the removal was put off until then.
+    """
     (file,) = store.bin.find_files(session)
-    file.rename(file.with_name(f"{session}.{at.year:04}{at:%m%dT%H%M%S%fZ}.jsonl"))
+    stamps = (f"{one.year:04}{one:%m%dT%H%M%S%fZ}" for one in (at, until) if one)
+    file.rename(file.with_name(".".join([session, *stamps, "jsonl"])))
 
 
 def set_checked(store: SessionStore, days: float) -> None:

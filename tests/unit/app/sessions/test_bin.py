@@ -2,7 +2,9 @@
 
 import errno
 import json
+import os
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -17,7 +19,7 @@ from app.state_db import StateDB
 from context.log.entries import MessageEntry
 from context.messages import Message
 from resources.system import calls
-from tests.support.sessions.binned import let_pass, rename_deleted, set_checked
+from tests.support.sessions.binned import let_pass, make_older, rename_deleted, set_checked
 
 
 @pytest.fixture
@@ -135,28 +137,21 @@ def test_what_is_older_than_thirty_days_is_removed(store: SessionStore) -> None:
 
 
 @pytest.mark.parametrize(
-    ("deleted", "checked_days"),
+    "deleted",
     [
-        (datetime(2020, 1, 1, tzinfo=UTC), 0),  # before its own entries
-        (datetime(1, 1, 1, tzinfo=UTC), 0),
-        (datetime(2099, 1, 1, tzinfo=UTC), 0),
-        (datetime(9999, 12, 31, tzinfo=UTC), 0),
-        ("as it was", 400),  # the clock is a year ahead, or nobody has used Strata for a year
-        ("as it was", 20),
-        ("as it was", -400),  # the clock was a year ahead and is right again
+        datetime(2020, 1, 1, tzinfo=UTC),  # before its own entries
+        datetime(1, 1, 1, tzinfo=UTC),
+        datetime(2099, 1, 1, tzinfo=UTC),
+        datetime(9999, 12, 31, tzinfo=UTC),
     ],
 )
 def test_a_wrong_clock_lets_the_thirty_days_begin_again(
-    store: SessionStore, deleted: datetime | str, checked_days: float
+    store: SessionStore, deleted: datetime
 ) -> None:
     session, begun = chat(store, "Where?"), datetime.now(UTC)
     store.delete(session)
-    if isinstance(deleted, datetime):
-        store.bin.remove_expired()
-        rename_deleted(store, session, deleted)
-    else:
-        let_pass(store, session, days=40)
-        set_checked(store, checked_days)
+    store.bin.remove_expired()
+    rename_deleted(store, session, deleted)
     assert [one.info.session for one in store.bin.list_chats()] == [session]
     assert store.bin.remove_expired() == ()
     (binned,) = store.bin.list_chats()
@@ -166,6 +161,121 @@ def test_a_wrong_clock_lets_the_thirty_days_begin_again(
     assert store.bin.remove_expired() == ()
     let_pass(store, session, days=2)
     assert store.bin.remove_expired() == (session,)
+
+
+@pytest.mark.parametrize(
+    ("checked_days", "changed_days"),
+    [
+        (400, 40),  # the clock is a year ahead, or nobody has used Strata for a year
+        (20, 40),
+        (-400, 40),  # the clock was a year ahead and is right again
+        (0, -400),  # the clock was a year ahead at the last change
+        (20, -400),
+    ],
+)
+def test_a_removal_in_doubt_is_put_off_once_by_seven_days(
+    store: SessionStore, checked_days: float, changed_days: float
+) -> None:
+    session, begun = chat(store, "Where?"), datetime.now(UTC)
+    store.delete(session)
+    let_pass(store, session, days=40)
+    (file,) = store.bin.find_files(session)
+    changed_s = (begun - timedelta(days=changed_days)).timestamp()
+    os.utime(file, (changed_s, changed_s))
+    set_checked(store, checked_days)
+    (before,) = store.bin.list_chats()
+    assert store.bin.remove_expired() == ()
+    (binned,) = store.bin.list_chats()
+    assert binned.deleted == before.deleted
+    until = datetime.fromisoformat(binned.until)
+    assert timedelta(seconds=-1) < until - begun - timedelta(days=7) < timedelta(hours=1)
+    let_pass(store, session, days=6)
+    set_checked(store, checked_days)
+    assert store.bin.remove_expired() == ()
+    let_pass(store, session, days=2)
+    set_checked(store, checked_days)
+    assert store.bin.remove_expired() == (session,)
+    assert store.bin.list_all_files() == []
+
+
+def test_a_chat_leaves_the_bin_of_somebody_who_starts_strata_every_three_weeks(
+    store: SessionStore,
+) -> None:
+    session = chat(store, "Where?")
+    store.delete(session)
+    removed = []
+    for _start in range(3):
+        let_pass(store, session, days=21)
+        set_checked(store, 21)
+        removed.append(store.bin.remove_expired())
+    assert removed == [(), (), (session,)]
+
+
+def test_a_removal_put_off_by_a_clock_that_was_ahead_begins_again(store: SessionStore) -> None:
+    session, begun = chat(store, "Where?"), datetime.now(UTC)
+    store.delete(session)
+    let_pass(store, session, days=40)
+    set_checked(store, 20)
+    store.bin.remove_expired()
+    let_pass(store, session, days=-30)
+    store.bin.remove_expired()
+    (binned,) = store.bin.list_chats()
+    lasts = datetime.fromisoformat(binned.until) - begun
+    assert timedelta(days=29) < lasts < timedelta(days=31)
+
+
+@pytest.mark.parametrize("is_ahead", [False, True])
+def test_a_copy_from_a_backup_has_thirty_days_though_its_removal_was_put_off_long_ago(
+    store: SessionStore, is_ahead: bool
+) -> None:
+    session, begun = chat(store, "Where?"), datetime.now(UTC)
+    store.delete(session)
+    let_pass(store, session, days=-400 if is_ahead else 40)
+    rename_deleted(store, session, begun - timedelta(days=40), begun - timedelta(days=2))
+    (file,) = store.bin.find_files(session)
+    file.write_bytes(file.read_bytes())
+    assert store.bin.remove_expired() == ()
+    (binned,) = store.bin.list_chats()
+    lasts = datetime.fromisoformat(binned.until) - begun
+    assert timedelta(days=29) < lasts < timedelta(days=31)
+
+
+def test_a_chat_whose_removal_was_put_off_comes_back(store: SessionStore) -> None:
+    session = chat(store, "Where?")
+    store.delete(session)
+    let_pass(store, session, days=40)
+    set_checked(store, 20)
+    store.bin.remove_expired()
+    store.bin.restore(session)
+    assert list_ids(store) == ([session], [])
+
+
+@pytest.mark.parametrize("is_killed", [True, False])
+def test_a_check_that_is_interrupted_is_made_again(
+    store: SessionStore, monkeypatch: pytest.MonkeyPatch, is_killed: bool
+) -> None:
+    """The clock is a year ahead, and the second of three chats cannot be renamed."""
+    sessions = {chat(store, text) for text in ("One?", "Two?", "Three?")}
+    for session in sessions:
+        store.delete(session)
+    store.bin.remove_expired()
+    for session in sessions:
+        make_older(store, session, days=400)
+    set_checked(store, 400)
+    left = iter([True])
+
+    def rename_or_stop(source: Path, target: Path) -> None:
+        if next(left, None) is None:
+            raise _Killed if is_killed else OSError(errno.EIO, "Input/output error", str(source))
+        calls.rename_path(source, target)
+
+    with monkeypatch.context() as patched:
+        patched.setattr("app.sessions.bin.rename_path", rename_or_stop)
+        with pytest.raises(_Killed) if is_killed else nullcontext():
+            assert store.bin.remove_expired() == ()
+    for _start in range(2):
+        assert store.bin.remove_expired() == ()
+        assert set(list_ids(store)[1]) == sessions
 
 
 def test_files_of_a_chat_that_begin_again_do_not_replace_each_other(store: SessionStore) -> None:
