@@ -1,7 +1,8 @@
 """Read the numbers that values begin with, such as "1,400 EUR", "9.8 kg" or "4,5", and add them.
 
 A point or a comma may stand before decimals or between thousands. Most numbers show which it is.
-Of one such as "1.900", only the other values of the same property can tell.
+Of one such as "1.900", only the other values of the same property can tell for certain. Where
+numbers are compared, its point stands before decimals, since a plain text or YAML writes them so.
 """
 
 import re
@@ -39,8 +40,14 @@ _AMOUNT: Final = re.compile(
     r"(?P<end>[.,]?)(?P<behind>.*)",
     re.DOTALL,
 )
-_UNIT: Final = re.compile(rf"[^\W\d_]{{1,12}}\.?|[{_CURRENCIES}%°]|°[CFK]|")
-_MONEY: Final = re.compile(rf"[{_CURRENCIES}]|{_CODES}", re.IGNORECASE)
+_UNIT: Final = re.compile(
+    rf"[^\W\d_]{{1,12}}\.?|[{_CURRENCIES}%°]|°[CFK]|pour cent|por ciento|", re.IGNORECASE
+)
+_MONEY: Final = re.compile(
+    rf"[{_CURRENCIES}]|(?:{_CODES}|euros?|dollars?|francs?|franken)(?![^\W\d_])", re.IGNORECASE
+)
+# A day of a year, such as "24.12.", which is no number.
+_DAY_AND_MONTH: Final = re.compile(r"(?:0?[1-9]|[12]\d|3[01])\.(?:0?[1-9]|1[0-2])\.")
 _THOUSANDS: Final = re.compile(r"[1-9]\d{0,2}(?:[.,]\d{3})+")
 _MOST_DECIMALS: Final = 2
 _MOST_CHARS: Final = 100
@@ -83,6 +90,7 @@ class _Written:
         has_two: whether the number can be read in two ways.
         unit: the currency before the number.
         behind: what follows the number.
+        is_ended: whether a point or comma stands behind the number, which ends a sentence or part.
     """
 
     digits: str
@@ -90,11 +98,24 @@ class _Written:
     has_two: bool
     unit: str
     behind: str
+    is_ended: bool
 
     @property
     def is_money(self) -> bool:
         """Whether the unit is a currency."""
-        return _MONEY.fullmatch(self.unit or self.behind) is not None
+        return _MONEY.match(self.unit or self.behind) is not None
+
+    def list_marks(self, mark: DecimalMark) -> tuple[DecimalMark, ...]:
+        """Return the decimal marks that the number may be read with, the most likely one first.
+
+        Args:
+            mark: the decimal mark of the values that the number belongs to, if it is known.
+        """
+        if mark or not self.has_two:
+            return (mark,)
+        if "." in self.digits:
+            return (",", ".") if self.is_money else (".",)
+        return (".",) if self.is_money else (".", ",")
 
     def read(self, mark: DecimalMark) -> tuple[Decimal, int]:
         """Return the number and its decimals.
@@ -132,20 +153,26 @@ def has_two_readings(text: str, mark: DecimalMark) -> bool:
 def read_number(text: str, mark: DecimalMark = "") -> Decimal | None:
     """Return the number that a text begins with, or None if it begins with something else.
 
-    If it can be read in two ways and the mark is not known, it is taken for thousands.
+    If the mark is not known, a single point is taken for the decimal one, except in money, and a
+    comma before three digits for thousands.
     """
-    written = _read(text)
-    return None if written is None else written.read(mark)[0]
+    return next(iter(read_numbers(text, mark)), None)
 
 
 def read_numbers(text: str, mark: DecimalMark = "") -> tuple[Decimal, ...]:
-    """Return all numbers that the beginning of a text may mean. Money has no three decimals."""
+    """Return all numbers that the beginning of a text may mean, the most likely one first.
+
+    "3.875" is a decimal, and "1,400 EUR" has thousands. Without another value that tells, both are
+    possible of "1.859 EUR", since fuel is priced so, and of "1,400".
+
+    Args:
+        text: the text.
+        mark: the decimal mark of the values that it belongs to, if it is known.
+    """
     written = _read(text)
     if written is None:
         return ()
-    if mark or not written.has_two or written.is_money:
-        return (written.read(mark)[0],)
-    return tuple(dict.fromkeys(written.read(each)[0] for each in (".", ",")))
+    return tuple(written.read(each)[0] for each in written.list_marks(mark))
 
 
 def parse_amount(text: str, mark: DecimalMark = "") -> Amount | None:
@@ -156,7 +183,7 @@ def parse_amount(text: str, mark: DecimalMark = "") -> Amount | None:
     written = _read(text)
     if written is None or _UNIT.fullmatch(written.behind) is None:
         return None
-    if written.unit and written.behind:
+    if written.behind and (written.unit or written.is_ended):
         return None
     number, decimals = written.read(mark)
     return Amount(number, written.unit or written.behind, decimals)
@@ -194,14 +221,15 @@ def _read(text: str) -> _Written | None:
         return None
     rest = found["rest"]
     whole = re.sub(r"\D", "", found["whole"])
-    if (rest and found["end"]) or len(whole) + len(rest) > _MOST_CHARS:
-        return None  # a day such as "24.12.", or no amount of anything
+    if _DAY_AND_MONTH.fullmatch(found[0]) or len(whole) + len(rest) > _MOST_CHARS:
+        return None  # no amount of anything
     is_grouped = whole != found["whole"]
     read = _find_mark(whole, rest, is_grouped=is_grouped)
     if read is None:
         return None
     sign = (found["sign"] or found["second"] or "").replace("−", "-")
-    return _Written(f"{sign}{whole}{rest}", *read, found["before"] or "", found["behind"].strip())
+    before, behind = found["before"] or "", found["behind"].strip()
+    return _Written(f"{sign}{whole}{rest}", *read, before, behind, is_ended=bool(found["end"]))
 
 
 def _find_mark(whole: str, rest: str, *, is_grouped: bool) -> tuple[DecimalMark, bool] | None:

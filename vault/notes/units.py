@@ -7,17 +7,18 @@ from typing import Final
 
 from vault.notes.keywords import fold
 
-__all__ = ["convert_amount"]
+__all__ = ["can_convert", "convert_amount"]
 
-# The names of units by what they measure, each with its size in the first unit of the row.
+# The names of units by what they measure, each with its size in the first unit of the row. A name
+# such as "m" or "pounds" may mean two units: the other unit tells which.
 _UNITS: Final[Mapping[str, Mapping[str, str]]] = {
     "mass": {
         "g gr gram grams gramm gramme grammes gramo gramos": "1",
         "mg milligram milligrams milligramm": "0.001",
         "kg kgs kilo kilos kilogram kilograms kilogramm kilogramme kilogrammes kilogramo": "1000",
         "t ton tons tonne tonnes tonnen tonelada toneladas": "1000000",
-        "lb lbs": "453.59237",
-        "oz": "28.349523125",
+        "lb lbs pound pounds": "453.59237",
+        "oz ounce ounces": "28.349523125",
     },
     "length": {
         "m meter meters metre metres metern mètre mètres metro metros": "1",
@@ -25,6 +26,7 @@ _UNITS: Final[Mapping[str, Mapping[str, str]]] = {
         "cm centimeter centimeters centimetre centimetres zentimeter centímetro": "0.01",
         "dm": "0.1",
         "km kilometer kilometers kilometre kilometres kilometern kilometro kilometros": "1000",
+        "in inch inches zoll": "0.0254",
         "ft foot feet": "0.3048",
         "yd yard yards": "0.9144",
         "mi mile miles meile meilen": "1609.344",
@@ -39,7 +41,8 @@ _UNITS: Final[Mapping[str, Mapping[str, str]]] = {
     "area": {"m² qm sqm": "1", "ha hectare hectares hektar hectárea hectáreas": "10000"},
     "duration": {
         "s sec secs second seconds sekunde sekunden seconde secondes segundo segundos": "1",
-        "min mins minute minutes minuten minuto minutos": "60",
+        "ms": "0.001",
+        "min mins m minute minutes minuten minuto minutos": "60",
         "h hr hrs hour hours std stunde stunden heure heures hora horas": "3600",
         "d day days tag tage tagen jour jours día días": "86400",
         "week weeks woche wochen semaine semaines semana semanas": "604800",
@@ -48,11 +51,24 @@ _UNITS: Final[Mapping[str, Mapping[str, str]]] = {
         "month months monat monate monaten mois mes meses": "1",
         "year years jahr jahre jahren an ans année années año años": "12",
     },
-    "data": {"b byte bytes": "1", "kb": "1e3", "mb": "1e6", "gb": "1e9", "tb": "1e12"},
+    "data": {
+        "b byte bytes": "1",
+        "kb": "1e3",
+        "mb": "1e6",
+        "gb": "1e9",
+        "tb": "1e12",
+        "kib": "1024",
+        "mib": "1048576",
+        "gib": "1073741824",
+        "tib": "1099511627776",
+    },
+    "power": {"w watt watts": "1", "kw": "1000", "mw": "1000000"},
+    "share": {"% percent pct prozent": "1"},
+    "pages": {"p pp page pages seite seiten página páginas": "1"},
     "energy": {"kcal": "4.184", "kj": "1", "wh": "3.6", "kwh": "3600"},
     "euros": {"€ eur euro euros": "1"},
     "dollars": {"$ usd dollar dollars": "1"},
-    "pounds": {"£ gbp": "1"},
+    "pounds": {"£ gbp pound pounds": "1"},
     "stars": {"star stars stern sterne sternen étoile étoiles estrella estrellas": "1"},
 }
 # Endings that two forms of another unit may differ in, as in "1 box" and "2 boxes".
@@ -62,26 +78,46 @@ _ENDINGS: Final = ("s", "es", "n", "en", "e")
 def convert_amount(number: Decimal, unit: str, other: str) -> Decimal | None:
     """Convert a number of one unit to another, or return None if they measure different things.
 
+    The number stays the same if one of the units is not known.
+
     Args:
         number: the number.
         unit: its unit, as written.
         other: the unit to convert it to.
     """
-    unit, other = (fold(each).rstrip(".") for each in (unit, other))
-    known = _read_units()
-    if unit in known and other in known:
-        (kind, size), (other_kind, other_size) = known[unit], known[other]
-        return number * size / other_size if kind == other_kind else None
-    short, long = sorted((unit, other), key=len)
-    return number if short == long or long in map(short.__add__, _ENDINGS) else None
+    sizes, other_sizes = _find_sizes(unit), _find_sizes(other)
+    if not (sizes and other_sizes):
+        return number
+    kind = next((kind for kind in sizes if kind in other_sizes), None)
+    return None if kind is None else number * sizes[kind] / other_sizes[kind]
+
+
+def can_convert(unit: str, other: str) -> bool:
+    """Return whether two units are known to measure the same, or differ only in their ending."""
+    sizes, other_sizes = _find_sizes(unit), _find_sizes(other)
+    if sizes and other_sizes:
+        return not sizes.keys().isdisjoint(other_sizes)
+    short, long = sorted((_fold_unit(unit), _fold_unit(other)), key=len)
+    return short == long or long in map(short.__add__, _ENDINGS)
+
+
+def _fold_unit(unit: str) -> str:
+    return fold(unit).rstrip(".")
+
+
+def _find_sizes(unit: str) -> Mapping[str, Decimal]:
+    """Return the size of a unit by what it measures, or nothing if it is not known."""
+    return _read_units().get(_fold_unit(unit), {})
 
 
 @cache
-def _read_units() -> Mapping[str, tuple[str, Decimal]]:
-    """Return what each unit measures, and its size, by its folded name."""
-    return {
-        fold(name): (kind, Decimal(size))
-        for kind, sizes in _UNITS.items()
-        for names, size in sizes.items()
-        for name in names.split()
-    }
+def _read_units() -> Mapping[str, Mapping[str, Decimal]]:
+    """Return the sizes of each unit by what it measures, by its folded name."""
+    units: dict[str, dict[str, Decimal]] = {}
+    for kind, sizes in _UNITS.items():
+        for names, size in sizes.items():
+            for name in names.split():
+                units.setdefault(fold(name), {})[kind] = Decimal(size)
+    for name in ("pour cent", "por ciento"):
+        units[name] = units["%"]
+    return units

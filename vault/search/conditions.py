@@ -24,7 +24,7 @@ from vault.notes.amounts import (
 from vault.notes.keywords import fold
 from vault.notes.links import fold_link_name
 from vault.notes.tasks import TaskKind, find_tasks
-from vault.notes.units import convert_amount
+from vault.notes.units import can_convert, convert_amount
 from vault.records import Records
 from vault.search.passages import Passages
 
@@ -156,61 +156,91 @@ def compare_values(value: str, condition: Condition, mark: DecimalMark = "") -> 
 
     Days are compared as days, and values that begin with a number by it. Amounts with a unit are
     converted to the one that is asked for, and fulfil no condition if they measure something else.
-    Other values are equal if they differ only in case and accents. A unit may be left out. A number
-    that can be read in two ways fulfils the condition if one of them does, so that no note is
-    missed.
+    Other values are equal if they differ only in case and accents. A unit may be left out, and one
+    that is not known is ignored. A number that can be read in two ways fulfils the condition if one
+    of them does, or both if the condition is negated, so that no note is missed.
 
     Args:
         value: the value.
         condition: the condition.
         mark: the decimal mark of the values of the property, if it is known.
     """
-    is_fulfilled = condition.also is None or compare_values(value, condition.also, mark)
-    return is_fulfilled and _is_within(value, condition, mark)
+    outcomes = _list_outcomes(value, condition, mark)
+    return outcomes == {True} if condition.is_negated else True in outcomes
 
 
-def _is_within(value: str, condition: Condition, mark: DecimalMark) -> bool:
-    wanted = condition.value
+def _list_outcomes(value: str, condition: Condition, mark: DecimalMark) -> set[bool]:
+    """Return whether a value fulfils a condition, for each number that it may mean."""
+    numbers = read_numbers(value, mark) or (None,)
+    return {_is_within(value, number, condition, mark) for number in numbers}
+
+
+def _is_within(value: str, number: Decimal | None, condition: Condition, mark: DecimalMark) -> bool:
+    """Return whether a value fulfils a condition if it means a number, or none."""
+    wanted, also = condition.value, condition.also
+    if also is not None and not _is_within(value, number, also, mark):
+        return False
     if condition.comparison in ("=", "!="):
-        return _is_equal(value, wanted, mark) == (condition.comparison == "=")
+        return _is_equal(value, number, wanted, mark) == (condition.comparison == "=")
     if _DAY.match(value) and _DAY.match(wanted):
         return _is_in_order(value[:10], wanted[:10], condition.comparison)
     limit = read_number(wanted, mark)
-    if limit is None:
+    converted = None if number is None else _convert_number(number, value, wanted)
+    if limit is None or converted is None:
         return False
-    numbers = _convert_numbers(value, wanted, mark)
-    return any(_is_in_order(number, limit, condition.comparison) for number in numbers)
+    return _is_in_order(converted, limit, condition.comparison)
 
 
-def _convert_numbers(value: str, wanted: str, mark: DecimalMark) -> tuple[Decimal, ...]:
-    """Return all numbers that a value may mean, in the unit that is asked for, if there are any."""
-    numbers = read_numbers(value, mark)
-    amount, other = parse_amount(value, mark), parse_amount(wanted, mark)
+def _convert_number(number: Decimal, value: str, wanted: str) -> Decimal | None:
+    """Convert the number of a value to the unit that is asked for, if both have a unit.
+
+    Return None if they measure different things.
+    """
+    amount, other = parse_amount(value), parse_amount(wanted)
     if amount is None or other is None or not (amount.unit and other.unit):
-        return numbers
-    converted = (convert_amount(number, amount.unit, other.unit) for number in numbers)
-    return tuple(number for number in converted if number is not None)
+        return number
+    return convert_amount(number, amount.unit, other.unit)
 
 
 def is_comparable(condition: Condition, values: Collection[str]) -> bool:
-    """Return whether the limits of a condition can be compared with the numbers among some values.
+    """Return whether it is certain which of some values fulfil a condition.
 
-    If a limit has no unit, the values must not differ in theirs.
+    It is not if the unit of a value cannot be converted to that of the limit, or if a number can be
+    read in two ways of which only one fulfils the condition. If a limit has no unit, the values
+    must not differ in theirs.
     """
-    if condition.also is not None and not is_comparable(condition.also, values):
-        return False
-    if condition.comparison in ("=", "!=") or _DAY.match(condition.value):
+    mark = find_decimal_mark(values)
+    limits = [condition] if condition.also is None else [condition, condition.also]
+    return all(_has_fitting_units(limit, values) for limit in limits) and all(
+        len(_list_outcomes(value, condition, mark)) == 1 for value in values
+    )
+
+
+def _has_fitting_units(condition: Condition, values: Collection[str]) -> bool:
+    """Return whether the limit of a condition can be compared with the units of some values."""
+    if _DAY.match(condition.value):
         return True
     limit = parse_amount(condition.value)
     numbers = [each for each in values if read_numbers(each) and not _DAY.match(each)]
     amounts = [parse_amount(each) for each in numbers]
     units = {amount.unit for amount in amounts if amount is not None and amount.unit}
     one = Decimal(1)
+    if condition.comparison in ("=", "!="):  # what measures something else is not equal
+        return (
+            limit is None
+            or not limit.unit
+            or all(
+                can_convert(unit, limit.unit) or convert_amount(one, unit, limit.unit) is None
+                for unit in units
+            )
+        )
     if limit is None or not limit.unit:
-        return all(convert_amount(one, unit, other) == one for unit in units for other in units)
-    return None not in amounts and all(
-        convert_amount(one, unit, limit.unit) is not None for unit in units
-    )
+        return all(
+            can_convert(unit, other) and convert_amount(one, unit, other) == one
+            for unit in units
+            for other in units
+        )
+    return None not in amounts and all(can_convert(unit, limit.unit) for unit in units)
 
 
 def find_by_path(condition: Condition, _catalog: Catalog, paths: Mapping[int, str]) -> set[int]:
@@ -300,10 +330,12 @@ def find_by_property(condition: Condition, catalog: Catalog, _paths: Mapping[int
     if condition.value == ANY_VALUE:
         return {int(number) for number, _ in rows}
     mark = find_decimal_mark(value for _, value in rows)
-    if condition.comparison == "!=":
-        equal = {int(number) for number, value in rows if _is_equal(value, condition.value, mark)}
-        return {int(number) for number, _ in rows} - equal
-    return {int(number) for number, value in rows if compare_values(value, condition, mark)}
+    fulfilled = {int(number) for number, value in rows if compare_values(value, condition, mark)}
+    if condition.comparison != "!=":
+        return fulfilled
+    return fulfilled - {
+        int(number) for number, value in rows if not compare_values(value, condition, mark)
+    }
 
 
 def _simplify(value: str) -> str:
@@ -311,13 +343,13 @@ def _simplify(value: str) -> str:
     return text.rpartition("|")[0] or text
 
 
-def _is_equal(value: str, wanted: str, mark: DecimalMark) -> bool:
+def _is_equal(value: str, number: Decimal | None, wanted: str, mark: DecimalMark) -> bool:
     """Return whether two values are the same text or quantity. A unit may be left out."""
     if _simplify(value) == _simplify(wanted):
         return True
-    if parse_amount(value, mark) is None or (other := parse_amount(wanted, mark)) is None:
+    if number is None or parse_amount(value) is None or parse_amount(wanted) is None:
         return False
-    return other.number in _convert_numbers(value, wanted, mark)
+    return _convert_number(number, value, wanted) == read_number(wanted, mark)
 
 
 def _is_in_order(value: _Ordered, limit: _Ordered, comparison: Comparison) -> bool:

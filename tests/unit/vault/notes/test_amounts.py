@@ -3,6 +3,7 @@
 import pytest
 
 from vault.notes.amounts import (
+    DecimalMark,
     add_amounts,
     average_amounts,
     find_decimal_mark,
@@ -45,7 +46,7 @@ def test_amounts_are_added(values: list[str], total: str | None, mean: str | Non
     "text",
     [
         *("borrowed", "2026-10-11", "4 of 10", "3 km in 2 h", "", "€", "v2", "EURO5", "12,50 €/l"),
-        *("24.12.", "24.12.2026", "1.2.3", "1,00,000", "1.90.000,5", "-€-5"),
+        *("24.12.", "24.12.2026", "24.12. Eve", "1.2.3", "1,00,000", "1.90.000,5", "-€-5"),
     ],
 )
 def test_other_values_are_no_amounts(text: str) -> None:
@@ -77,6 +78,34 @@ def test_the_values_of_a_property_tell_how_its_numbers_are_read(
 
 
 def test_a_number_that_is_not_decided_has_both_readings() -> None:
-    assert list(map(str, read_numbers("1.900"))) == ["1.900", "1900"]
-    assert list(map(str, read_numbers("1.900 EUR"))) == ["1900"]
-    assert list(map(str, read_numbers("0,500"))) == ["0.500"]
+    assert list(map(str, read_numbers("1,900"))) == ["1900", "1.900"]
+    assert list(map(str, read_numbers("1.900 EUR"))) == ["1900", "1.900"]
+    assert list(map(str, read_numbers("1.900 euros a month"))) == ["1900", "1.900"]
+
+
+@pytest.mark.parametrize(
+    ("text", "mark", "number"),
+    [
+        *[("3.875", "", "3.875"), ("-52.520 kg", "", "-52.520"), ("1,900 EUR", "", "1900")],
+        *[("0,500", "", "0.500"), ("3.875", ",", "3875"), ("3,875", ".", "3875")],
+    ],
+)
+def test_a_single_point_stands_before_decimals(text: str, mark: DecimalMark, number: str) -> None:
+    assert list(map(str, read_numbers(text, mark))) == [number]
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        *[("80.5, in the morning", "80.5"), ("72.5. Felt ok", "72.5"), ("4.5, 4.2", "4.5")],
+        *[("3,5.", "3.5"), ("45.6.", "45.6"), ("12.50.", "12.50"), ("-4.5.", "-4.5")],
+        *[("5.5,", "5.5"), ("80, early", "80"), ("0.5.", "0.5")],
+    ],
+)
+def test_a_mark_behind_a_number_is_punctuation(text: str, number: str) -> None:
+    assert list(map(str, read_numbers(text))) == [number]
+
+
+@pytest.mark.parametrize("text", ["24.12.", "1.1.", "05.11.", "31.12."])
+def test_a_day_of_a_year_is_no_number(text: str) -> None:
+    assert read_numbers(text) == ()

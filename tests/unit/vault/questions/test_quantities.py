@@ -19,6 +19,12 @@ NOTES: Final = (
         "Times/Film.md": "---\nduration: 90 min\nfee: 5 boxes\n---\n",
         "Times/Nap.md": "---\nduration: 0.5 h\nfee: 3 EUR\n---\n",
         "Times/Walk.md": "---\nduration: 45\nfee: 7 EUR\n---\n",
+        "Plain/A.md": "---\ngpa: 3.875\nlat: 52.520\nfuel: 1.859 EUR\nruns: 1,400\n---\n",
+        "Plain/B.md": "---\ngpa: 3.512\nlat: 48.137\nfuel: 2 EUR\nruns: 3\n---\n",
+        "Units/Kettle.md": "---\npower: 2000 W\ndone: 80%\nbag: 150 lb\nwait: 30 m\n---\n",
+        "Units/Clock.md": "---\npower: 0.5 kW\ndone: 20 percent\nbag: 10 kg\nwait: 9 min\n---\n",
+        "Units/Disk.md": "---\nsize: 5 GiB\nwidth: 6 in\nlength: 150 p.\nstock: 5 crates\n---\n",
+        "Units/Log.md": "weight2:: 80.5, in the morning\n",
     }
 )
 
@@ -119,4 +125,70 @@ def test_the_limits_of_a_range_hold_for_one_value(index: Vault, question: str, n
     ],
 )
 def test_each_number_behind_a_property_counts(index: Vault, question: str, names: str) -> None:
+    assert list_names(index, question) == names
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("[gpa:>=4]", ""),
+        ("[gpa:>3.75]", "A"),
+        ("[gpa:>3.750]", "A"),
+        ("[lat:>60]", ""),
+        ("[lat:>52.125]", "A"),
+        ("folder:Plain -[gpa:>=4]", "A B"),
+        ("[gpa:!=3875]", "A B"),
+        ("[gpa:!=3.8750]", "B"),
+        ("[fuel:>100]", "A"),
+        ("folder:Plain -[fuel:>100]", "A B"),
+        ("folder:Plain -[fuel:>1 <3]", "A"),
+        ("[fuel:>2 <100]", ""),
+        ("[fuel:!=1859]", "A B"),
+        ("folder:Plain -[fuel:!=1859]", "A"),
+        ("[weight2:>80]", "Log"),
+        ("[power:>1 kW]", "Kettle"),
+        ("[power:<0.001 MW]", "Clock"),
+        ("[done:>50 percent]", "Kettle"),
+        ("[done:<50 %]", "Clock"),
+        ("[done:80 pour cent]", "Kettle"),
+        ("[bag:150 pounds]", "Kettle"),
+        ("[wait:>20 min]", "Kettle"),
+        ("[wait:<10 m]", "Clock"),
+        ("[size:>5 GB]", "Disk"),
+        ("[size:>4 disks]", "Disk"),
+        ("[width:>5 inches]", "Disk"),
+        ("[length:>100 pages]", "Disk"),
+        ("[stock:5 boxes]", "Disk"),
+        ("[bag:>1 min]", ""),
+        ("[bag:!=150 pounds]", "Clock"),
+    ],
+)
+def test_filters_compare_plain_numbers_and_units(index: Vault, query: str, names: str) -> None:
+    found = index.list_notes(query, 100)
+    listed = sorted(hit.path.rpartition("/")[2].removesuffix(".md") for hit in found.hits)
+    assert " ".join(listed) == names
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("Which notes have a gpa of at least 4?", ""),
+        ("Which notes have a gpa above 3.75?", "A"),
+        ("Which notes have a fuel above 100?", None),
+        ("Which notes have a fuel above 1?", "A B"),
+        ("Which notes have a fuel of 1859?", None),
+        ("Which notes have runs above 2?", None),
+        ("Which notes have runs below 2000?", "A B"),
+        ("Which notes have a power above 1 kW?", "Kettle"),
+        ("Which notes have a bag of 150 pounds?", "Kettle"),
+        ("Which notes have a wait above 20 minutes?", "Kettle"),
+        ("Which notes have a stock of 5 boxes?", None),
+        ("Which notes have a stock other than 5 boxes?", None),
+        ("Which notes have a stock of 5 crates?", "Disk"),
+        ("Which notes have a weight of 5 EUR?", ""),
+    ],
+)
+def test_what_is_claimed_of_amounts_is_certain(
+    index: Vault, question: str, names: str | None
+) -> None:
     assert list_names(index, question) == names
