@@ -91,11 +91,11 @@ def _read_notes(vault: "Vault", hits: Sequence[Hit]) -> Iterator[tuple[Hit, Note
 
 def _find_values(notes: Sequence[tuple[Hit, Note]], name: str) -> _Found:
     """Return the lines that hold a property, or else the rows of tables with such a column."""
-    having = [(hit, note) for hit, note in notes if note.properties.get(name)]
+    having = [(hit, note) for hit, note in notes if any(note.properties.get(name, ()))]
     rows = [row for hit, note in having for row in _find_property(hit, note, name)]
     if having:
         found = Counter(row.line.path for row in rows for _ in row.values)
-        lost = [hit for hit, note in having if found[hit.path] != len(note.properties[name])]
+        lost = [hit for hit, note in having if found[hit.path] != _count_values(note, name)]
         doubt = f"{_name_lost(lost[0])} could not be found" if lost else ""
         return _Found(tuple(rows), _find_mark(rows), doubt)
     tables = [table for hit, note in notes for table in find_tables(hit, note, name)]
@@ -107,6 +107,11 @@ def _find_values(notes: Sequence[tuple[Hit, Note]], name: str) -> _Found:
             items, doubt = list(table), doubt or _explain_doubt(doubtful)
         kept += [_Row(row.line, (row.value,)) for row in items]
     return _Found(tuple(kept), mark, doubt)
+
+
+def _count_values(note: Note, name: str) -> int:
+    """Return how many values of a property a note has, without empty ones as in a template."""
+    return sum(map(bool, note.properties[name]))
 
 
 def _find_mark(rows: Sequence[_Row]) -> DecimalMark:
@@ -130,14 +135,15 @@ def _find_property(hit: Hit, note: Note, name: str) -> Iterator[_Row]:
         if field == name:
             inline[number] = (*inline.get(number, ()), value)
     values = note.properties[name]
-    above = values[: len(values) - sum(map(len, inline.values()))]
+    above = tuple(filter(None, values[: len(values) - sum(map(len, inline.values()))]))
     front = replace(hit, text="\n".join(lines[: note.body_line - 1]), lines=(1, note.body_line - 1))
     line = (find_property_line([front], name) or _find_mention(front, name)) if above else None
     if line is not None:
         yield _Row(replace(line, version=note.version), above)
     for number, written in inline.items():
         line = replace(hit, text=lines[number - 1], lines=(number, number), version=note.version)
-        yield _Row(line, tuple(value for value in written if value))
+        if filled := tuple(filter(None, written)):
+            yield _Row(line, filled)
 
 
 def _find_mention(front: Hit, name: str) -> Hit | None:
