@@ -317,9 +317,5 @@ def _clean_tags(tags: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(tag for tag in (tag.lstrip("#").strip("/") for tag in tags) if tag))
 
 
-def _is_private_field(name: str, value: str) -> bool:
-    return name == "private" and value.lower() in ("true", "yes")
-
-
 def _says_private(tags: Iterable[str]) -> bool:
     return any(tag.lstrip("#").lower().partition("/")[0] == "private" for tag in tags)
