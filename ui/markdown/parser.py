@@ -17,6 +17,9 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 from mdit_py_plugins.footnote import footnote_plugin
 from mdit_py_plugins.gfm_autolink import gfm_autolink_plugin
 
+from vault.notes.text.lines import CODE
+from vault.notes.text.scan import scan_kinds
+
 __all__ = ["CITATION", "Callout", "add_mathematics", "parse_callout", "parser"]
 
 # One or several numbers, as in `[1, 2]`, unless a link target or a reference address follows.
@@ -35,7 +38,6 @@ _DETAILS = re.compile(r"(?i)<details(\s+open)?\s*>\s*(?:<summary>(.*?)</summary>
 _SUMMARY = re.compile(r"(?i)\s*<summary>(.*?)</summary>\s*$")
 _END_DETAILS = re.compile(r"(?i)\s*</details>\s*$")
 _FIELD = re.compile(r"([^\W\d_][\w \-/]{0,60}?)::[ \t]+(?=\S)")
-_FENCE = re.compile(r"[ \t>]*(`{3,}|~{3,})")
 # The parser drops what is nested deeper. A list has two levels for each item.
 _MOST_NESTING = 100
 _TOO_DEEP = 64
@@ -307,15 +309,10 @@ def _details(state: StateBlock, first: int, end: int, silent: bool) -> bool:
 
 def _find_end_of_details(state: StateBlock, first: int, end: int) -> int:
     """Return the index of the line with `</details>`, or the end of the text if there is none."""
-    depth, fence = 0, ""
-    for number in range(first, end):
-        line = _line(state, number).lower()
-        if mark := _FENCE.match(line):
-            if not fence:
-                fence = mark[1]
-            elif mark[1].startswith(fence) and not line[mark.end() :].strip():
-                fence = ""
-        if fence:
+    depth, lines = 0, [_line(state, number).lower() for number in range(first, end)]
+    kinds = scan_kinds(lines, starts_note=False)
+    for number, (line, kind) in enumerate(zip(lines, kinds, strict=True), start=first):
+        if kind == CODE:
             continue
         depth += line.count("<details") - line.count("</details>")
         if depth <= 0:

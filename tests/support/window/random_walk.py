@@ -214,6 +214,8 @@ class Walk:
     def _press_one(self) -> None:
         top = self._front()
         chance = self._random.random()
+        if top.windowHandle() is None:
+            return  # a dialog that is just being closed takes no presses
         if chance < 0.04:
             self._say("Escape")
             QTest.keyClick(top.windowHandle(), Qt.Key.Key_Escape)

@@ -88,7 +88,7 @@ def test_a_line_of_a_note_becomes_the_text_of_a_list_item(line, shown):
 def test_a_long_line_of_a_hostile_note_is_formatted_in_little_time(piece):
     started = process_time()
     write_section(show([f"- soil {piece * (20_000 // len(piece))} warm"]))
-    assert process_time() - started < 0.5
+    assert process_time() - started < 5  # it takes milliseconds, in quadratic time minutes
 
 
 def test_of_blank_lines_where_something_is_left_out_one_is_written():
