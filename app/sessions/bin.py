@@ -218,10 +218,14 @@ class ChatBin:
         """
         if not (files := self._list_files()):
             return []
-        now = datetime.now(UTC)
+        expired, now = list[BinnedFile](), datetime.now(UTC)
         with storage_errors(self.folder.path):
             is_checked = self._is_lately_checked(now)
-            expired = [file for file in files if self._is_expired(file, now, is_checked)]
+            for file in files:
+                if (named := self._name_longer(file, now, is_checked)) is not None:
+                    self._keep(file, named)
+                elif file.until < now and os.path.lexists(file.path):
+                    expired.append(file)
             write_atomically(self.folder.path / _CHECKED, b"")
         return expired
 
@@ -232,22 +236,18 @@ class ChatBin:
             return False
         return 0 <= since_s <= _LONGEST_BREAK.total_seconds()
 
-    def _is_expired(self, file: BinnedFile, now: datetime, is_checked: bool) -> bool:
-        """Return whether a file's time is certainly over. If that is in doubt, let it stay."""
+    def _name_longer(self, file: BinnedFile, now: datetime, is_checked: bool) -> BinnedFile | None:
+        """Return the name with which a file stays longer if its time is in doubt, or None."""
         if file.begun > now:
-            self._keep(file, self.folder.name_file(file.session))
-            return False
-        if file.until >= now or not (changes_s := self._find_changes(file)):
-            return False
+            return self.folder.name_file(file.session)
+        changes_s = self._find_changes(file) if file.until < now else ()
         if any(file.begun.timestamp() < at_s <= now.timestamp() for at_s in changes_s):
             # Also one that was restored from a backup a moment ago.
-            self._keep(file, self.folder.name_file(file.session))
-            return False
+            return self.folder.name_file(file.session)
+        if file.put_off is not None or not changes_s:
+            return None
         is_doubtful = not is_checked or max(changes_s) > now.timestamp()
-        if is_doubtful and file.put_off is None:
-            self._keep(file, self.folder.name_put_off(file))
-            return False
-        return True
+        return self.folder.name_put_off(file) if is_doubtful else None
 
     def _find_changes(self, file: BinnedFile) -> tuple[float, ...]:
         """Return when a chat and its file were changed last, or nothing if the file is gone."""

@@ -4,6 +4,7 @@ from typing import Final
 
 import pytest
 
+from tests.support.vaults.listed_notes import list_note_names
 from tests.unit.vault.conftest import NotesIndexer
 from vault.vault import Vault
 
@@ -21,12 +22,9 @@ def index(index_of_notes: NotesIndexer) -> Vault:
 
 
 def list_names(index: Vault, question: str) -> str | None:
-    """Return the names that a question lists, or None if it is not read as a list or count."""
-    reading = index.read_question(question)
-    if reading is None or reading.operation not in ("list", "count"):
-        return None
-    found = index.list_notes(reading.query, 100)
-    return ", ".join(sorted(hit.path.rpartition("/")[2].removesuffix(".md") for hit in found.hits))
+    """Return the names that a question lists in one text, or None if it lists nothing."""
+    names = list_note_names(index, question)
+    return None if names is None else ", ".join(names)
 
 
 @pytest.mark.parametrize(
