@@ -39,7 +39,7 @@ from vault.search.hits import SearchResult
 
 if TYPE_CHECKING:
     from app.config.model_setup import ModelSetup
-    from app.library.embeds import EmbeddedNotes
+    from app.library.embedded_notes import EmbeddedNotes
     from app.library.long_texts import LongTexts
     from app.library.review import NoteReview
     from app.sessions.branches import BranchEditor, ChatCompactor
@@ -165,7 +165,7 @@ class Assistant:
 
     def open_embeds(self) -> "EmbeddedNotes":
         """Return a reader of the notes that notes and answers embed, for one use."""
-        from app.library.embeds import EmbeddedNotes
+        from app.library.embedded_notes import EmbeddedNotes
 
         return EmbeddedNotes(self._vault.vault, self.projects)
 

@@ -120,7 +120,7 @@ class TurnAnswer:
         return insert_numbers(self.text, found) if self.checked.sentences else self.text
 
     @property
-    def found_sources(self) -> str:
+    def sources_sentence(self) -> str:
         """A sentence about the sources that Strata found, or an empty string if it found none."""
         found, sentences = self.checked.citations, self.checked.sentences
         return name_share(found, sentences) if found and sentences else ""

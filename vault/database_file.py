@@ -63,7 +63,7 @@ def is_damage_error(error: sqlite3.Error, path: Path) -> bool:
 def use_write_ahead_log(connection: sqlite3.Connection, timeout_s: float) -> None:
     """Switch a database to a write-ahead log, waiting for connections that write meanwhile.
 
-    SQLite itself does not wait here: of processes that begin a database at once, one was refused.
+    SQLite itself does not wait for this: if several processes create a database at once, one fails.
 
     Raises:
         sqlite3.OperationalError: another connection still writes after `timeout_s`.
@@ -84,8 +84,8 @@ def use_write_ahead_log(connection: sqlite3.Connection, timeout_s: float) -> Non
 def is_full_disk_error(error: sqlite3.Error, path: Path) -> bool:
     """Return whether an SQLite error means that there is no space left for the database.
 
-    SQLite does not tell a quota, or the largest size of a file, from a broken disk. Therefore, some
-    space is taken beside the database for a moment.
+    SQLite reports a quota, or a limit for the size of files, like a broken disk. To tell them
+    apart, some space is allocated beside the database for a moment.
     """
     code = getattr(error, "sqlite_errorcode", None) or 0
     if code & 0xFF == sqlite3.SQLITE_FULL:

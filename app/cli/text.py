@@ -167,10 +167,10 @@ def sources(result: "AskResult") -> Iterator[str]:
     has_text = bool(answer.text.strip())
     # Without a model, an answer that quotes nothing says so itself.
     cites = result.mode == "vault" and (answer.model != EXTRACTIVE or bool(checked.citations))
-    if cites or answer.found_sources:
+    if cites or answer.sources_sentence:
         yield ""
-    if answer.found_sources:
-        yield answer.found_sources
+    if answer.sources_sentence:
+        yield answer.sources_sentence
     elif cites and has_text:
         yield "Sources" if checked.citations else CITES_NOTHING
     ordered = sorted(checked.citations, key=lambda citation: citation.n)
@@ -284,8 +284,8 @@ def _answer(answer: "TurnAnswer") -> Iterator[str]:
     yield text or ending or f"({answer.end.status})"
     if text and ending:
         yield ending
-    if answer.found_sources:
-        yield answer.found_sources
+    if answer.sources_sentence:
+        yield answer.sources_sentence
     for cited in answer.checked.citations:
         yield f"[{cited.n}] {place(cited.path, cited.lines, cited.page)}"
 

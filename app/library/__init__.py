@@ -6,7 +6,7 @@
     attachment_paths  Find the files that attachments name.
     attachments   Convert attachments to segments; detect later changes to their files.
     edits         Edits to notes by models and by the user: the tools, the journal, undo.
-    embeds        Find and read the notes that notes and answers embed, in the vault or outside.
+    embedded_notes  Find and read the notes that notes and answers embed, in the vault or outside.
     image_reader  Have `ui.image_worker` decode, scale and encode images; cache the results.
     images        Find and read the images that a note shows.
     indexing      Update the index before a question is answered, and continue during the answer.
@@ -24,7 +24,7 @@ __all__ = [
     "attachment_paths",
     "attachments",
     "edits",
-    "embeds",
+    "embedded_notes",
     "image_reader",
     "images",
     "instructions",

@@ -244,7 +244,7 @@ class ChatBin:
         if any(file.begun.timestamp() < at_s <= now.timestamp() for at_s in changes_s):
             # Also one that was restored from a backup a moment ago.
             return self.folder.name_file(file.session)
-        if file.put_off is not None or not changes_s:
+        if file.put_off_until is not None or not changes_s:
             return None
         is_doubtful = not is_checked or max(changes_s) > now.timestamp()
         return self.folder.name_put_off(file) if is_doubtful else None

@@ -37,26 +37,26 @@ class BinnedFile:
         session: the id of the chat.
         deleted: when the chat was deleted.
         is_gone: whether the chat is being deleted for good.
-        put_off: the time until which its removal was put off, or None if it never was.
+        put_off_until: the time until which its removal was put off, or None if it never was.
     """
 
     path: Path
     session: str
     deleted: datetime
     is_gone: bool
-    put_off: datetime | None = None
+    put_off_until: datetime | None = None
 
     @property
     def until(self) -> datetime:
         """Return when the chat will be deleted for good."""
-        return self.put_off or min(self.deleted, _LAST_DELETION) + _KEPT_FOR
+        return self.put_off_until or min(self.deleted, _LAST_DELETION) + _KEPT_FOR
 
     @property
     def begun(self) -> datetime:
-        """Return when the days that end with `until` began."""
-        if self.put_off is None:
+        """Return the start of the period that ends at `until`."""
+        if self.put_off_until is None:
             return self.deleted
-        return self.put_off - min(_PUT_OFF_FOR, self.put_off - self.deleted)
+        return self.put_off_until - min(_PUT_OFF_FOR, self.put_off_until - self.deleted)
 
 
 class BinFolder:
@@ -94,19 +94,19 @@ class BinFolder:
         return sorted(found, key=lambda file: (file.deleted, file.session))
 
     def name_file(self, session: str) -> BinnedFile:
-        """Return an unused name for the file of a chat that is deleted now."""
+        """Return the file, with an unused name, of a chat that is deleted now."""
         now = datetime.now(UTC)
         while os.path.lexists(path := self.path / f"{session}.{now.strftime(_STAMP)}.jsonl"):
             now += timedelta(microseconds=1)
         return BinnedFile(path, session, now, is_gone=False)
 
     def name_put_off(self, file: BinnedFile) -> BinnedFile:
-        """Return an unused name for a file whose removal is put off by seven days from now."""
+        """Return a file with an unused name that puts its removal off by seven days from now."""
         until = min(datetime.now(UTC), _LAST_DELETION) + _PUT_OFF_FOR
         name = file.path.name.removesuffix(".jsonl")
         while os.path.lexists(path := self.path / f"{name}.{until.strftime(_STAMP)}.jsonl"):
             until += timedelta(microseconds=1)
-        return replace(file, path=path, put_off=until)
+        return replace(file, path=path, put_off_until=until)
 
     def find_id(self, path: Path) -> str | None:
         """Return the id of the chat to which a path in the folder belongs, or None for another one.
@@ -141,9 +141,9 @@ def _read_name(path: Path) -> BinnedFile | None:
     """Read the name of a file in the bin, or return None for another file."""
     if (match := _NAME.fullmatch(path.name)) is None:
         return None
-    session, stamp, put_off, gone = match.groups()
+    session, stamp, second, gone = match.groups()
     try:
-        deleted, until = _read_stamp(stamp), _read_stamp(put_off) if put_off else None
+        deleted, until = _read_stamp(stamp), _read_stamp(second) if second else None
     except ValueError:  # no day of the calendar
         return None
     return BinnedFile(path, session, deleted, gone is not None, until)

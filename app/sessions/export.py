@@ -184,8 +184,8 @@ def _list_answer_lines(item: AnswerItem, show_source: _ShowSource) -> Iterator[s
     yield from ("", f"## {name_model(answer.model)}", "", text)
     if answer.shown_text and answer.ending:
         yield from ("", answer.ending)
-    if answer.found_sources:
-        yield from ("", answer.found_sources)
+    if answer.sources_sentence:
+        yield from ("", answer.sources_sentence)
     if answer.checked.citations:
         yield from ("", "Sources:", "")
     yield from _list_sources(answer.checked.citations, show_source)

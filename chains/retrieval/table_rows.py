@@ -1,4 +1,4 @@
-"""Find the rows of tables with a value in a column, but for those that sum up other rows."""
+"""Find the table rows that have a value in a given column, and leave out totals."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -63,10 +63,11 @@ def find_tables(hit: Hit, note: Note, name: str) -> Iterator[tuple[TableRow, ...
 def drop_totals(
     rows: Sequence[TableRow], mark: DecimalMark
 ) -> tuple[list[TableRow], TableRow | None]:
-    """Return the rows of a table without its totals, and a row that may be one or not, if any.
+    """Return the rows of a table before the first doubtful one, without totals, and that row.
 
-    A row is a total if its words say so and its value is the sum or mean of other rows. If only
-    one of them holds, it is in doubt.
+    A row is a total if its words say so and its value is the sum or mean of other rows, or if it is
+    the sum of rows with other cells and has none itself. A row with one of these signs only is
+    doubtful. None is returned in its place if there is none.
 
     Args:
         rows: the rows of the table.

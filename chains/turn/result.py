@@ -85,8 +85,8 @@ def _warn_of_citations(turn: Turn, answer: TurnAnswer) -> Iterator[str]:
 
     If Strata found sources instead, the warning says for how many sentences of the answer.
     """
-    if answer.found_sources:
-        yield answer.found_sources
+    if answer.sources_sentence:
+        yield answer.sources_sentence
     elif (
         answer.end.status == "complete"
         and turn.ask.mode == "vault"

@@ -18,8 +18,8 @@ __all__ = [
     "EmbeddedText",
     "draw_embed",
     "enclose",
-    "find_embed_source",
     "find_pdf_page",
+    "make_embed_source",
     "read_embed_source",
 ]
 
@@ -59,8 +59,8 @@ class EmbedFailure:
     link: str = ""
 
 
-def find_embed_source(embed: Embed) -> str:
-    """Return the name under which an embedded note is requested, unlike that of any image."""
+def make_embed_source(embed: Embed) -> str:
+    """Return the key under which an embedded note is requested, unlike that of any image."""
     return _EMBEDS + embed.target
 
 

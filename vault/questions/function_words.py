@@ -9,7 +9,7 @@ from typing import Final
 from vault.questions.vocabulary import VaultNames
 from vault.questions.words import Phrase, Word, list_filler_words
 
-__all__ = ["WEAK_ROLES", "are_meant"]
+__all__ = ["WEAK_ROLES", "can_be_name"]
 
 # Roles of phrases that say little by themselves, so that a name of the vault is preferred.
 WEAK_ROLES: Final = frozenset(
@@ -32,21 +32,21 @@ _MARKS: Final = frozenset({"tag", "folder", "property", "link", "linked_from"})
 _JOINS: Final = frozenset({"and", "or"})
 
 
-def are_meant(
+def can_be_name(
     words: Sequence[Word],
     first: int,
     end: int,
     phrases: Mapping[int, Phrase],
     vocabulary: VaultNames,
 ) -> bool:
-    """Return whether some words of a question can be a name.
+    """Return whether words of a question can be a name in the vault.
 
-    Function words are one if they are marked, as in "in the folder A", or if they are capitalised
-    in the middle of a sentence.
+    Function words can only behind a word such as "folder" or the name of a property, or if they
+    are capitalised within a sentence that is not written like a title.
 
     Args:
         words: the words of the question.
-        first, end: the place of the words.
+        first, end: the range of the words, without `end`.
         phrases: the phrases of the question that have roles, by their first word.
         vocabulary: the names in the vault.
     """

@@ -11,7 +11,7 @@ from typing import Final
 from vault.notes.date_spans import Span
 from vault.notes.dates import find_date_spans, find_month, remove_dates
 from vault.notes.keywords import fold
-from vault.questions.function_words import WEAK_ROLES, are_meant
+from vault.questions.function_words import WEAK_ROLES, can_be_name
 from vault.questions.vocabulary import Name, VaultNames
 from vault.questions.words import (
     Phrase,
@@ -166,7 +166,7 @@ def _build_item(
 ) -> tuple[Item, int]:
     """Build the item that begins with a word, and return it with its end."""
     names, end = _find_name(words, at, vocabulary, dated)
-    if names and not are_meant(words, at, end, phrases, vocabulary):
+    if names and not can_be_name(words, at, end, phrases, vocabulary):
         names, end = (), at
     phrase = phrases.get(at)
     asked, asked_end = _find_asked(words, at)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from chains.events import Usage
 from chains.llm.incoming.pieces import AnswerPiece
-from chains.llm.incoming.text_pieces import TextJoiner, WholeTextReader
+from chains.llm.incoming.text_pieces import DeltaReader, TextJoiner
 from chains.llm.incoming.thinking import Said, ThinkingSplitter
 from chains.llm.incoming.tool_calls import CallAssembler
 from chains.llm.port import (
@@ -33,7 +33,7 @@ class AnswerReader:
         self.finish = ""
         self.has_text = False
         self._usage: Usage | None = None
-        self._wholes = WholeTextReader()
+        self._wholes = DeltaReader()
         self._words, self._thoughts = TextJoiner(), TextJoiner()
         self._thinking, self._calls = ThinkingSplitter(), CallAssembler()
 

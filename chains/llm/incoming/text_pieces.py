@@ -1,11 +1,10 @@
 """Join the pieces of streamed text, however a server cuts it.
 
-Some servers send all the text so far in every delta. Such a stream is recognised only where it is
-sure: from the first delta on, each begins with the whole one before it and adds to it, until three
-of them are sentences of some length. Each of the three ends at a letter or digit, and all begin
-with a capital, so that one run behind the other would be "The barrel standsThe barrel stands by". A
-text that repeats itself has a blank, a line end or a mark there, or the same few words again and
-again. Deltas that might be such a stream are held back, so that nothing is shown twice.
+Some servers repeat all the text so far in every delta. Such a stream is recognised if the first
+delta begins with a capital, each delta begins with the whole previous one and is longer, and three
+of them have several words and end with a letter or digit. Joined, these would read "The barrel
+standsThe barrel stands by", unlike ordinary text, which has a blank, a line end or a mark there.
+Until this is decided, a limited number of deltas is held back, so that nothing is shown twice.
 """
 
 import re
@@ -13,7 +12,7 @@ from typing import Final, Literal
 
 from context.layers import replace_surrogates
 
-__all__ = ["TextJoiner", "WholeTextReader"]
+__all__ = ["DeltaReader", "TextJoiner"]
 
 _LEAST_CHARS: Final = 8
 _LEAST_WORDS: Final = 3  # different words
@@ -44,7 +43,7 @@ class TextJoiner:
         return _clean(held)
 
 
-class WholeTextReader:
+class DeltaReader:
     """Returns the text of deltas once, whether each holds what is new or all the text so far."""
 
     def __init__(self) -> None:

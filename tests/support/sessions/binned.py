@@ -28,7 +28,7 @@ def make_older(store: SessionStore, session: str, days: float) -> None:
     file.write_text(_TIME.sub(shift, file.read_text("utf-8")), "utf-8")
     os.utime(file, (changed_s, changed_s))
     (chat,) = (one for one in store.bin.folder.list_files() if one.session == session)
-    until = None if chat.put_off is None else chat.put_off - past
+    until = None if chat.put_off_until is None else chat.put_off_until - past
     rename_deleted(store, session, chat.deleted - past, until)
 
 

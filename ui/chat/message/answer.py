@@ -58,7 +58,7 @@ class Answer(AccessibleFrame):
         doubts: the callout that lists unverified citations, or None if all are verified.
         ending: why the answer is incomplete, or an empty string if it is complete.
         filter: the filter of a list, part by part, or None for other answers.
-        found_sources: a sentence which says that Strata found the sources by itself, or an empty
+        sources_sentence: a sentence which says that Strata found the sources by itself, or an empty
             string if the model cited its sources.
         model: the name of the model that wrote the answer, or an empty string until it is finished.
         seconds: the duration of the answer so far, in seconds, or None if it is unknown.
@@ -95,7 +95,7 @@ class Answer(AccessibleFrame):
         self.doubts: UnverifiedNotice | None = None
         self.changed: tuple[ChangedSource, ...] = ()
         self._changes: list[DiffView] = []
-        self.ending = self.found_sources = ""
+        self.ending = self.sources_sentence = ""
         self._found = make_wrapped_label("", "caption", "secondary")
         self._found.setContentsMargins(OUTDENT, 8, OUTDENT, 0)
         self._found.hide()
@@ -219,9 +219,9 @@ class Answer(AccessibleFrame):
 
         An empty string hides the sentence.
         """
-        if sentence == self.found_sources:
+        if sentence == self.sources_sentence:
             return
-        self.found_sources = sentence
+        self.sources_sentence = sentence
         self._found.setText(sentence)
         self._found.setVisible(bool(sentence))
 

@@ -254,7 +254,7 @@ class MessageMaker(QObject):
         told = (one.sentence for one in item.changed)
         answer.show_doubts([*describe_unverified(checked.unverified, sources), *told])
         answer.show_changes(item.changed)
-        answer.show_found_sources(found.found_sources)
+        answer.show_found_sources(found.sources_sentence)
         answer.show_filter(item.filter_parts)
 
     def _show_entry(self, answer: Answer, item: AnswerItem) -> None:

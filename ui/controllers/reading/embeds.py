@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Final
 
 from app.errors import NotFound, describe
-from app.library.embeds import EmbeddedNotes
+from app.library.embedded_notes import EmbeddedNotes
 from app.library.images import VaultImages
 from app.sessions.session_info import one_line
 from ui.markdown.blocks import (

@@ -11,7 +11,7 @@ from shiboken6 import isValid
 
 from app.assistant import Assistant
 from app.errors import AppError, NotFound, describe
-from app.library.embeds import EmbeddedNotes
+from app.library.embedded_notes import EmbeddedNotes
 from app.library.images import VaultImages
 from app.sessions.session_info import one_line
 from chains.cancel import CancelToken

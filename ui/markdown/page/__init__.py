@@ -6,13 +6,13 @@
     leaves ──> writer ──> document + decorations ──> view ──> painter
                  └─> formats, spacing, table          └─> wide, citations, code
 
+    callout_folds  Callouts that can be folded, and the links that fold and open them.
     card         The card that shows the source of a citation while it is hovered or focused.
     citations    Hover, focus and clicks on citations and links, and a search for unverified
                  citations.
     code         Code blocks: highlighting of long code in small steps, and the copy buttons.
     decorations  Decorations of a document: backgrounds, markers, pills and lines, by text
                  position.
-    folds        Callouts that can be folded, and the links that fold and open them.
     formats      Qt's character and block formats for each kind of text, from the theme.
     formulas     Formulas as vector pictures, drawn by ziamath and QtSvg.
     geometry     Positions of text in a document after layout.

@@ -1,7 +1,7 @@
 """Formulas as vector pictures: TeX is drawn by `ziamath`, which only this module imports.
 
-A formula that cannot be read, is too long, or takes too long stays as TeX, with the reason. The
-time of the library grows with the depth of a formula like a power, so a formula is interrupted.
+A formula that cannot be read, is too long, or takes too long stays as TeX, and the reason is
+returned. The time for drawing grows steeply with the depth of a formula, so it is limited.
 """
 
 import re

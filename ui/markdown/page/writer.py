@@ -31,8 +31,9 @@ from ui.markdown.blocks import (
 )
 from ui.markdown.code_colors import Line as CodeLine
 from ui.markdown.code_colors import plain_lines
-from ui.markdown.embeds import EmbeddedText, EmbedFailure, draw_embed, find_embed_source
+from ui.markdown.embeds import EmbeddedText, EmbedFailure, draw_embed, make_embed_source
 from ui.markdown.inline import NOTE
+from ui.markdown.page.callout_folds import Folds
 from ui.markdown.page.code import CodeHighlighter, color_line
 from ui.markdown.page.decorations import (
     BoxDecorations,
@@ -43,7 +44,6 @@ from ui.markdown.page.decorations import (
     RuleLine,
     Span,
 )
-from ui.markdown.page.folds import Folds
 from ui.markdown.page.formats import AT_LEAST, Formats
 from ui.markdown.page.formulas import (
     OBJECT,
@@ -184,7 +184,7 @@ class DocumentWriter:
         """Yield the leaves to write: with embedded notes, without what is folded."""
         for leaf in leaves:
             if isinstance(leaf, Embed):
-                found = self._find(find_embed_source(leaf))
+                found = self._find(make_embed_source(leaf))
                 shown = found if isinstance(found, EmbeddedText | EmbedFailure) else None
                 drawn = draw_embed(leaf, shown, can_load=self.shown is not None)
             else:

@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
-from app.library.embeds import EmbeddedNotes
+from app.library.embedded_notes import EmbeddedNotes
 from tests.support.models.model_server import Answer, ModelServer
 from tests.support.vaults.documents import pdf
 from tests.support.vaults.obsidian import write_obsidian_vault

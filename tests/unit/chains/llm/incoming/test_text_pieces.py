@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chains.llm.incoming.text_pieces import WholeTextReader
+from chains.llm.incoming.text_pieces import DeltaReader
 
 SAID = "The barrel stands behind the shed, left of the compost. It holds 300 litres."
 WORDS = st.sampled_from(
@@ -16,7 +16,7 @@ GLUE = st.sampled_from([" ", "\n", ", ", ".\n\n", "\n- "])
 
 
 def read(deltas: list[str]) -> str:
-    reader = WholeTextReader()
+    reader = DeltaReader()
     return "".join(map(reader.add, deltas)) + reader.end()
 
 
@@ -43,14 +43,14 @@ def test_deltas_with_all_the_text_so_far_are_read_once(said: str, size: int) -> 
 
 def test_nothing_is_shown_twice_while_it_is_not_sure() -> None:
     reader, wholes = (
-        WholeTextReader(),
+        DeltaReader(),
         ["The", "The barrel", "The barrel stands by", "The barrel x"],
     )
     assert [reader.add(whole) for whole in wholes] == ["The", "", "", "".join(wholes[1:])]
 
 
 def test_deltas_that_stay_unsure_are_not_held_to_the_end() -> None:
-    reader, words = WholeTextReader(), [f"word{number} " for number in range(60)]
+    reader, words = DeltaReader(), [f"word{number} " for number in range(60)]
     wholes = [f"A {''.join(words[:end])}" for end in range(60)]
     shown = [reader.add(whole) for whole in wholes]
     assert shown[20:] == wholes[20:]

@@ -1,6 +1,6 @@
 """Callouts that can be folded: which ones are folded, and the links that fold and open them.
 
-A callout is known by its title, since the text around it is parsed and loaded anew.
+A callout is identified by its title and occurrence, because its text is parsed again.
 """
 
 from collections import Counter

@@ -19,8 +19,8 @@ __all__ = ["EmbeddedNotes"]
 class EmbeddedNotes:
     """Finds and reads embedded notes.
 
-    A rule keeps notes from models, not from their reader, so excluded notes of the vault are read.
-    A note that is marked as private is not, because it is to be opened on purpose.
+    Excluded notes of the vault are read, since exclusion hides them only from models. Private notes
+    are not read: the user has to open them on purpose.
 
     Args:
         vault: the open vault, or None if no vault is open.
