@@ -47,9 +47,7 @@ def show_notes(on: Stage) -> Iterator[Shot]:
     settle()
     yield Shot("note-finding")
     on.window.note.close_search()
-    on.window.run_command("note_outline")
-    settle()
-    yield Shot("note-outline")
+    yield Shot("note-outline", lambda: on.window.run_command("note_outline"))
     on.window.controllers.reading.close()
 
 
