@@ -13,6 +13,7 @@ from app.errors import InvalidRequest
 from app.ledger import Ledger
 from app.library.attachments import Attachments, WebPages
 from app.library.edits import NoteEdits, SavedNote, UserEdits
+from app.library.formula_drawer import FormulaDrawer
 from app.library.image_reader import ImageReader
 from app.library.images import VaultImages
 from app.library.library import IndexFinished, Library
@@ -163,6 +164,11 @@ class Assistant:
         find_project = self.projects.find_folder_around
         return VaultImages(lambda: self._vault.folder, self._images, find_project)
 
+    @cached_property
+    def formulas(self) -> FormulaDrawer:
+        """Draws formulas, in a child process."""
+        return FormulaDrawer()
+
     def open_embeds(self) -> "EmbeddedNotes":
         """Return a reader of the notes that notes and answers embed, for one use."""
         from app.library.embedded_notes import EmbeddedNotes
@@ -213,6 +219,7 @@ class Assistant:
         self._vault.close()
         self.sessions.close()
         self._images.close()
+        self.formulas.close()
 
     def _open_attachments(self) -> Attachments:
         return Attachments(self._vault.vault, self._pages, self._images)

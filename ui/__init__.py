@@ -26,7 +26,7 @@ The widgets contain no domain logic. Only `state` and `instance` write files.
     shortcuts    the Qt actions for the commands, and the list of shortcuts
     instance     ensures that each user has only one window
     state        the saved window state
-    image_worker a child process that decodes images, and scales and encodes them for models
+    image_worker, formula_worker  child processes that decode images and draw formulas
     theme        colours, fonts and sizes from the design tokens
     icons        icons in the colours of the theme
 

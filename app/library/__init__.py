@@ -7,6 +7,7 @@
     attachments   Convert attachments to segments; detect later changes to their files.
     edits         Edits to notes by models and by the user: the tools, the journal, undo.
     embedded_notes  Find and read the notes that notes and answers embed, in the vault or outside.
+    formula_drawer  Have `ui.formula_worker` draw formulas.
     image_reader  Have `ui.image_worker` decode, scale and encode images; cache the results.
     images        Find and read the images that a note shows.
     indexing      Update the index before a question is answered, and continue during the answer.
@@ -25,6 +26,7 @@ __all__ = [
     "attachments",
     "edits",
     "embedded_notes",
+    "formula_drawer",
     "image_reader",
     "images",
     "instructions",

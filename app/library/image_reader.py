@@ -15,8 +15,7 @@ from typing import Any, Final
 from app.errors import InvalidRequest
 from context.layers import ImageData
 from vault.errors import ChildDied, ChildRefused
-from vault.workers.frames import Frame
-from vault.workers.process import Child
+from vault.workers.process import ChildOnDemand
 
 __all__ = ["IMAGE_SUFFIXES", "ImageReader", "ReadImage", "UndecodableImage", "is_image_file"]
 
@@ -71,7 +70,7 @@ class ImageReader:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._child: Child | None = None
+        self._child = ChildOnDemand(_WORKER)
         self._known: OrderedDict[str, ReadImage] = OrderedDict()
 
     def read(self, name: str, data: bytes) -> ReadImage:
@@ -129,13 +128,11 @@ class ImageReader:
     def close(self) -> None:
         """Stop the child process that decodes images. The next image starts a new one."""
         with self._lock:
-            if self._child is not None:
-                self._child.close()
-                self._child = None
+            self._child.close()
 
     def _decode(self, version: str, request: dict[str, Any], data: bytes) -> ReadImage:
         try:
-            header, payload = self._ask(request, data)
+            header, payload = self._child.request(request, data, READ_S)
         except (ChildDied, ChildRefused) as error:
             raise UndecodableImage("it is damaged, or takes too much memory") from error
         if "failure" in header:
@@ -143,31 +140,6 @@ class ImageReader:
         image = ImageData(header["media_type"], b64encode(payload).decode("ascii"))
         own_size = (header["own_width"], header["own_height"])
         return ReadImage(version, image, header["width"], header["height"], own_size)
-
-    def _ask(self, request: dict[str, Any], data: bytes) -> Frame:
-        """Decode an image in the child process, which is restarted if it has exited.
-
-        Args:
-            request: the format of the image, such as `png`, and the page of a PDF file.
-            data: the content of the file.
-        """
-        while True:
-            if self._child is None or not self._child.is_alive:
-                self._end()
-                self._child = Child(_WORKER)
-            try:
-                return self._child.answer(self._child.submit(request, data), READ_S)
-            except ChildDied:
-                if not self._child.has_left:
-                    raise
-            except BaseException:
-                self._end()
-                raise
-
-    def _end(self) -> None:
-        if self._child is not None:
-            self._child.kill("it was ended")
-            self._child = None
 
 
 def is_image_file(name: str) -> bool:

@@ -30,6 +30,8 @@ __all__ = ["NotePart", "cut_parts", "find_part", "read_part"]
 
 PART_CHARS = 4_000
 LONGEST_LINE = 5 * PART_CHARS
+# In characters of prose, which take as long to draw: a block of its own, and half of a formula.
+_LINE_WEIGHT, _FORMULA_WEIGHT = 60, 50
 _NONE: Sequence[str] = ()
 _IN_FENCES = frozenset((CODE, FENCE_CLOSES))
 _INNER = re.compile(r"[ \t>]|(?:[-*+]|\d{1,9}[.)])[ \t]|\|")
@@ -129,7 +131,7 @@ class _Cutter:
                 continue
             if not self._goes_on(at):
                 self._opening = at
-            size += len(line) + 1
+            size += _weigh(line)
         if start < len(self._lines):
             yield self._make(start, len(self._lines), head)
 
@@ -141,18 +143,18 @@ class _Cutter:
 
         Args:
             at: the index of the line.
-            size: the number of characters in the current part so far.
+            size: how long drawing the current part takes, as for that many characters of prose.
         """
         line, before = self._lines[at], self._lines[at - 1]
         if self._goes_on(at):
-            return size >= 3 * PART_CHARS
+            return size >= 4 * PART_CHARS
         if self._kinds[at] in SECTION_KINDS:
             return size >= PART_CHARS
         if not before.strip() and line.strip() and not _INNER.match(line):
             return size >= PART_CHARS
         if not before.strip() and line.strip():
             return size >= 2 * PART_CHARS
-        return size >= 3 * PART_CHARS and not line.startswith(("  ", "\t"))
+        return size >= 2 * PART_CHARS and not line.startswith(("  ", "\t"))
 
     def _list_repeated(self, at: int) -> Sequence[str]:
         """Return the first lines of the code block or table that goes on in the given line."""
@@ -165,6 +167,11 @@ class _Cutter:
         """Return whether a code block with fences, or a table, goes on in the given line."""
         kind, before = self._kinds[at], self._kinds[at - 1 : at]
         return kind in _IN_FENCES or (kind in TABLE_KINDS and before in TABLE_KINDS)
+
+
+def _weigh(line: str) -> int:
+    """Return how long drawing a line takes, as the time for that many characters of prose."""
+    return len(line) + 1 + _LINE_WEIGHT * bool(line) + _FORMULA_WEIGHT * line.count("$")
 
 
 def _split_line(number: int, line: str) -> Iterator[NotePart]:

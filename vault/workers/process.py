@@ -317,6 +317,60 @@ class Child:
         return f" ({lines[-1].strip()[:200]})" if lines else ""
 
 
+class ChildOnDemand:
+    """A child process that exits by itself when it is idle. Not thread-safe.
+
+    Args:
+        module: the full name of the Python module to run.
+    """
+
+    def __init__(self, module: str) -> None:
+        self._module = module
+        self._child: Child | None = None
+
+    @property
+    def child(self) -> Child | None:
+        """The running child process, or None."""
+        return self._child
+
+    def request(self, header: Mapping[str, Any], payload: bytes, timeout_s: float) -> Frame:
+        """Send a request to the child process, which is started if it does not run.
+
+        Args:
+            header: the request as JSON.
+            payload: the binary data of the request.
+            timeout_s: the timeout in seconds after which the child is killed.
+
+        Raises:
+            ChildDied: the child ended or timed out. The next request starts a new one.
+            ChildRefused: the child answered with an error.
+            OSError: the child cannot be started.
+        """
+        while True:
+            if self._child is None or not self._child.is_alive:
+                self._end()
+                self._child = Child(self._module)
+            try:
+                return self._child.answer(self._child.submit(header, payload), timeout_s)
+            except ChildDied:
+                if not self._child.has_left:
+                    raise
+            except BaseException:
+                self._end()
+                raise
+
+    def close(self) -> None:
+        """Stop the child process. The next request starts a new one."""
+        if self._child is not None:
+            self._child.close()
+            self._child = None
+
+    def _end(self) -> None:
+        if self._child is not None:
+            self._child.kill("it was ended")
+            self._child = None
+
+
 def start_process(
     module: str, arguments: Sequence[str], environment: Mapping[str, str], stderr: IO[bytes]
 ) -> "subprocess.Popen[bytes]":

@@ -1,20 +1,55 @@
 """Formulas are vector pictures in the text's colour and size, or TeX with the reason."""
 
-import gc
-from time import thread_time
+from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 from PySide6.QtGui import QColor, QGuiApplication, QTextFormat
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
+from shiboken6 import isValid
 
+from app.library.formula_drawer import FormulaDrawer, UndrawnFormula
+from ui.controllers.reading.images import FormulaController
 from ui.markdown.note_parts import NotePart
-from ui.markdown.page import formulas
+from ui.markdown.page.formula_store import Formula, FormulaStore, UndrawableFormula, estimate_size
 from ui.markdown.page.note_view import NoteView
 from ui.markdown.page.view import MarkdownView
+from ui.tasks import TaskRunner
 from ui.theme import Theme
 
+TYPICAL = (
+    *("x", "E = mc^2", "\\frac{a}{b}", "\\sum_{i=0}^{n} x_i", "\\sqrt{x^2 + y^2}"),
+    *("\\int_0^\\infty e^{-x^2} dx", "\\alpha + \\beta", "\\mathbb{R}^n", "f(x) = \\sin x"),
+    "\\begin{pmatrix} a & b \\\\ c & d \\end{pmatrix}",
+)
 OBJECT = "\N{OBJECT REPLACEMENT CHARACTER}"
+
+
+@pytest.fixture(scope="module")
+def drawer() -> Iterator[FormulaDrawer]:
+    with closing(FormulaDrawer()) as drawer:
+        yield drawer
+
+
+@pytest.fixture
+def store(qapp: QApplication) -> Iterator[FormulaStore]:
+    """The store of formulas, which are not drawn by themselves."""
+    store = FormulaStore.current()
+    store.clear()
+    yield store
+    store.clear()
+
+
+@pytest.fixture
+def drawing(store: FormulaStore, drawer: FormulaDrawer) -> Iterator[None]:
+    """Formulas are drawn by a child process."""
+    runner = TaskRunner()
+    controller = FormulaController(drawer, runner, runner)
+    yield
+    runner.close()
+    controller.deleteLater()
+    runner.deleteLater()
 
 
 @pytest.fixture
@@ -27,7 +62,7 @@ def view(qtbot: QtBot) -> MarkdownView:
 
 
 def list_formulas(view: MarkdownView) -> list[str]:
-    """Return the TeX of the drawn formulas, with its dollar signs."""
+    """Return the TeX of the formulas that are drawn or will be, without its dollar signs."""
     found, block = [], view.document().begin()
     while block.isValid():
         piece = block.begin()
@@ -46,15 +81,27 @@ def count_ink(view: MarkdownView, name: str) -> int:
     return sum(image.pixelColor(x, y) == QColor(ink) for x, y in points)
 
 
+def answer(store: FormulaStore, width: float = 40, height: float = 12, reason: str = "") -> None:
+    """Draw all formulas that wait as boxes of a size, or as undrawable for a reason."""
+    svg = b"<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'/>"
+    keys = store.take(1_000)
+    made = UndrawableFormula(reason) if reason else None
+    store.show([(key, made or Formula(svg, width, height, 2)) for key in keys])
+
+
+@pytest.mark.usefixtures("drawing")
 @pytest.mark.parametrize("mode", ["light", "dark"])
-def test_formulas_are_drawn_in_the_colour_of_the_text(view: MarkdownView, mode: str) -> None:
+def test_formulas_are_drawn_in_the_colour_of_the_text(
+    view: MarkdownView, qtbot: QtBot, mode: str
+) -> None:
     Theme.current().apply(mode, 1.0)
     view.set_markdown("$$\\frac{\\pi}{2}$$\n")
     assert list_formulas(view) == ["\\frac{\\pi}{2}"]
     assert view.toPlainText() == OBJECT
-    assert count_ink(view, "text.primary") > 0
+    qtbot.waitUntil(lambda: count_ink(view, "text.primary") > 0)
 
 
+@pytest.mark.usefixtures("store")
 def test_a_formula_is_drawn_in_text_headings_lists_and_tables(view: MarkdownView) -> None:
     view.set_markdown(
         "# On $a$\n\nIt is $b_1$ and \\(c\\).\n\n- $d$\n\n|x|\n|---|\n|$e$|\n\n> $f$\n"
@@ -62,12 +109,14 @@ def test_a_formula_is_drawn_in_text_headings_lists_and_tables(view: MarkdownView
     assert list_formulas(view) == ["a", "b_1", "c", "d", "e", "f"]
 
 
+@pytest.mark.usefixtures("store")
 @pytest.mark.parametrize("text", ["$5 and $6", "from $100 to $200.", "US$ 5, or 6 $", "a $HOME b"])
 def test_a_price_is_no_formula(view: MarkdownView, text: str) -> None:
     view.set_markdown(text)
     assert view.toPlainText() == text
 
 
+@pytest.mark.usefixtures("store")
 def test_copying_gives_the_tex(view: MarkdownView) -> None:
     view.set_markdown("Take 😀 $x^2$ and $x^2$.\n\n$$\ny=1\n$$\n")
     view.selectAll()
@@ -75,97 +124,114 @@ def test_copying_gives_the_tex(view: MarkdownView) -> None:
     assert QGuiApplication.clipboard().text() == "Take 😀 $x^2$ and $x^2$.\n$$y=1$$"
 
 
-def test_a_callback_of_the_garbage_collector_is_not_interrupted(view: MarkdownView) -> None:
-    """What is raised in such a callback is swallowed, and the formula was drawn for minutes."""
-    seen = []
-
-    def spend_time(phase: str, _info: dict[str, int]) -> None:
-        if phase == "start" and not seen:
-            seen.append(phase)
-            until = thread_time() + 1
-            while thread_time() < until:
-                pass
-
-    formulas.draw_formula("x", view.font(), "#000000", is_display=False)  # the library is loaded
-    before, after = gc.get_threshold(), "x^{" * 90 + "}" * 90
-    gc.callbacks.append(spend_time)
-    gc.set_threshold(20)
-    try:
-        found = formulas.draw_formula(after, view.font(), "#010101", is_display=False)
-    finally:
-        gc.set_threshold(*before)
-        gc.callbacks.remove(spend_time)
-    assert seen
-    assert isinstance(found, str)
-    assert "nested too deeply" in found
-
-
-@pytest.mark.parametrize(
-    ("tex", "reason"),
-    [
-        ("\\frac{a", "cannot be read"),
-        ("\\begin{matrix}", "cannot be read"),
-        ("\\frac{1}{" * 80 + "x" + "}" * 80, "nested too deeply"),
-        ("x^{" * 90 + "}" * 90, "nested too deeply"),
-        ("\\hat{" * 100 + "x" + "}" * 100, "nested too deeply"),
-        ("x+" * 2_000, "4,000 characters"),
-        ("\\rule{9999em}{9999em}", "not drawn"),
-        ("\\href{http://a}{b}", "not known here"),
-    ],
-)
+@pytest.mark.usefixtures("drawing")
 def test_a_formula_that_is_not_drawn_stays_as_tex_and_says_why(
-    view: MarkdownView, tex: str, reason: str
+    view: MarkdownView, qtbot: QtBot
 ) -> None:
-    before = thread_time()
-    view.set_markdown(f"It is ${tex}$.")
-    assert thread_time() - before < 5
-    assert view.toPlainText() == f"It is {tex}."
-    cursor = view.document().find(tex[:6])
-    assert reason in cursor.charFormat().toolTip()
+    view.set_markdown("It is $\\frac{a$.\n\n$$\n\\begin{matrix} a\n$$\n")
+    qtbot.waitUntil(lambda: view.toPlainText() == "It is \\frac{a.\n\\begin{matrix} a")
+    for words in ("frac", "matrix"):
+        cursor = view.document().find(words)
+        assert "cannot be read" in cursor.charFormat().toolTip()
 
 
-def test_a_note_draws_formulas_too(qtbot: QtBot) -> None:
+def test_without_the_child_the_source_stays_and_is_tried_again_later(
+    store: FormulaStore, view: MarkdownView, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(self: FormulaDrawer, tex: str, **options: object) -> None:
+        raise UndrawnFormula("Formulas are not drawn: it is broken.", is_lasting=False)
+
+    monkeypatch.setattr(FormulaDrawer, "draw", fail)
+    runner = TaskRunner(view)
+    FormulaController(FormulaDrawer(), runner, view)
+    view.set_markdown("So $x^2$.")
+    qtbot.waitUntil(lambda: view.toPlainText() == "So x^2.")
+    assert "it is broken" in view.document().find("x^2").charFormat().toolTip()
+    runner.close()
+    monkeypatch.setattr("ui.markdown.page.formula_store.monotonic", lambda: float("1e12"))
+    view.set_markdown("So $x^2$.")
+    assert list_formulas(view) == ["x^2"]
+
+
+def test_a_note_draws_formulas_too(store: FormulaStore, qtbot: QtBot) -> None:
     page = QWidget()
     qtbot.addWidget(page)
     view = NoteView(NotePart(1, "So $x$.\n\n$$y$$\n"), 600, {}, page)
     view.draw()
-    qtbot.waitUntil(lambda: list_formulas(view) == ["x", "y"])  # a busy machine draws in steps
+    assert list_formulas(view) == ["x", "y"]
 
 
-def test_nothing_above_moves_when_a_formula_closes(view: MarkdownView) -> None:
+def test_nothing_above_moves_when_a_formula_closes(store: FormulaStore, view: MarkdownView) -> None:
     text = "One line.\n\nThe sum $\\sum_{i=0}^n x_i$ is it.\n\n$$\n\\frac{a}{b}\n$$\n\nEnd."
     heights, seen = [], []
-    for char in text:
+    for count, char in enumerate(text):
         view.append(char)
         view.flush()
+        if count % 5 == 0:  # some formulas are drawn only when more text has arrived
+            answer(store, height=40)
         heights.append(view.height())
         seen.append(view.toPlainText())
     view.finish()
+    answer(store, height=40)
     assert heights == sorted(heights)  # it only grows
     assert not [words for words in seen if "$" in words or "\\" in words]
     assert list_formulas(view) == ["\\sum_{i=0}^n x_i", "\\frac{a}{b}"]
 
 
-def test_many_formulas_are_drawn_in_steps(
-    view: MarkdownView, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+def test_a_formula_that_arrives_later_leaves_the_text_and_the_selection(
+    store: FormulaStore, view: MarkdownView
 ) -> None:
-    monkeypatch.setattr("ui.markdown.page.writer._MOST_FORMULAS_S", 0.0)
-    formulas._drawn.clear()
-    view.set_markdown(" ".join(f"$q_{{{n}}}$" for n in range(9)))
-    assert len(list_formulas(view)) == 1
-    qtbot.waitUntil(lambda: len(list_formulas(view)) == 9)
+    view.set_markdown("Take $x$ and [a link](https://a.de) and `code` and $x$ again.")
+    cursor = view.document().find("code")
+    view.setTextCursor(cursor)
+    before, rewritten = view.toPlainText(), []
+    view.rewritten.connect(lambda: rewritten.append(1))
+    answer(store, height=60)
+    assert view.toPlainText() == before
+    assert view.textCursor().selectedText() == "code"
+    assert not rewritten
+    assert view.height() > 60
 
 
-def test_a_drawn_formula_is_kept(view: MarkdownView) -> None:
+def test_an_undrawable_formula_in_a_streamed_answer_becomes_tex(
+    store: FormulaStore, view: MarkdownView, qtbot: QtBot
+) -> None:
+    view.append("It is $x$.\n\nMore of $y$")
+    view.flush()
+    answer(store, reason="It is broken.")
+    qtbot.waitUntil(lambda: view.toPlainText() == "It is x.\nMore of y")
+
+
+def test_a_formula_that_is_not_shown_any_more_is_not_drawn(
+    store: FormulaStore, qtbot: QtBot
+) -> None:
+    page = QWidget()
+    qtbot.addWidget(page)
+    views = [NoteView(NotePart(1, f"So ${tex}$."), 600, {}, page) for tex in "xy"]
+    for view in views:
+        view.draw()
+    views[0].deleteLater()
+    qtbot.waitUntil(lambda: not isValid(views[0]))
+    assert [key.tex for key in store.take(10)] == ["y"]
+
+
+def test_a_drawn_formula_is_kept(store: FormulaStore, view: MarkdownView) -> None:
     view.set_markdown("$k_1$")
-    before = formulas.draw_formula("k_1", Theme.current().font("body"), "#000000", is_display=False)
-    again = formulas.draw_formula("k_1", Theme.current().font("body"), "#000000", is_display=False)
-    assert before is again
+    answer(store)
+    view.set_markdown("$k_1$ again")
+    assert store.take(10) == []
 
 
-def test_a_formula_of_its_own_that_cannot_be_read_is_code_with_the_reason(
-    view: MarkdownView,
+@pytest.mark.usefixtures("drawing")
+def test_the_estimated_size_is_rather_too_small(
+    store: FormulaStore, view: MarkdownView, qtbot: QtBot
 ) -> None:
-    view.set_markdown("Above.\n\n$$\n\\begin{matrix} a\n$$\n")
-    assert view.toPlainText() == "Above.\n\\begin{matrix} a"
-    assert "cannot be read" in view.document().find("matrix").charFormat().toolTip()
+    view.set_markdown(" ".join(f"${tex}$" for tex in TYPICAL))
+    view.append("".join(f"\n\n$${tex}$$" for tex in TYPICAL))
+    view.finish()
+    qtbot.waitUntil(lambda: len(store._known) == 2 * len(TYPICAL))
+    for key, formula in store._known.items():
+        assert isinstance(formula, Formula)
+        width, height = estimate_size(key)
+        assert height <= formula.ascent + formula.descent + key.size_px / 2, key
+        assert formula.width / 3 < width < 2 * formula.width + key.size_px, key

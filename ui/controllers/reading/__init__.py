@@ -1,7 +1,7 @@
 """Controllers for reading notes and images, following links, and going back and forward.
 
     embeds     Reads the notes that a note or an answer embeds, and converts them to leaves.
-    images     Loads the images and embedded notes that notes and answers show.
+    images     Loads the images, embedded notes and formulas that notes and answers show.
     links      Inserts a link to a related note into the open note.
     menu       Opens the open note or image in an editor, Obsidian or the file manager.
     open_note  Shows a note or an image, follows links in notes and answers, and goes back and

@@ -1,23 +1,31 @@
-"""Load the images and embedded notes that notes and answers show, and images that are opened."""
+"""Load the images, embedded notes and formulas that notes and answers show, and opened images."""
 
 from base64 import b64decode
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from PySide6.QtCore import QByteArray, QObject, QSize, Qt
+from PySide6.QtCore import QByteArray, QObject, QSize, Qt, QTimer
 from PySide6.QtGui import QImage
 from shiboken6 import isValid
 
 from app.assistant import Assistant
 from app.errors import AppError, NotFound, describe
 from app.library.embedded_notes import EmbeddedNotes
+from app.library.formula_drawer import FormulaDrawer, UndrawnFormula
 from app.library.images import VaultImages
 from app.sessions.session_info import one_line
 from chains.cancel import CancelToken
 from ui.chat.transcript.widgets import MessageMaker
 from ui.controllers.reading.embeds import EmbedExpander
 from ui.markdown.embeds import EmbedFailure, find_pdf_page, read_embed_source
+from ui.markdown.page.formula_store import (
+    Formula,
+    FormulaKey,
+    FormulaStore,
+    UndrawableFormula,
+    make_retry,
+)
 from ui.markdown.page.images import Embedded, ImageFailure, Picture
 from ui.markdown.page.view import MarkdownView
 from ui.panels.notes.image import OpenImage
@@ -26,12 +34,13 @@ from ui.panels.notes.reader import NoteReader
 from ui.tasks import Task, TaskRunner
 from vault.errors import NoteExcluded, VaultError
 
-__all__ = ["EmbedController", "open_image", "read_embedded"]
+__all__ = ["EmbedController", "FormulaController", "open_image", "read_embedded"]
 
 # In pixels: the text column and the tallest image in it, on a screen with a pixel ratio of 2.
 _LARGEST = QSize(1_520, 1_440)
 _PAGE_RATIO = 2.0
 _NAME_CHARS = 120
+_MOST_FORMULAS_AT_ONCE = 16
 
 
 @dataclass(frozen=True)
@@ -225,3 +234,56 @@ def _make_failure(source: str, error: Exception) -> Embedded:
     if read_embed_source(source):
         return EmbedFailure(message, "file-x")
     return ImageFailure(message, is_found=False)
+
+
+class FormulaController(QObject):
+    """Draws formulas in the background, some at a time, in the order in which they were shown.
+
+    Args:
+        drawer: draws a formula in a child process.
+        runner: runs the drawing.
+        parent: the Qt parent.
+    """
+
+    def __init__(self, drawer: FormulaDrawer, runner: TaskRunner, parent: QObject) -> None:
+        super().__init__(parent)
+        self._drawer, self._runner = drawer, runner
+        self._store = FormulaStore.current()
+        self._task: Task | None = None
+        # All formulas of a text are requested before the first of them is drawn.
+        self._soon = QTimer(self, singleShot=True, interval=0)
+        self._soon.timeout.connect(self._start)
+        self._store.wanted.connect(self._soon.start)
+        self._soon.start()
+
+    def _start(self) -> None:
+        if self._task is not None or not (keys := self._store.take(_MOST_FORMULAS_AT_ONCE)):
+            return
+        self._task = self._runner.stream(lambda token: _draw_formulas(self._drawer, keys, token))
+        self._task.yielded.connect(self._store.show)
+        self._task.finished.connect(self._on_finished)
+        self._task.start()
+
+    def _on_finished(self) -> None:
+        self._task = None
+        self._soon.start()
+
+
+def _draw_formulas(
+    drawer: FormulaDrawer, keys: Sequence[FormulaKey], token: CancelToken
+) -> Iterator[list[tuple[FormulaKey, Formula | UndrawableFormula]]]:
+    """Yield the formulas, all together because showing them changes the layout."""
+    drawn = []
+    for key in keys:
+        token.raise_if_cancelled()
+        drawn.append((key, _draw_formula(drawer, key)))
+    yield drawn
+
+
+def _draw_formula(drawer: FormulaDrawer, key: FormulaKey) -> Formula | UndrawableFormula:
+    tex, is_display, size_px, color = key
+    try:
+        made = drawer.draw(tex, is_display=is_display, size_px=size_px, color=color)
+    except UndrawnFormula as error:
+        return UndrawableFormula(str(error)) if error.is_lasting else make_retry(str(error))
+    return Formula(made.svg, made.width, made.ascent, made.descent)

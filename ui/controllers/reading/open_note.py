@@ -15,7 +15,7 @@ from app.library.images import is_image_link
 from chains.cancel import CancelToken
 from chains.errors import Cancelled
 from ui.controllers.notes import NotesController
-from ui.controllers.reading.images import EmbedController, open_image
+from ui.controllers.reading.images import EmbedController, FormulaController, open_image
 from ui.controllers.reading.menu import NoteMenuController
 from ui.controllers.reading.outline import OutlineController
 from ui.controllers.reading.visit_history import NoteVisit, VisitHistory
@@ -76,6 +76,7 @@ class ReadingController(ChatController):
             self._frame.transcript.maker,
             self._find_answer_origin,
         )
+        FormulaController(self._assistant.formulas, self._runner, self._frame)
         self._menu = NoteMenuController(shared)
         notes.listed.connect(self._mark_missing_links)
         self._panel.head.closed.connect(self.close)

@@ -14,7 +14,8 @@
     decorations  Decorations of a document: backgrounds, markers, pills and lines, by text
                  position.
     formats      Qt's character and block formats for each kind of text, from the theme.
-    formulas     Formulas as vector pictures, drawn by ziamath and QtSvg.
+    formula_store  The formulas that are shown, once drawn, and those that wait to be drawn.
+    formulas     Formulas in a document, drawn as vector pictures by QtSvg.
     geometry     Positions of text in a document after layout.
     images       Inserts images into a document, no wider than the text.
     lines        Source lines of Markdown and their positions in the document.
@@ -38,4 +39,4 @@ more text arrives. The document contains plain text with formats, never HTML. Co
 text as displayed, including citations such as `[1]`.
 """
 
-__all__ = ["card", "formats", "images", "lines", "note_view", "spacing", "view"]
+__all__ = ["card", "formats", "formula_store", "images", "lines", "note_view", "spacing", "view"]

@@ -30,7 +30,7 @@ from ui.markdown.page.citations import LinkHandler, find_unverified_pills
 from ui.markdown.page.code import CopyButtons
 from ui.markdown.page.decorations import Decorations, Panel, Pill
 from ui.markdown.page.formats import Formats
-from ui.markdown.page.formulas import read_with_formulas
+from ui.markdown.page.formulas import FormulaPainter, read_with_formulas
 from ui.markdown.page.images import Embedded
 from ui.markdown.page.painter import DecorationPainter, Reach
 from ui.markdown.page.wide import WideBlocks
@@ -90,12 +90,14 @@ class MarkdownView(QTextBrowser):
         self._is_stale = False
         self._codes: list[Panel] = []
         self.flushes = 0
+        self._formulas = FormulaPainter(self.document())
         self._begin()
         interval = Theme.current().duration("stream_flush")
         self._timer = QTimer(self, singleShot=True, interval=interval)
         self._timer.timeout.connect(self.flush)
         self._embeds_timer = QTimer(self, singleShot=True, interval=0)
         self._embeds_timer.timeout.connect(self._rewrite)
+        self._formulas.outdated.connect(self._embeds_timer.start)
         self._colors = QTimer(self, interval=0)
         self._colors.timeout.connect(self._on_colors)
         self._pointing = LinkHandler(self, self._targets, self._find_pills)
@@ -369,7 +371,8 @@ class MarkdownView(QTextBrowser):
 
     def _begin(self) -> None:
         self.document().setDefaultFont(Theme.current().font("body"))
-        self._writer = DocumentWriter(self.document(), Formats())
+        self._formulas.forget()
+        self._writer = DocumentWriter(self.document(), Formats(), self._formulas)
         self._writer.shown = self._embeds
         self._writer.folds.toggled = self._toggled
         self._writer.picture_width = self._find_text_width()
@@ -381,9 +384,7 @@ class MarkdownView(QTextBrowser):
         return self.width() - 2 * OUTDENT
 
     def _ask_embeds(self) -> None:
-        """Request what the document shows as placeholders, and draw the formulas that wait."""
-        if self._writer.has_waiting_formulas and self._stream is None:
-            self._embeds_timer.start()
+        """Request the images and embedded notes that the document shows as placeholders."""
         for source in [one for one in self._writer.wanted if one not in self._asked]:
             self._asked.add(source)
             self.embed_wanted.emit(source)

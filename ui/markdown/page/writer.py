@@ -1,7 +1,6 @@
 """Write blocks of Markdown into a document: final blocks once, changing ones at each update."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from time import thread_time
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import (
@@ -45,12 +44,7 @@ from ui.markdown.page.decorations import (
     Span,
 )
 from ui.markdown.page.formats import AT_LEAST, Formats
-from ui.markdown.page.formulas import (
-    OBJECT,
-    FormulaPainter,
-    is_drawn,
-    make_formula_format,
-)
+from ui.markdown.page.formulas import FormulaPainter
 from ui.markdown.page.images import Embedded, ImageFailure, find_action, insert_picture
 from ui.markdown.page.lines import NO_LINE, find_row_line
 from ui.markdown.page.spacing import (
@@ -75,7 +69,6 @@ __all__ = ["OUTDENT", "DocumentWriter"]
 OUTDENT = 16
 _MOST_FORMULAS = 1_000
 _LEAST_ROOM = 40.0  # in pixels, for a formula
-_MOST_FORMULAS_S = 0.2  # of processor time for the formulas of one update
 
 
 class DocumentWriter:
@@ -91,12 +84,10 @@ class DocumentWriter:
             it is not. Others are shown as placeholders, and so are all if this is None.
         wanted: the sources that are drawn as placeholders and missing in `shown`, in order.
         folds: the callouts that the user has folded or opened.
-        has_waiting_formulas: whether some formulas are shown as TeX, because drawing them would
-            have taken too long at once. The text is then written again.
         picture_width: the width of the text in pixels, which no image exceeds.
     """
 
-    def __init__(self, document: QTextDocument, formats: Formats) -> None:
+    def __init__(self, document: QTextDocument, formats: Formats, formulas: FormulaPainter) -> None:
         self._formats = formats
         self._document = document
         self.recoloring = CodeHighlighter(document, formats)
@@ -119,9 +110,7 @@ class DocumentWriter:
         self.shown: Mapping[str, Embedded] | None = None
         self.wanted: dict[str, None] = {}
         self.folds = Folds()
-        self._formulas = FormulaPainter(document)
-        self._formulas_s, self._formulas_count = 0.0, 0
-        self.has_waiting_formulas = False
+        self._formulas, self._formulas_count = formulas, 0
         self.picture_width = 0
 
     @property
@@ -136,7 +125,6 @@ class DocumentWriter:
 
     def write(self, final: Sequence[Leaf], tail: Sequence[Leaf] = ()) -> None:
         """Write final blocks, then the blocks in `tail`, which the next call replaces."""
-        self._formulas_s = 0.0
         self._cursor.beginEditBlock()
         self._remove_tail()
         for leaf in self._expand(final):
@@ -378,59 +366,42 @@ class DocumentWriter:
 
     def _settle(self, leaf: FormulaLeaf) -> FormulaLeaf | CodeLines:
         """Return a formula that stands alone as it is, or as code if it cannot be drawn."""
-        made = self._draw_alone(leaf)
-        if not isinstance(made, str):
+        char = self._formats.text("body", "text.primary", Run(""))
+        reason = self._explain_formula(leaf.tex, char, is_display=True)
+        if not reason:
             return leaf
         lines = plain_lines(leaf.tex)
-        return CodeLines("TeX", lines, leaf.boxes, line=leaf.line, hint=made)
-
-    def _draw_alone(self, leaf: FormulaLeaf) -> tuple[QTextCharFormat, float] | str:
-        inset = compute_inset(leaf.boxes)
-        room = max(_LEAST_ROOM, self.picture_width - inset.start - inset.end)
-        char = self._formats.text("body", "text.primary", Run(""))
-        return self._draw(leaf.tex, char, is_display=True, width=room)
+        return CodeLines("TeX", lines, leaf.boxes, line=leaf.line, hint=reason)
 
     def _write_formula(self, leaf: FormulaLeaf, top: float) -> None:
         """Write a formula that stands alone, in the middle of the line."""
         block = self._formats.block("body", top=top)
         block.setLineHeight(Theme.current().line("body"), AT_LEAST)
         block.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        self._begin(block, leaf.boxes, self._formats.text("body", "text.primary", Run("")))
-        made = self._draw_alone(leaf)
-        if not isinstance(made, str):
-            self._cursor.insertText(OBJECT, made[0])
+        char = self._formats.text("body", "text.primary", Run(""))
+        self._begin(block, leaf.boxes, char)
+        inset = compute_inset(leaf.boxes)
+        room = max(_LEAST_ROOM, self.picture_width - inset.start - inset.end)
+        self._formulas.insert(self._cursor, leaf.tex, char, is_display=True, room=room)
 
-    def _draw(
-        self, tex: str, char: QTextCharFormat, *, is_display: bool, width: float = 0
-    ) -> tuple[QTextCharFormat, float] | str:
-        """Draw a formula, unless those of this update have already taken long."""
+    def _explain_formula(self, tex: str, char: QTextCharFormat, *, is_display: bool) -> str:
+        """Return why a formula stays as TeX, or "" if it is drawn, now or later."""
         self._formulas_count += 1
         if self._formulas_count > _MOST_FORMULAS:
             return f"Only the first {_MOST_FORMULAS:,} formulas of a text are drawn."
-        is_new = not is_drawn(tex, char, is_display=is_display)
-        if is_new and self._formulas_s > _MOST_FORMULAS_S:
-            self.has_waiting_formulas = True
-            return "The formula is being drawn."
-        started = thread_time()
-        made = make_formula_format(tex, char, is_display=is_display, width=width)
-        self._formulas_s += (thread_time() - started) * is_new
-        return made
+        return self._formulas.explain(tex, char, is_display=is_display)
 
     def _insert_formula(self, cursor: QTextCursor, run: Run, role: str, tone: str) -> None:
         """Insert a formula within a line, or its TeX with the reason in the tooltip."""
         style = run.style & ~Style.TEX
         char = self._formats.text(role, tone, Run("", style, run.link), self._href(run))
-        made = self._draw(run.text, char, is_display=False)
-        if isinstance(made, str):
+        reason = self._explain_formula(run.text, char, is_display=False)
+        if reason:
             shown = self._formats.text(role, tone, run)
-            shown.setToolTip(made)
+            shown.setToolTip(reason)
             cursor.insertText(run.text, shown)
-            return
-        cursor.insertText(OBJECT, made[0])
-        block = cursor.blockFormat()
-        if made[1] > block.lineHeight():
-            block.setLineHeight(block.lineHeight(), AT_LEAST)
-            cursor.setBlockFormat(block)
+        else:
+            self._formulas.insert(cursor, run.text, char, is_display=False)
 
     def _write_quiet(self, leaf: QuietRow, top: float) -> None:
         block = self._formats.block("ui", leaf.words, top=top)

@@ -120,7 +120,7 @@ def test_an_image_is_known_by_its_name() -> None:
 def test_an_image_is_decoded_once_and_a_killed_child_is_replaced() -> None:
     with closing(ImageReader()) as reader:
         first = reader.read("a.png", draw(8, 8))
-        assert reader._child is not None
-        reader._child.kill("the test ends it")
+        assert reader._child.child is not None
+        reader._child.child.kill("the test ends it")
         assert reader.read("b.png", draw(8, 8)) is first
         assert reader.read("c.png", draw(9, 9)).width == 9
