@@ -1,7 +1,6 @@
 """The application without its window: use-cases, settings, chats, command line, RPC.
 
-`assistant.Assistant` offers all use-cases to the window (`ui`), the command line (`cli`) and other
-programs (`rpc`). It returns values and iterators of events.
+`assistant.Assistant` offers all use-cases to the window, the command line and other programs.
 
     __main__ ──→ cli ──→ wiring ──→ Assistant ──→ sessions ──→ chains (a turn)
         │         └─→ startup          ↑  └─→ library ──→ vault (index, search)
@@ -15,6 +14,7 @@ programs (`rpc`). It returns values and iterators of events.
     backup/     Back up what Strata has stored, and restore it.
     sessions/   Chats: their log on disk, turns, branches, transcripts.
     library/    The open vault with its index; projects, attachments, edits, review.
+    pinned/     Pinned answers, which are found again when notes change.
     customize/  The user's prompts, instructions and hooks.
     config/     The settings, their file, API keys and models.
     hidden_characters  Escape characters that a terminal executes or that hide in a name.

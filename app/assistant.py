@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from app.library.embedded_notes import EmbeddedNotes
     from app.library.long_texts import LongTexts
     from app.library.review import NoteReview
+    from app.pinned.answers import PinnedAnswers
     from app.sessions.branches import BranchEditor, ChatCompactor
     from app.sessions.rebuild import RequestRebuilder
     from app.sessions.request_history import RequestHistory
@@ -188,6 +189,13 @@ class Assistant:
         from app.library.review import NoteReview
 
         return NoteReview(self._vault, self.paths)
+
+    @cached_property
+    def pinned(self) -> "PinnedAnswers":
+        """Pins questions, and finds their answers again without a model."""
+        from app.pinned.answers import PinnedAnswers
+
+        return PinnedAnswers(self.paths, self._vault, self.projects, self.edits.list_moves)
 
     @property
     def vault(self) -> Path | None:

@@ -89,6 +89,11 @@ class Paths:
         return self.data / "pasted"
 
     @property
+    def pinned(self) -> Path:
+        """The folder of the pinned answers. It contains one file per vault."""
+        return self.data / "pinned"
+
+    @property
     def state_db(self) -> Path:
         """The database for data that can be rebuilt: last requests and chat summaries."""
         return self.state / "state.db"

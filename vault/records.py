@@ -155,6 +155,27 @@ class Records:
                 found.setdefault(path, []).append(day)
         return {**named, **found}
 
+    def find_values(self, paths: Iterable[str], names: Iterable[str]) -> dict[str, str]:
+        """Return the values of properties in notes, such as "rating: 4 · due: 2026-12-01", by path.
+
+        Args:
+            paths: the notes.
+            names: the names of the properties in lower case.
+        """
+        rows = self._catalog.rows(
+            "SELECT path, name, value FROM properties JOIN files ON files.id = file_id"
+            " WHERE path IN (SELECT value FROM json_each(?))"
+            " AND name IN (SELECT value FROM json_each(?)) ORDER BY path, name, properties.rowid",
+            (json.dumps(list(paths)), json.dumps(list(names))),
+        )
+        values: dict[str, dict[str, list[str]]] = {}
+        for path, name, value in rows:
+            values.setdefault(path, {}).setdefault(name, []).append(value)
+        return {
+            path: " · ".join(f"{name}: {', '.join(each)}" for name, each in found.items())
+            for path, found in values.items()
+        }
+
     def load_name_days(self) -> NameDays:
         """Read what finds the dates in the paths of notes."""
         rows = self._catalog.rows("SELECT path FROM files WHERE state = 'indexed'")

@@ -30,6 +30,7 @@ from vault.embedding_versions import Embedders, read_used_model
 from vault.errors import EmbedderFailed, IndexUnusable, NoteUnreadable, VaultError
 from vault.exclude.obsidian import read_settings
 from vault.indexing.progress import CancelCheck, IndexReport, ProgressCallback, call_when_read
+from vault.indexing.relocate import require_folder
 from vault.indexing.status import HealthCheck, IndexStatus, is_mending, read_status
 from vault.indexing.throttle import SearchActivity, Throttle, UpdateQueue
 from vault.listing.notes import list_notes
@@ -43,7 +44,7 @@ from vault.records import NoteState, Records
 from vault.scope import WHOLE, Scope
 from vault.search.adhoc import AdhocText, search_texts
 from vault.search.excerpts import FEWEST_PASSAGES, shorten_hits
-from vault.search.hits import Hit, SearchResult
+from vault.search.hits import Hit, SearchResult, warn_if_unfinished
 from vault.search.passages import Passages
 from vault.search.related import RelatedNote, find_related_notes
 from vault.search.rerank import RERANKED
@@ -322,6 +323,7 @@ class Vault:
         reranks: bool = True,
         is_quoted: bool = False,
         rebuilds: bool = False,
+        by_meaning: bool = True,
     ) -> SearchResult:
         """Find the `k` best passages by keyword search and semantic search.
 
@@ -336,11 +338,13 @@ class Vault:
                 best ones are added at the end.
             rebuilds: whether to rebuild a damaged index and search again. In a watched folder, the
                 watcher rebuilds it.
+            by_meaning: whether to use the embedding model too. Without, no model is loaded.
         """
         near = tuple(map(self._find_path, in_play))
-        found = self._search(query, k, near, reranks=reranks, is_quoted=is_quoted)
+        find = partial(self._search, query, k, near, reranks=reranks and by_meaning)
+        found = find(is_quoted=is_quoted, by_meaning=by_meaning)
         if rebuilds and self._rebuild_damaged():
-            again = self._search(query, k, near, reranks=reranks, is_quoted=is_quoted)
+            again = find(is_quoted=is_quoted, by_meaning=by_meaning)
             found = replace(again, warnings=found.warnings)
         return self._show(found)
 
@@ -384,8 +388,11 @@ class Vault:
         return self._show(found)
 
     @_retry_when_damaged
-    def read_question(self, text: str) -> "Reading | None":
-        """Read a question against the notes, or return None if it names no filter."""
+    def read_question(self, text: str, today: date | None = None) -> "Reading | None":
+        """Read a question against the notes, or return None if it names no filter.
+
+        `today` is the date that words such as "overdue" refer to, or None for the current date.
+        """
         from vault.questions.reader import read_question  # only for questions of a person
 
         if (catalog := self._handle.open()) is None:
@@ -394,7 +401,7 @@ class Vault:
         def read_names() -> "VaultNames":
             return self._parts.names.read(catalog, self.scope)
 
-        return read_question(text, read_names, date.today())
+        return read_question(text, read_names, today or date.today())
 
     @_retry_when_damaged
     def search_texts(self, texts: Sequence[AdhocText], query: str, k: int) -> tuple[Hit, ...]:
@@ -504,6 +511,18 @@ class Vault:
             return {}
         found = records.find_days([self._find_path(path) for path in paths])
         return {self.name_path(path): days for path, days in found.items()}
+
+    @_retry_when_damaged
+    def find_values(self, paths: Collection[str], names: Collection[str]) -> Mapping[str, str]:
+        """Return what the given notes have as properties of these names, as "rating: 4" by path."""
+        records = self._open_records()
+        found = {} if records is None else records.find_values(map(self._find_path, paths), names)
+        return {self.name_path(path): values for path, values in found.items()}
+
+    @_retry_when_damaged
+    def require_folder(self) -> None:
+        """Raise `VaultMissing` if the folder is missing, or its drive is not mounted."""
+        require_folder(self.root, self._handle.open())
 
     @_retry_when_damaged
     def filter_allowed(self, paths: Sequence[str]) -> frozenset[str]:
@@ -646,6 +665,7 @@ class Vault:
         *,
         reranks: bool = True,
         is_quoted: bool = False,
+        by_meaning: bool = True,
     ) -> SearchResult:
         """Find the `k` best passages. Their paths are relative to `root`."""
         catalog = self._handle.open()
@@ -654,7 +674,9 @@ class Vault:
         with self._activity.record():
             self._handle.refill_if_needed()
             behind: list[str] = []
-            searcher = self._build_searcher(catalog, lambda: behind.append(self._catch_up()))
+            searcher = self._build_searcher(
+                catalog, lambda: behind.append(self._catch_up()), by_meaning=by_meaning
+            )
             reranker = self._options().reranker if reranks else ""
             found: SearchResult | None = None
             wanted = max(k, RERANKED) if reranker else k
@@ -669,17 +691,20 @@ class Vault:
             if reranker:
                 found = self._parts.reranker.rank_best(found, query, k, reranker)
             self._parts.prefer({hit.path for hit in found.hits})
-            found = _warn_if_unfinished(found, catalog, "".join(behind))
+            found = warn_if_unfinished(found, catalog, "".join(behind))
             found = searcher.widen(found) if is_quoted else found
             return self._warn_if_server_failed(found)
 
-    def _build_searcher(self, catalog: Catalog, catch_up: Callable[[], None]) -> Searcher:
+    def _build_searcher(
+        self, catalog: Catalog, catch_up: Callable[[], None], *, by_meaning: bool = True
+    ) -> Searcher:
         """Build a searcher with this vault's ranking weights."""
         fit = read_fit(catalog)
         current = StalenessFilter(self.root, self.exclude)
+        encode = partial(self._embedders.begin_query, catalog)
         return Searcher(
             catalog,
-            partial(self._embedders.begin_query, catalog),
+            encode if by_meaning else lambda _words: lambda: None,
             self._handle.find_nearest,
             current.keep_current,
             attachments=current.attachment_folder,
@@ -702,7 +727,7 @@ class Vault:
             behind = self._catch_up()
             keep_current = StalenessFilter(self.root, self.exclude).keep_current
             found = list_notes(catalog, keep_current, query, limit, offset, self.scope)
-            return _warn_if_unfinished(found, catalog, behind, by_meaning=False)
+            return warn_if_unfinished(found, catalog, behind, by_meaning=False)
 
     def _rebuild_damaged(self) -> bool:
         """Rebuild a damaged index unless the folder is watched. Return whether it was rebuilt."""
@@ -765,22 +790,3 @@ class Vault:
             rebuild = partial(self._parts.watcher.call_changed, None)
             self._parts.rebuild = threading.Thread(target=rebuild, name="rebuild", daemon=True)
             self._parts.rebuild.start()
-
-
-def _warn_if_unfinished(
-    result: SearchResult, catalog: Catalog, behind: str, *, by_meaning: bool = True
-) -> SearchResult:
-    """Add a warning if the index does not cover the current state of all notes.
-
-    If the index is unfinished, the warning gives its coverage. Otherwise the warning is `behind`.
-
-    Args:
-        result: the result of a search or listing.
-        catalog: the catalog of the index.
-        behind: a warning that the latest changes are not indexed yet, or an empty string.
-        by_meaning: whether the search was also a semantic search.
-    """
-    gap = find_gap(catalog)
-    covered = "" if gap is None else gap.sentence if by_meaning else gap.words_sentence
-    warning = covered or behind
-    return replace(result, warnings=(*result.warnings, warning)) if warning else result

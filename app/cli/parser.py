@@ -125,6 +125,8 @@ def build_parser() -> argparse.ArgumentParser:
     )
     add_group(verbs, "settings", "read and change the settings", _add_settings)
     _add_kept_things(verbs)
+    about = "pin questions, and see what came and went in their answers"
+    add_group(verbs, "pinned", about, _add_pinned)
     about = "write chats, settings and everything else but keys and notes into one file"
     add_verb(verbs, "backup", about).add_argument("file", metavar="FILE", help="a new file")
     about = "put back what a backup holds, and overwrite nothing"
@@ -291,6 +293,27 @@ def _define_ask(verb: ArgumentParser) -> None:
     verb.add_argument("--no-index", action="store_true", help="leave the index as it is")
     verb.add_argument(
         "--dry-run", action="store_true", help="show what would be sent; send and store nothing"
+    )
+
+
+def _add_pinned(actions: "Verbs[ArgumentParser]") -> None:
+    add = add_verb(actions, "add", "pin a question that is answered without a model, or a search")
+    add.add_argument("question", metavar="QUESTION", help="such as: open tasks, or tag:recipe")
+    add.add_argument("--title", metavar="TITLE", help="the name to show (otherwise the question)")
+    _add_project(add)
+    add_verb(actions, "list", "list the pinned answers, with what came and went")
+    about = "show the rows of a pinned answer, and take them as seen"
+    show = add_verb(actions, "show", about)
+    show.add_argument("id", metavar="ID")
+    show.add_argument("--unseen", action="store_true", help="do not take them as seen")
+    again = add_verb(actions, "refresh", "bring the index up to date, and find the answers again")
+    again.add_argument("id", metavar="ID", nargs="?", help="only this one (otherwise all)")
+    again.add_argument("--no-index", action="store_true", help="leave the index as it is")
+    rename = add_verb(actions, "rename", "give a pinned answer another title")
+    rename.add_argument("id", metavar="ID")
+    rename.add_argument("title", metavar="TITLE")
+    add_verb(actions, "remove", "take a pinned answer off the list").add_argument(
+        "id", metavar="ID"
     )
 
 

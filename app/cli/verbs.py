@@ -78,6 +78,10 @@ def _find_verb(name: str) -> Verb:
         from app.cli.backup import BACKUP_VERBS
 
         return BACKUP_VERBS[name]
+    if name == "pinned":
+        from app.cli.pinned import PINNED_VERBS
+
+        return PINNED_VERBS[name]
     if name in _VERBS:
         return _VERBS[name]
     from app.cli.settings import SETTINGS_VERBS

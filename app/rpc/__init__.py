@@ -7,6 +7,7 @@
     requests    The types of requests; parse and validate a line.
     chats       Serve requests about the list of chats, the bin, and the entries of a chat.
     notes       Serve requests about notes, the memory of a chat, and the outgoing calls.
+    pinned      Serve requests about pinned answers, and tell which have changed.
     jobs        Run turns, searches and indexing while more requests are read.
     mcp_server  Serve the open vault's notes to other programs over MCP.
     wire        Write responses and events, one JSON object per line, whose warnings name requests.

@@ -304,6 +304,66 @@ class SaveNote(RpcRequest):
     path: str | None = None
 
 
+class AddPinnedAnswer(RpcRequest):
+    """Pin a question that is answered without a model, or a search.
+
+    Attributes:
+        question: the question, or a query.
+        title: the name to show, or an empty string for the question.
+        project: the folder of the project to ask in, or None for the vault.
+    """
+
+    question: str
+    title: str = ""
+    project: str | None = None
+
+
+class ListPinnedAnswers(RpcRequest):
+    """List the pinned answers, with what came, went and changed in each."""
+
+
+class ShowPinnedAnswer(RpcRequest):
+    """Show a pinned answer.
+
+    Attributes:
+        answer: the id of the pinned answer.
+        seen: whether its changes count as seen from now on.
+    """
+
+    answer: str
+    seen: bool = True
+
+
+class RefreshPinnedAnswers(RpcRequest):
+    """Find the pinned answers in the index again.
+
+    Attributes:
+        answer: the id of the only one to find again, or None for all.
+    """
+
+    answer: str | None = None
+
+
+class ChangePinnedAnswer(RpcRequest):
+    """Rename a pinned answer, or move it in the list.
+
+    Attributes:
+        answer: the id of the pinned answer.
+        title: the new title, of which a blank one restores the question, or None.
+        place: the new place in the list, counted from 0, or None.
+    """
+
+    answer: str
+    title: str | None = None
+    place: int | None = None
+
+
+class RemovePinnedAnswer(RpcRequest):
+    """Take a pinned answer off the list."""
+
+    answer: str
+
+
 class TickTask(RpcRequest):
     """Tick or untick a task in a note.
 
@@ -374,7 +434,9 @@ class Shutdown(RpcRequest):
 
 _TYPES: Final[Mapping[str, type[RpcRequest]]] = {
     "abort": Abort,
+    "add_pinned_answer": AddPinnedAnswer,
     "approve": Approve,
+    "change_pinned_answer": ChangePinnedAnswer,
     "compact": Compact,
     "delete_session": DeleteSession,
     "edit": Edit,
@@ -389,13 +451,16 @@ _TYPES: Final[Mapping[str, type[RpcRequest]]] = {
     "label": Label,
     "ledger": ListCalls,
     "list_memories": ListMemories,
+    "list_pinned_answers": ListPinnedAnswers,
     "list_sessions": ListSessions,
     "new_session": NewSession,
     "open_session": OpenSession,
     "pin": Pin,
     "prompt": PromptRequest,
+    "refresh_pinned_answers": RefreshPinnedAnswers,
     "regenerate": Regenerate,
     "related": Related,
+    "remove_pinned_answer": RemovePinnedAnswer,
     "restore_session": RestoreSession,
     "review": Review,
     "save_note": SaveNote,
@@ -407,6 +472,7 @@ _TYPES: Final[Mapping[str, type[RpcRequest]]] = {
     "set_mode": SetMode,
     "set_model": SetModel,
     "set_setting": SetSetting,
+    "show_pinned_answer": ShowPinnedAnswer,
     "shutdown": Shutdown,
     "tick_task": TickTask,
     "undo": Undo,

@@ -22,6 +22,7 @@ from app.rpc import requests as asked
 from app.rpc.chats import ChatRequests
 from app.rpc.jobs import Jobs, explain
 from app.rpc.notes import NoteRequests
+from app.rpc.pinned import PinnedRequests
 from app.rpc.wire import Json, Wire
 from app.sessions.request_history import NO_ENTRY_NEXT
 from chains.cancel import CancelToken
@@ -88,8 +89,10 @@ class RPC:
             asked.Regenerate: self._regenerate,
         }
         notes = NoteRequests(assistant)
+        self._pinned = PinnedRequests(assistant, self._wire)
         self._slow: Mapping[type[asked.RpcRequest], Callable[..., Json]] = {
             **notes.slow,
+            **self._pinned.slow,
             asked.Compact: self._compact,
             asked.GetContext: self._context,
             asked.Search: self._search,
@@ -97,6 +100,7 @@ class RPC:
         }
         self._quick: Mapping[type[asked.RpcRequest], Callable[..., Json]] = {
             **notes.quick,
+            **self._pinned.quick,
             **ChatRequests(assistant, self._jobs, self._forget).quick,
             asked.Abort: self._abort,
             asked.Approve: self._approve,
@@ -118,11 +122,13 @@ class RPC:
         """
         if self._assistant.library is not None:
             self._assistant.library.watch(self._tell_of_changes)
+            self._pinned.follow_days()
         try:
             for line in lines:
                 if line.strip() and not self._take(line):
                     break
         finally:
+            self._pinned.close()
             self._jobs.stop(TIME_TO_SAVE_S)
 
     def _forget(self, session: str) -> None:
@@ -133,6 +139,8 @@ class RPC:
     def _tell_of_changes(self, report: IndexReport) -> None:
         done = IndexProgress("done", total=report.notes, done=report.notes)
         self._wire.event("index_progress", None, None, done.to_dict())
+        if report.is_complete:
+            self._pinned.follow_notes()
 
     def _take(self, line: bytes) -> bool:
         """Handle one request, and return whether the server should read another one."""

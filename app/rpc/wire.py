@@ -39,6 +39,7 @@ _EQUIVALENTS: Final = (
     (re.compile(r"`strata sessions list --bin`"), "`list_sessions{bin: true}`"),
     (re.compile(r"`strata sessions restore ([^`]+)`"), r"`restore_session{session: \1}`"),
     (re.compile(r"`strata index`"), "`index`"),
+    (re.compile(r"`strata pinned list`"), "`list_pinned_answers`"),
     (re.compile(r"`strata review(?: --json)?`"), "`review`"),
     (re.compile(r"`strata memory list`"), "`list_memories`"),
     (

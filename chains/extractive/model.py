@@ -128,6 +128,15 @@ class ExtractiveModel:
         groups = parse_answer("".join(self._write_pieces(sources))).numbers
         return tuple(dict.fromkeys(number for group in groups for number in group.numbers))
 
+    def quote(self, sources: Sequence[Segment]) -> tuple[AnswerKind, str, tuple[ShownSection, ...]]:
+        """Return the kind of the answer, its text, and the sections of notes that it consists of.
+
+        Args:
+            sources: the numbered sources, in the order of the search results.
+        """
+        text = "".join(self._write_pieces(sources))
+        return self._kind, text, self._sections
+
     def stream(self, request: Request, cancel: CancelToken) -> Iterator[ModelEvent]:
         """Yield the answer in pieces, then `ModelEnded`."""
         require_sealed(request)

@@ -10,7 +10,7 @@ attachments → excerpts, or map_reduce → reading notes ──────┘
 - `follow_up`: adds words of the last turn to a follow-up question, or asks a model to rewrite it.
 - `listing_query`: converts a request for a list of notes or tasks to a query.
 - `listing`: builds the pages of a list of notes or tasks.
-- `totals`: adds up the values of a property, or of a column of tables.
+- `totals`: tells a property, or adds up those of several notes or a column of tables.
 - `table_rows`: finds the rows of tables, but for those that sum up other rows.
 - `period_search`: finds the notes of a period, such as last week.
 - `passages`: builds numbered passages from hits, and merges adjacent ones.
@@ -33,4 +33,5 @@ __all__ = [
     "map_reduce_plan",
     "passages",
     "retrieve",
+    "totals",
 ]

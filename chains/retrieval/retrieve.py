@@ -18,11 +18,11 @@ from chains.retrieval.follow_up import (
     read_last_turn,
     rewrite_query,
 )
-from chains.retrieval.listing import build_page, build_told_page, find_property_line
+from chains.retrieval.listing import build_page
 from chains.retrieval.listing_query import describe_list, read_list_query
 from chains.retrieval.passages import build_passages
 from chains.retrieval.period_search import MOST_PASSAGES_OF_PERIOD, PeriodSearch, mix_results
-from chains.retrieval.totals import tell_total
+from chains.retrieval.totals import tell_total, tell_value
 from chains.tokenizer import load_counter
 from context.assemble.turn_context import TURN_CONTEXT_SHARE, compute_passages_share
 from context.history.exclusion import hide_in_turn
@@ -348,14 +348,9 @@ def _tell_property(
         )
     if reading.operation != "value":
         return None
-    result = call(lambda: search().search(reading.query, MOST_LISTED, rebuilds=True), turn.cancel)
-    hits = [hit for hit in result.hits if reading.property in hit.text.lower()]
-    told = find_property_line(hits, reading.property)
-    if told is None:
-        return None
-    text = f"“{told.title}” has this as {reading.property}:"
-    page = build_told_page(text, [told], turn.attached)
-    return RetrievalResult(segments=page.segments, filter={"query": reading.query, "text": ""})
+    told = call(lambda: tell_value(search(), reading, turn.attached), turn.cancel)
+    told_filter = {"query": reading.query, "text": ""}
+    return None if told is None else RetrievalResult(segments=told.segments, filter=told_filter)
 
 
 def _list_turns_before(turn: Turn) -> tuple[LoggedTurn, ...]:

@@ -1,4 +1,7 @@
-"""Add up the values of a property, or of a column of tables, for an answer that quotes them."""
+"""Tell a property of a note, or add up those of several notes or a column of tables.
+
+The answer quotes the lines with the values.
+"""
 
 import re
 from collections import Counter
@@ -28,10 +31,11 @@ if TYPE_CHECKING:
     from vault.questions.reader import Reading
     from vault.vault import Vault
 
-__all__ = ["tell_total"]
+__all__ = ["tell_total", "tell_value"]
 
 # Of more notes, no total is told.
 _MOST_NOTES: Final = 300
+_MOST_PASSAGES: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +83,27 @@ def tell_total(
             text = _write_sentence(reading, name, values, len(notes))
             return build_told_page(text, [row.line for row in values.rows], attached)
     return None
+
+
+def tell_value(
+    vault: "Vault", reading: "Reading", attached: "Sequence[Segment]"
+) -> ListPage | None:
+    """Build the page that tells a property of a note.
+
+    Args:
+        vault: the vault.
+        reading: a question for the `value` of a property.
+        attached: the segments that are attached already, which have numbers.
+
+    Returns:
+        The page, or None if the note has no line with the property.
+    """
+    result = vault.search(reading.query, _MOST_PASSAGES, rebuilds=True)
+    hits = [hit for hit in result.hits if reading.property in hit.text.lower()]
+    told = find_property_line(hits, reading.property)
+    if told is None:
+        return None
+    return build_told_page(f"“{told.title}” has this as {reading.property}:", [told], attached)
 
 
 def _read_notes(vault: "Vault", hits: Sequence[Hit]) -> Iterator[tuple[Hit, Note]]:

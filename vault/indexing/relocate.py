@@ -16,7 +16,7 @@ from typing import Final
 
 from resources.system.calls import remove_folder, rename_path
 from vault.catalog import CATALOG_FILE, Catalog, Row
-from vault.errors import IndexBusy, IndexUnusable, NoteUnreadable, UnsafePath
+from vault.errors import IndexBusy, IndexUnusable, NoteUnreadable, UnsafePath, VaultMissing
 from vault.notes.note import read_bytes
 from vault.open_index import take_lock
 from vault.scan import FileStat, check_folder
@@ -26,6 +26,7 @@ __all__ = [
     "is_same_folder",
     "list_folders",
     "remember_folder",
+    "require_folder",
     "take_over_index",
 ]
 
@@ -57,6 +58,23 @@ def is_same_folder(catalog: Catalog, stat: FileStat) -> bool:
     Return True if the catalog has recorded none.
     """
     return catalog.meta(_ROOT) in (None, _format_id(stat))
+
+
+def require_folder(root: Path, catalog: Catalog | None) -> None:
+    """Check that the notes are there to be read.
+
+    Args:
+        root: the folder of notes.
+        catalog: the catalog of its index, or None if there is none.
+
+    Raises:
+        VaultMissing: the folder is missing, or it is the empty mount point of a missing drive.
+        VaultUnreadable: the folder cannot be read because of its permissions.
+    """
+    found = check_folder(root)
+    is_known = catalog is None or is_same_folder(catalog, found)
+    if not is_known and not any(root.iterdir()):
+        raise VaultMissing(f"The folder {root} is empty and not the one that was indexed.")
 
 
 def take_over_index(index_dir: Path, root: Path) -> bool:

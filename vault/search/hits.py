@@ -2,10 +2,11 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from vault.coverage import name_count
+from vault.catalog import Catalog
+from vault.coverage import find_gap, name_count
 from vault.notes.text.markdown_text import MarkdownText, read_text
 from vault.quotes.sections import Support
 from vault.search.passages import Passage
@@ -203,3 +204,22 @@ def compute_hit_id(path: str, first_line: int, text_hash: bytes) -> str:
     """
     name = f"{path}\0{first_line}\0".encode()
     return hashlib.sha256(name + text_hash).hexdigest()[:16]
+
+
+def warn_if_unfinished(
+    result: SearchResult, catalog: Catalog, behind: str, *, by_meaning: bool = True
+) -> SearchResult:
+    """Add a warning if the index does not cover the current state of all notes.
+
+    If the index is unfinished, the warning gives its coverage. Otherwise the warning is `behind`.
+
+    Args:
+        result: the result of a search or listing.
+        catalog: the catalog of the index.
+        behind: a warning that the latest changes are not indexed yet, or an empty string.
+        by_meaning: whether the search was also a semantic search.
+    """
+    gap = find_gap(catalog)
+    covered = "" if gap is None else gap.sentence if by_meaning else gap.words_sentence
+    warning = covered or behind
+    return replace(result, warnings=(*result.warnings, warning)) if warning else result

@@ -1,0 +1,18 @@
+"""Pinned answers: questions whose answers are kept in the sidebar, and found again by themselves.
+
+    question → compute → rows → store            when it is pinned
+    index has changed, or midnight → compute → store → changes → the sidebar
+
+    answer    The values: a pinned answer, its rows, an answer of a model.
+    answers   The use-cases: pin, find again, look at, rename, move, remove.
+    changes   Compare rows with those that were last looked at.
+    compute   Understand a question, and find its rows in the index without a model.
+    store     The file of pinned answers of each vault.
+
+This package may import the other packages of app, chains, context, vault, `resources.system.calls`
+and `resources.system.files`. Nothing in it calls a
+model or loads one. Pins of messages and sources in a chat are another thing, and in
+`context.history.pins`.
+"""
+
+__all__ = ["answer", "answers", "changes"]

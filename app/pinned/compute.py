@@ -1,0 +1,205 @@
+"""Find the rows of a pinned answer in the index, without a model.
+
+What a question asks for is understood once, when it is pinned. Later only its days are read again:
+"overdue" follows the calendar, and a new tag in the vault does not make it another question.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import date
+from typing import Final
+
+from app.errors import InvalidRequest
+from app.pinned.answer import MOST_ROWS, AnswerRow, PinKind
+from chains.citations.sections import ShownSection
+from chains.extractive.model import ExtractiveModel
+from chains.retrieval.listing_query import read_list_query
+from chains.retrieval.passages import build_passages
+from chains.retrieval.totals import tell_total, tell_value
+from context.layers import Segment
+from vault.coverage import name_count
+from vault.search.hits import Hit
+from vault.search.query import Query, parse_query, write_query
+from vault.vault import Vault
+
+__all__ = ["FoundRows", "UnderstoodQuestion", "find_rows", "read_again", "understand"]
+
+_MOST_PASSAGES: Final = 20
+_BLANK_LINES: Final = 1
+_NO_VALUE: Final = "This value is not in your notes any more."
+
+
+@dataclass(frozen=True)
+class UnderstoodQuestion:
+    """What a pinned question asks for.
+
+    Attributes:
+        kind: how its rows are found.
+        query: the filters and words.
+    """
+
+    kind: PinKind
+    query: str
+
+
+@dataclass(frozen=True)
+class FoundRows:
+    """The rows of a question in the index.
+
+    Attributes:
+        summary: a sentence with the result.
+        total: the number of rows, of which at most `MOST_ROWS` are returned.
+        is_whole: whether the index covers all notes. If not, rows may be missing.
+    """
+
+    summary: str
+    rows: tuple[AnswerRow, ...]
+    total: int
+    is_whole: bool = True
+
+
+def understand(vault: Vault, question: str, today: date) -> UnderstoodQuestion:
+    """Decide how a question is answered without a model.
+
+    A question that asks for no list is answered by quotes from notes. Text with filters, as in the
+    search box, is a list of what fits.
+
+    Args:
+        vault: the notes.
+        question: the question, or a query.
+        today: the date that words such as "overdue" refer to.
+
+    Raises:
+        InvalidRequest: the question is blank, or asks to go on with an earlier list.
+    """
+    question = " ".join(question.split())
+    reading = vault.read_question(question, today)
+    if not question or (reading is not None and reading.operation == "more"):
+        raise InvalidRequest("There is no question to pin.", hint="Write the whole question.")
+    if reading is not None and reading.operation in ("value", "sum", "mean"):
+        return UnderstoodQuestion("value", reading.query)
+    listed = read_list_query(question, (), lambda _text: reading)
+    if listed is not None and (not listed.is_tentative or _is_listed(vault, listed.query)):
+        return UnderstoodQuestion("list", listed.query)
+    if parse_query(question).has_filter:
+        return UnderstoodQuestion("list", question)
+    return UnderstoodQuestion("quotes", question)
+
+
+def _is_listed(vault: Vault, query: str) -> bool:
+    """Return whether notes fit all of a query that might not ask for a list."""
+    found = vault.list_notes(query, 1)
+    return bool(found.hits) and not found.is_partial and found.literal != 0
+
+
+def read_again(vault: Vault, question: str, query: str, today: date) -> str:
+    """Return the query of a question on another day: the filters as they were, with its days now.
+
+    Args:
+        vault: the notes.
+        question: the question.
+        query: the query as it was understood before.
+        today: the present day.
+    """
+    reading = vault.read_question(" ".join(question.split()), today)
+    known = parse_query(query)
+    if reading is None or not _has_days(known):
+        return query
+    now = parse_query(reading.query)
+    if not _has_days(now):
+        return query
+    return write_query(replace(known, days=now.days, after=now.after, before=now.before))
+
+
+def _has_days(query: Query) -> bool:
+    return bool(query.days or query.after or query.before)
+
+
+def find_rows(
+    vault: Vault, question: str, understood: UnderstoodQuestion, today: date
+) -> FoundRows:
+    """Find the present rows of a question. No model is called, and none is loaded.
+
+    Args:
+        vault: the notes.
+        question: the question as it was asked.
+        understood: what the question asks for.
+        today: the present day.
+
+    Raises:
+        VaultError: the folder or the index cannot be read.
+    """
+    if understood.kind == "value":
+        return _find_value(vault, question, understood.query, today)
+    if understood.kind == "quotes":
+        return _find_quotes(vault, question, today)
+    return _find_listed(vault, understood.query)
+
+
+def _find_listed(vault: Vault, query: str) -> FoundRows:
+    found = vault.list_notes(query, MOST_ROWS)
+    parsed = parse_query(query)
+    names = {each.name for clause in parsed.clauses for each in clause if each.name}
+    values = vault.find_values([hit.path for hit in found.hits], names) if names else {}
+    rows = tuple(
+        replace(
+            _make_row(hit.path, hit.lines, hit.text, hit),
+            values=values.get(hit.path, ""),
+            is_note=not parsed.task,
+        )
+        for hit in found.hits
+    )
+    is_whole = found.is_whole and found.searched is not None
+    return FoundRows(found.describe_total(), rows, found.total or 0, is_whole)
+
+
+def _find_value(vault: Vault, question: str, query: str, today: date) -> FoundRows:
+    """Find the property that a question asks for, or the lines that a sum is made of."""
+    reading = vault.read_question(" ".join(question.split()), today)
+    page = None
+    if reading is not None and reading.operation == "value":
+        page = tell_value(vault, reading, ())
+    elif reading is not None and reading.operation in ("sum", "mean"):
+        page = tell_total(vault, replace(reading, query=query), ())
+    if page is None:
+        return FoundRows(_NO_VALUE, (), 0)
+    head, *lines = page.segments
+    rows = tuple(_make_row(line.source, line.lines, line.raw_content, line) for line in lines)
+    return FoundRows(head.raw_content, rows, len(rows))
+
+
+def _find_quotes(vault: Vault, question: str, today: date) -> FoundRows:
+    """Find the lines of notes that answer a question, by words alone."""
+    found = vault.search(question, _MOST_PASSAGES, is_quoted=True, by_meaning=False)
+    passages = build_passages(found.hits, gap=_BLANK_LINES)[:_MOST_PASSAGES]
+    searched = "" if found.query == question else found.query
+    model = ExtractiveModel(
+        question,
+        has_searched=True,
+        has_notes=found.has_notes,
+        searched=searched,
+        support=found.support,
+        find_days=vault.find_days,
+        today=today,
+    )
+    kind, _, sections = model.quote(passages)
+    rows = tuple(row for section in sections for row in _make_section_rows(section))
+    if not rows:
+        return FoundRows("Nothing in your notes answers this clearly.", (), 0)
+    notes, one = len({row.path for row in rows}), "s" if len(rows) == 1 else ""
+    count = f"{name_count(len(rows), 'line')} of {name_count(notes, 'note')}"
+    does = f"answer{one} this" if kind in ("answer", "time") else f"come{one} closest"
+    return FoundRows(f"{count} {does}.", rows, len(rows))
+
+
+def _make_section_rows(section: ShownSection) -> Iterator[AnswerRow]:
+    for lines in section.lit or (section.lines,):
+        if text := section.cut_lines(lines):
+            yield _make_row(section.path, lines, text, section.source)
+
+
+def _make_row(
+    path: str, lines: tuple[int, int] | None, text: str, found: Hit | Segment
+) -> AnswerRow:
+    first = lines[0] if lines else 1
+    return AnswerRow(path, first, text.strip(), found.title, found.version or "")

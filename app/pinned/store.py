@@ -1,0 +1,154 @@
+"""Store pinned answers, one file for each vault.
+
+The file is replaced atomically, and only while this process holds the lock of its folder, so that
+two instances do not undo each other's changes. A file of a later version is neither read nor
+changed, and a damaged one is put aside before another takes its place.
+"""
+
+import json
+import logging
+import os
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from app.errors import StorageFailed, storage_errors
+from app.paths import Paths
+from app.pinned.answer import PinnedAnswer
+from resources.system.calls import rename_path
+from resources.system.files import (
+    lock_folder,
+    make_private_folder,
+    read_file,
+    remove_leftovers,
+    write_atomically,
+)
+from vault.indexing.relocate import list_folders
+
+__all__ = ["PinnedStore"]
+
+_VERSION: Final = 1
+_log = logging.getLogger(__name__)
+
+Change = Callable[[tuple[PinnedAnswer, ...]], Sequence[PinnedAnswer]]
+
+
+@dataclass(frozen=True)
+class _Stored:
+    """The content of a file of pinned answers.
+
+    Attributes:
+        answers: the pinned answers, in the order of the sidebar.
+        others: entries of kinds that this version does not know, which are kept.
+        is_damaged: whether the file could not be read.
+    """
+
+    answers: tuple[PinnedAnswer, ...] = ()
+    others: tuple[Any, ...] = ()
+    is_damaged: bool = False
+
+
+class PinnedStore:
+    """The pinned answers of all vaults. Thread-safe."""
+
+    def __init__(self, paths: Paths) -> None:
+        """Use the folder of pinned answers, which need not exist."""
+        self._paths = paths
+        self._lock = threading.Lock()
+
+    def read(self, index_dir: Path) -> tuple[PinnedAnswer, ...]:
+        """Return the pinned answers of a vault, in the order of the sidebar.
+
+        If the vault was moved and nothing has been pinned since, the file for its old path is read.
+
+        Args:
+            index_dir: the folder of the vault's index, whose name identifies the vault.
+
+        Raises:
+            StorageFailed: the file was written by a later version of Strata, or cannot be read.
+        """
+        return _read(self._find_file(index_dir)).answers
+
+    def change(self, index_dir: Path, change: Change) -> tuple[PinnedAnswer, ...]:
+        """Change the pinned answers of a vault, and return them.
+
+        Args:
+            index_dir: the folder of the vault's index.
+            change: returns the new pinned answers, given the stored ones. Nothing is written if
+                they are equal.
+
+        Raises:
+            StorageFailed: the file was written by a later version, or cannot be written.
+        """
+        file = self._name_file(index_dir)
+        with self._lock, storage_errors(file):
+            make_private_folder(file.parent)
+            with lock_folder(file.parent):
+                remove_leftovers(file.parent, frozenset([file.name]))
+                stored = _read(self._find_file(index_dir))
+                changed = tuple(change(stored.answers))
+                if changed != stored.answers:
+                    if stored.is_damaged:
+                        _put_aside(file)
+                    _write(file, changed, stored.others)
+                return changed
+
+    def _name_file(self, index_dir: Path) -> Path:
+        return self._paths.pinned / f"{index_dir.name}.json"
+
+    def _find_file(self, index_dir: Path) -> Path:
+        """Return the file of a vault, or that of the vault's former path if only this exists."""
+        file = self._name_file(index_dir)
+        if file.exists():
+            return file
+        former = map(self._paths.index_folder, list_folders(index_dir))
+        return next((found for one in former if (found := self._name_file(one)).exists()), file)
+
+
+def _read(file: Path) -> _Stored:
+    with storage_errors(file):
+        try:
+            content = read_file(file)
+        except FileNotFoundError:
+            return _Stored()
+    try:
+        found = json.loads(content)
+        entries: Sequence[Any] = found["answers"]
+        version = int(found["version"])
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        _log.warning("The pinned answers in %s cannot be read: %s", file, error)
+        return _Stored(is_damaged=True)
+    if version > _VERSION:
+        raise StorageFailed(
+            "Your pinned answers were stored by a later version of Strata. They are kept as they "
+            "are.",
+            hint=f"Update Strata, or move {file} away to begin anew.",
+        )
+    return _parse(entries, file)
+
+
+def _parse(entries: Sequence[Any], file: Path) -> _Stored:
+    answers, others = list[PinnedAnswer](), list[Any]()
+    for entry in entries if isinstance(entries, list) else ():
+        try:
+            answers.append(PinnedAnswer.from_dict(entry if isinstance(entry, Mapping) else {}))
+        except ValueError as error:
+            _log.warning("A pinned answer in %s is kept, but not shown: %s", file, error)
+            others.append(entry)
+    return _Stored(tuple(answers), tuple(others))
+
+
+def _write(file: Path, answers: Sequence[PinnedAnswer], others: Sequence[Any]) -> None:
+    entries = [*(answer.to_dict() for answer in answers), *others]
+    text = json.dumps({"version": _VERSION, "answers": entries}, ensure_ascii=False, indent=1)
+    write_atomically(file, text.encode("utf-8", "surrogatepass"))
+
+
+def _put_aside(file: Path) -> None:
+    """Rename a damaged file, so that its content is not lost."""
+    if os.path.lexists(file):
+        stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
+        rename_path(file, file.with_name(f"{file.name}.{stamp}.damaged"))
