@@ -7,6 +7,7 @@
         └─→ ui (the window)      rpc ──┘
 
     assistant   The use-cases: open a vault, index, search, ask, edit, show a request.
+    project_overview  Everything about a project: texts, members, chats, what L1 holds.
     wiring      Build the assistant from its components, and open the vault for a program run.
     startup     Start in two steps, so that the window appears early.
     cli/        The command line: parse it, run a verb, print its result, handle Ctrl+C.
@@ -18,8 +19,7 @@
     customize/  The user's prompts, instructions and hooks.
     config/     The settings, their file, API keys and models.
     hidden_characters  Escape characters that a terminal executes or that hide in a name.
-    commands    Slash commands, which are typed in the window.
-    doctor      The checks of `strata doctor`.
+    commands, doctor  Slash commands of the window; the checks of `strata doctor`.
     errors      This package's errors; conversion of any error to a code, a sentence and a hint.
     faults      Log unexpected exceptions from any thread.
     crashes/    Record crashes of Strata's processes, and report them at the next start.

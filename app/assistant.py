@@ -18,6 +18,7 @@ from app.library.image_reader import ImageReader
 from app.library.images import VaultImages
 from app.library.library import IndexFinished, Library
 from app.library.open_vault import OpenVault, search_notes
+from app.library.project_pages import PageFetcher
 from app.library.projects import Projects
 from app.paths import Paths
 from app.sessions.agent import AgentBuilder
@@ -91,7 +92,7 @@ class Assistant:
         self.customization = UserCustomization(paths, settings, vault, self.projects)
         self.edits = NoteEdits(paths.edits)
         web = web or WebClient(lambda: settings.values.privacy_offline, ledger)
-        self._pages, self._images = WebPages(web), ImageReader()
+        self._web, self._pages, self._images = web, WebPages(web), ImageReader()
         memories = self.customization.memories
         self.agents = AgentBuilder(settings, memories, self.edits, web, paths.mcp, ledger)
         self._learned = LearnedModels(paths.learned_models)
@@ -175,6 +176,11 @@ class Assistant:
         from app.library.embedded_notes import EmbeddedNotes
 
         return EmbeddedNotes(self._vault.vault, self.projects)
+
+    @cached_property
+    def pages(self) -> PageFetcher:
+        """Fetches the web pages, and reads the transcripts, that projects keep."""
+        return PageFetcher(self._web, lambda: self._vault.vault)
 
     @cached_property
     def long_texts(self) -> "LongTexts":

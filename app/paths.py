@@ -94,6 +94,11 @@ class Paths:
         return self.data / "pinned"
 
     @property
+    def kept_pages(self) -> Path:
+        """The folder with the web pages and transcripts of projects, one subfolder per project."""
+        return self.data / "project_pages"
+
+    @property
     def state_db(self) -> Path:
         """The database for data that can be rebuilt: last requests and chat summaries."""
         return self.state / "state.db"
@@ -160,6 +165,10 @@ class Paths:
     def project_folder(self, project: Path) -> Path:
         """Return the settings folder of a project. Its name is a hash of the project's path."""
         return self.projects / _hash_path(project)
+
+    def project_pages(self, project: Path) -> Path:
+        """Return the folder of the web pages and transcripts that a project keeps."""
+        return self.kept_pages / _hash_path(project)
 
 
 def _hash_path(folder: Path) -> str:

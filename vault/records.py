@@ -132,6 +132,13 @@ class Records:
             )
         ]
 
+    def count_tokens(self) -> dict[str, int]:
+        """Return the tokens of each indexed note, by path. They are those of its passages."""
+        rows = self._catalog.rows(
+            "SELECT path, sum(tokens) FROM chunks JOIN files ON files.id = file_id GROUP BY file_id"
+        )
+        return {row[0]: row[1] for row in rows}
+
     def find_days(self, paths: Iterable[str]) -> dict[str, list[str]]:
         """Return the dates of notes as ISO 8601 strings, keyed by path.
 

@@ -487,6 +487,14 @@ class Vault:
         return tuple(note for note in records.list_states() if covers(note.path))
 
     @_retry_when_damaged
+    def count_tokens(self) -> dict[str, int]:
+        """Return the tokens of each indexed note, as counted for the index, by path."""
+        records = self._open_records()
+        found = {} if records is None else records.count_tokens()
+        covers = self.scope.covers
+        return {self.name_path(path): size for path, size in found.items() if covers(path)}
+
+    @_retry_when_damaged
     def build_link_resolver(self) -> LinkResolver:
         """Build a resolver for links between the indexed notes."""
         records = self._open_records()

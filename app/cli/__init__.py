@@ -13,6 +13,7 @@
     approvals  Show what a tool would do and ask in the terminal.
     sessions   List, search, show, copy, change and delete chats; the bin; show a request.
     pinned     Pin questions, and show what came and went in their answers.
+    project    List, show and change projects, and the web pages that they keep.
     backup     Back up what Strata has stored, and restore it.
     settings   Show and change settings, API keys, instructions and memories; list models.
     interrupt  Handle Ctrl+C, SIGTERM and SIGHUP, and compute the exit code of each verb.

@@ -80,7 +80,7 @@ def _find_project(args: argparse.Namespace, assistant: Assistant) -> str | None:
         return None
     if args.project is not None:
         return assistant.projects.find_name(args.project)
-    return None if args.session is None else assistant.sessions.read(args.session).header.project
+    return None if args.session is None else assistant.sessions.read(args.session).project
 
 
 class TurnPrinter:

@@ -116,6 +116,7 @@ def build_parser() -> argparse.ArgumentParser:
         verbs, "related", "list the notes near a note, in meaning or by a link", _define_related
     )
     add_verb(verbs, "tick", "tick or untick a task in a note", _define_tick)
+    add_group(verbs, "project", "list, show and change projects", _add_projects)
     about = "look after your notes: contradictions, faults in front matter, copies, outdated notes"
     add_verb(verbs, "review", about, _define_review)
     add_verb(verbs, "ask", "answer a question, citing the notes it rests on", _define_ask)
@@ -373,9 +374,14 @@ def _add_sessions(actions: "Verbs[ArgumentParser]") -> None:
     listed = add_verb(actions, "list", "list the chats, the one used last first")
     listed.add_argument("--archived", action="store_true", help="those that were archived")
     listed.add_argument("--bin", action="store_true", help="those that were deleted")
+    _add_project(listed)
     add_verb(actions, "show", "show a chat").add_argument("session", metavar="ID")
     search = add_verb(actions, "search", "find texts in all chats, the newest first")
     search.add_argument("text", metavar="TEXT", help='all of these words, or "a phrase" in quotes')
+    _add_project(search)
+    move = add_verb(actions, "move", "move a chat to a project, or out of its project")
+    move.add_argument("session", metavar="ID")
+    _add_project(move)
     export = add_verb(actions, "export", "print a chat as a document")
     export.add_argument("session", metavar="ID")
     export.add_argument("--format", choices=("md", "json"), default="md", help="default: md")
@@ -400,6 +406,26 @@ def _add_sessions(actions: "Verbs[ArgumentParser]") -> None:
     empty = add_verb(actions, "empty-bin", "delete what is in the bin; a terminal is asked first")
     for action in (delete, empty):
         action.add_argument("--yes", action="store_true", help="do not ask")
+
+
+def _add_projects(actions: "Verbs[ArgumentParser]") -> None:
+    add_verb(actions, "list", "list the projects")
+    shown = add_verb(actions, "show", "show a project's texts, members, chats and what L1 holds")
+    add = add_verb(actions, "add", "open a folder as a project")
+    remove = add_verb(actions, "remove", "take a project off the list, and keep everything")
+    rename = add_verb(actions, "rename", "give a project a title; its folder keeps its name")
+    change = add_verb(actions, "set", "change what a project uses")
+    page = add_verb(actions, "add-page", "fetch a web page or read a transcript, and keep it")
+    refresh = add_verb(actions, "refresh", "fetch what a project keeps again")
+    gone = add_verb(actions, "remove-page", "keep a web page or transcript no longer")
+    for action in (shown, add, remove, rename, change, page, refresh, gone):
+        action.add_argument("dir", metavar="DIR", help="in the folder of notes or outside")
+    rename.add_argument("title", metavar="TITLE", help="empty: the name of the folder again")
+    change.add_argument("key", choices=("instructions", "include", "exclude", "model"))
+    change.add_argument("values", metavar="VALUE", nargs="*", help="patterns, lines or a name")
+    page.add_argument("address", metavar="ADDRESS", help="a web address, or a .vtt, .srt or .txt")
+    refresh.add_argument("addresses", metavar="ADDRESS", nargs="*", help="(otherwise all)")
+    gone.add_argument("address", metavar="ADDRESS", help="or its id, as `show` prints it")
 
 
 def _define_chat_memory(memory: ArgumentParser) -> None:

@@ -6,6 +6,7 @@ import logging
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any, Final
 
 from app.assistant import Assistant
@@ -42,6 +43,8 @@ def _list(args: argparse.Namespace, assistant: Assistant, output: Output) -> Non
         output.show(lambda: {"sessions": found}, cli_text.list_bin(binned))
         return
     chats = [chat for chat in assistant.list_sessions() if chat.archived == args.archived]
+    if (folder := _find_project(args, assistant)) is not None:
+        chats = [chat for chat in chats if chat.project_folder == folder]
     output.show(
         lambda: {"sessions": [chat.to_dict() for chat in chats]},
         cli_text.chats(chats, args.archived),
@@ -49,10 +52,31 @@ def _list(args: argparse.Namespace, assistant: Assistant, output: Output) -> Non
 
 
 def _search(args: argparse.Namespace, assistant: Assistant, output: Output) -> None:
-    hits = search_chats(assistant.sessions, readable(args.text))
+    project = _find_project(args, assistant)
+    hits = search_chats(assistant.sessions, readable(args.text), project=project)
     output.show(lambda: {"hits": [hit.to_dict() for hit in hits]}, _list_hits(hits))
     if len(hits) == MOST_HITS:
         complain(f"These are the newest {MOST_HITS}; more words find fewer.")
+
+
+def _move(args: argparse.Namespace, assistant: Assistant, output: Output) -> None:
+    session, named = args.session, args.project
+    vault = assistant.sessions.read(session).header.vault
+    open_vault(assistant, args.vault, session)
+    project = None if named is None else assistant.projects.name_for_chat(named, vault)
+    if named is not None:
+        assistant.projects.add(named)
+    assistant.branches.move_to_project(session, project)
+    info = assistant.sessions.info(session)
+    output.show(info.to_dict, cli_text.chats([info]))
+
+
+def _find_project(args: argparse.Namespace, assistant: Assistant) -> Path | None:
+    """Return the folder of the project whose chats are meant, or None for all chats."""
+    if args.project is None:
+        return None
+    open_vault(assistant, args.vault)
+    return assistant.projects.find_folder(assistant.projects.find_name(args.project))
 
 
 def _list_hits(hits: Sequence[ChatHit]) -> Iterator[str]:
@@ -266,6 +290,7 @@ _ACTIONS: Mapping[str, Callable[[argparse.Namespace, Assistant, Output], object]
     "delete": _delete,
     "empty-bin": _empty_bin,
     "export": _export,
+    "move": _move,
     "save-note": _save_note,
     "memory": _change_memory,
 }

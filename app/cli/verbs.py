@@ -1,8 +1,8 @@
 """Run command-line verbs: call the assistant, and print text or one JSON document.
 
 `app.cli.search` contains the verb `search`, `app.cli.ask` the verb `ask`, `app.cli.sessions` the
-verbs for chats, `app.cli.backup` those for backups, and `app.cli.settings` those for settings, API
-keys, instructions, memories and the ledger.
+verbs for chats, `app.cli.project` the verb `project`, `app.cli.backup` those for backups, and
+`app.cli.settings` those for settings, API keys, instructions, memories and the ledger.
 """
 
 import argparse
@@ -74,6 +74,10 @@ def _find_verb(name: str) -> Verb:
         from app.cli.sessions import SESSION_VERBS
 
         return SESSION_VERBS[name]
+    if name == "project":
+        from app.cli.project import run_project
+
+        return run_project
     if name in ("backup", "restore"):
         from app.cli.backup import BACKUP_VERBS
 

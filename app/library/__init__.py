@@ -3,6 +3,7 @@
     library       A vault, and the updates of its index with their events.
     open_vault    Open a vault, one at a time.
     projects      Projects: folders with the user's instructions, patterns, model and memory.
+    project_pages  The web pages and transcripts that projects keep: fetch, refresh, remove.
     attachment_paths  Find the files that attachments name.
     attachments   Convert attachments to segments; detect later changes to their files.
     edits         Edits to notes by models and by the user: the tools, the journal, undo.
@@ -33,6 +34,7 @@ __all__ = [
     "library",
     "long_texts",
     "open_vault",
+    "project_pages",
     "projects",
     "review",
     "suggested_questions",

@@ -1,7 +1,8 @@
 """Manage projects: folders with their own instructions, patterns, model and memory.
 
 The settings of a project are stored next to Strata's own, never in the project's folder:
-`project.toml` (folder, include, exclude, model, title), `instructions.md` and `memory.md`. When a
+`project.toml` (folder, include, exclude, model, title), `instructions.md` and `memory.md`. The web
+pages and transcripts that it keeps are in Strata's data, see `app.library.project_pages`. When a
 project is removed from the list, these files are kept, because its chats remain, and its patterns
 may exclude notes from models.
 
@@ -21,6 +22,7 @@ from typing import Any
 from app.errors import BadSetting, InvalidRequest, NotFound, storage_errors
 from app.library.library import Library
 from app.library.open_vault import OpenVault
+from app.library.project_pages import PageStore
 from app.library.user_texts import UserText, UserTextFile, UserTextKind
 from app.paths import Paths
 from resources.system.files import make_private_folder, read_file, write_atomically
@@ -78,6 +80,11 @@ class Project:
     is_there: bool
     title: str
 
+    def to_dict(self, chats: int) -> dict[str, Any]:
+        """Return the project with the number of its chats, as a JSON-serializable dict."""
+        found = {"project": self.name, "title": self.title, "folder": str(self.folder)}
+        return {**found, "is_there": self.is_there, "chats": chats}
+
 
 class Projects:
     """The projects with their settings and notes. Thread-safe."""
@@ -108,6 +115,21 @@ class Projects:
         inside = None if vault is None else vault / Path(named).expanduser()
         folder = _check_project(inside if inside is not None and inside.is_dir() else Path(named))
         return self._name(folder)
+
+    def name_for_chat(self, named: str, vault: str | None) -> str:
+        """Return the name that a chat with another vault, or none, uses for a project.
+
+        Args:
+            named: an absolute path, or a path relative to the open vault or working directory.
+            vault: the folder of the chat's vault, or None.
+
+        Raises:
+            NotFound: the folder does not exist.
+            VaultUnreadable: the folder cannot be read.
+        """
+        folder = self.find_folder(self.find_name(named))
+        is_inside = vault is not None and folder.is_relative_to(vault)
+        return folder.relative_to(vault).as_posix() if vault and is_inside else str(folder)
 
     def find_folder(self, name: str) -> Path:
         """Return the folder of a project. The folder need not exist."""
@@ -147,6 +169,20 @@ class Projects:
             for folder in self._list_folders()
         ]
         return tuple(sorted(found, key=lambda one: (one.title.casefold(), one.name)))
+
+    def find_listed(self, named: str) -> Project:
+        """Return a listed project by its name, title or folder, which may be gone.
+
+        Raises:
+            NotFound: no such project is listed.
+        """
+        folder = Path(os.path.abspath(named))
+        for project in self.list():
+            if named in (project.name, project.title) or project.folder == folder:
+                return project
+        raise NotFound(
+            f"There is no project {named}.", hint="`strata project list` lists the projects."
+        )
 
     def find_title(self, name: str) -> str:
         """Return the name under which a project is shown."""
@@ -237,6 +273,10 @@ class Projects:
     def memory(self, name: str) -> UserTextFile:
         """Return the file with the long-term memories of a project."""
         return UserTextFile(self._settings_file(name).with_name("memory.md"), PROJECT_MEMORY)
+
+    def pages(self, name: str) -> PageStore:
+        """Return the web pages and transcripts that a project keeps."""
+        return PageStore(self._paths.project_pages(self.find_folder(name)))
 
     def read_user_texts(self, name: str) -> tuple[UserText, UserText]:
         """Read the user's instructions and the memories of a project."""

@@ -8,6 +8,7 @@
     chats       Serve requests about the list of chats, the bin, and the entries of a chat.
     notes       Serve requests about notes, the memory of a chat, and the outgoing calls.
     pinned      Serve requests about pinned answers, and tell which have changed.
+    projects    Serve requests about projects, and the web pages that they keep.
     jobs        Run turns, searches and indexing while more requests are read.
     mcp_server  Serve the open vault's notes to other programs over MCP.
     wire        Write responses and events, one JSON object per line, whose warnings name requests.

@@ -1,20 +1,24 @@
 """Serve requests about the list of chats, the bin, and the entries of a chat."""
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 from app.assistant import Assistant
 from app.rpc import requests as asked
 from app.rpc.jobs import Jobs
 from app.rpc.wire import Json
 from app.sessions.abandoned_memory import find_abandoned_memories
+from app.sessions.search import search_chats
 from app.sessions.session_info import ARCHIVED
+from chains.cancel import CancelToken
 
 
 class ChatRequests:
     """Serves the requests that list, delete, restore and mark chats. Thread-safe.
 
     Attributes:
-        quick: the functions for the requests, by type.
+        slow: the functions for requests that may take long, by type.
+        quick: the functions for the other requests, by type.
     """
 
     def __init__(self, assistant: Assistant, jobs: Jobs, forget: Callable[[str], None]) -> None:
@@ -26,11 +30,15 @@ class ChatRequests:
             forget: called with the id of a chat that is no longer on the list.
         """
         self._assistant, self._jobs, self._forget = assistant, jobs, forget
+        self.slow: Mapping[type[asked.RpcRequest], Callable[..., Json]] = {
+            asked.SearchSessions: self._search,
+        }
         self.quick: Mapping[type[asked.RpcRequest], Callable[..., Json]] = {
             asked.DeleteSession: self._delete,
             asked.EmptyBin: self._empty_bin,
             asked.Label: self._label,
             asked.ListSessions: self._list,
+            asked.MoveSession: self._move,
             asked.Pin: self._pin,
             asked.RestoreSession: self._restore,
             asked.SelectLeaf: self._select_leaf,
@@ -42,8 +50,29 @@ class ChatRequests:
             binned = self._assistant.sessions.bin.list_chats()
             return {"sessions": [chat.to_dict() for chat in binned]}
         chats = self._assistant.list_sessions()
+        if (folder := self._find_folder(request.project)) is not None:
+            chats = [chat for chat in chats if chat.project_folder == folder]
         shown = [chat.to_dict() for chat in chats if chat.archived == request.archived]
         return {"sessions": shown}
+
+    def _search(self, request: asked.SearchSessions, _cancel: CancelToken) -> Json:
+        folder = self._find_folder(request.project)
+        hits = search_chats(self._assistant.sessions, request.text, project=folder)
+        return {"hits": [hit.to_dict() for hit in hits]}
+
+    def _move(self, request: asked.MoveSession) -> Json:
+        session, named, projects = request.session, request.project, self._assistant.projects
+        self._jobs.require_free(session)
+        vault = self._assistant.sessions.read(session).header.vault
+        project = None if named is None else projects.name_for_chat(named, vault)
+        if named is not None:
+            projects.add(named)
+        self._assistant.branches.move_to_project(session, project)
+        return self._assistant.sessions.info(session).to_dict()
+
+    def _find_folder(self, named: str | None) -> Path | None:
+        projects = self._assistant.projects
+        return None if named is None else projects.find_folder(projects.find_name(named))
 
     def _delete(self, request: asked.DeleteSession) -> Json:
         session, sessions = request.session, self._assistant.sessions

@@ -194,10 +194,35 @@ class ListSessions(RpcRequest):
     Attributes:
         archived: whether to list the archived chats instead.
         bin: whether to list the deleted chats instead, the one deleted last first.
+        project: the folder of the project whose chats are listed, or None for all chats.
     """
 
     archived: bool = False
     bin: bool = False
+    project: str | None = None
+
+
+class SearchSessions(RpcRequest):
+    """Find texts in all chats, the newest first.
+
+    Attributes:
+        text: words, and phrases in double quotes.
+        project: the folder of the project whose chats are searched, or None for all chats.
+    """
+
+    text: str
+    project: str | None = None
+
+
+class MoveSession(RpcRequest):
+    """Move a chat to a project, or out of its project.
+
+    Attributes:
+        project: the folder of the project, or None for no project.
+    """
+
+    session: str
+    project: str | None = None
 
 
 class DeleteSession(RpcRequest):
@@ -390,6 +415,80 @@ class Instructions(RpcRequest):
     project: str | None = None
 
 
+class ListProjects(RpcRequest):
+    """List the projects."""
+
+
+class ProjectRequest(RpcRequest):
+    """A request about a project.
+
+    Attributes:
+        project: the folder of the project, relative to the vault or absolute.
+    """
+
+    project: str
+
+
+class GetProject(ProjectRequest):
+    """Get a project's texts, members and chats, and what L1 of a new chat holds."""
+
+
+class AddProject(ProjectRequest):
+    """Put a folder on the list of projects."""
+
+
+class RemoveProject(ProjectRequest):
+    """Take a project off the list. Its folder, chats and settings are kept."""
+
+
+class RenameProject(ProjectRequest):
+    """Give a project another title. An empty one restores the name of its folder."""
+
+    title: str
+
+
+class SetProject(ProjectRequest):
+    """Change what a project uses.
+
+    Attributes:
+        key: what to change.
+        value: a text, or for `include` and `exclude` a list of patterns.
+    """
+
+    key: Literal["instructions", "include", "exclude", "model"]
+    value: str | list[str]
+
+
+class AddPage(ProjectRequest):
+    """Fetch a web page or read a transcript, and keep it for a project.
+
+    Attributes:
+        address: a web address, or the path of a .vtt, .srt or .txt file.
+    """
+
+    address: str
+
+
+class RefreshPages(ProjectRequest):
+    """Fetch the pages and transcripts that a project keeps again.
+
+    Attributes:
+        addresses: the addresses or ids of those to refresh, or an empty list for all.
+    """
+
+    addresses: list[str] = []
+
+
+class RemovePage(ProjectRequest):
+    """Keep a web page or transcript no longer.
+
+    Attributes:
+        address: its address or id.
+    """
+
+    address: str
+
+
 class GetMemory(RpcRequest):
     """Get the memory of a chat: scratchpad, progress and facts."""
 
@@ -434,7 +533,9 @@ class Shutdown(RpcRequest):
 
 _TYPES: Final[Mapping[str, type[RpcRequest]]] = {
     "abort": Abort,
+    "add_page": AddPage,
     "add_pinned_answer": AddPinnedAnswer,
+    "add_project": AddProject,
     "approve": Approve,
     "change_pinned_answer": ChangePinnedAnswer,
     "compact": Compact,
@@ -445,6 +546,7 @@ _TYPES: Final[Mapping[str, type[RpcRequest]]] = {
     "get_context": GetContext,
     "get_entries": GetEntries,
     "get_memory": GetMemory,
+    "get_project": GetProject,
     "get_state": GetState,
     "index": Index,
     "instructions": Instructions,
@@ -452,25 +554,33 @@ _TYPES: Final[Mapping[str, type[RpcRequest]]] = {
     "ledger": ListCalls,
     "list_memories": ListMemories,
     "list_pinned_answers": ListPinnedAnswers,
+    "list_projects": ListProjects,
     "list_sessions": ListSessions,
+    "move_session": MoveSession,
     "new_session": NewSession,
     "open_session": OpenSession,
     "pin": Pin,
     "prompt": PromptRequest,
+    "refresh_pages": RefreshPages,
     "refresh_pinned_answers": RefreshPinnedAnswers,
     "regenerate": Regenerate,
     "related": Related,
+    "remove_page": RemovePage,
     "remove_pinned_answer": RemovePinnedAnswer,
+    "remove_project": RemoveProject,
+    "rename_project": RenameProject,
     "restore_session": RestoreSession,
     "review": Review,
     "save_note": SaveNote,
     "search": Search,
+    "search_sessions": SearchSessions,
     "select_leaf": SelectLeaf,
     "send_message": SendMessage,
     "set_auto_compaction": SetAutoCompaction,
     "set_memory": SetMemory,
     "set_mode": SetMode,
     "set_model": SetModel,
+    "set_project": SetProject,
     "set_setting": SetSetting,
     "show_pinned_answer": ShowPinnedAnswer,
     "shutdown": Shutdown,

@@ -23,6 +23,7 @@ from app.rpc.chats import ChatRequests
 from app.rpc.jobs import Jobs, explain
 from app.rpc.notes import NoteRequests
 from app.rpc.pinned import PinnedRequests
+from app.rpc.projects import ProjectRequests
 from app.rpc.wire import Json, Wire
 from app.sessions.request_history import NO_ENTRY_NEXT
 from chains.cancel import CancelToken
@@ -88,10 +89,13 @@ class RPC:
             asked.Edit: self._edit,
             asked.Regenerate: self._regenerate,
         }
-        notes = NoteRequests(assistant)
+        notes, projects = NoteRequests(assistant), ProjectRequests(assistant)
+        chats = ChatRequests(assistant, self._jobs, self._forget)
         self._pinned = PinnedRequests(assistant, self._wire)
         self._slow: Mapping[type[asked.RpcRequest], Callable[..., Json]] = {
             **notes.slow,
+            **projects.slow,
+            **chats.slow,
             **self._pinned.slow,
             asked.Compact: self._compact,
             asked.GetContext: self._context,
@@ -101,7 +105,8 @@ class RPC:
         self._quick: Mapping[type[asked.RpcRequest], Callable[..., Json]] = {
             **notes.quick,
             **self._pinned.quick,
-            **ChatRequests(assistant, self._jobs, self._forget).quick,
+            **projects.quick,
+            **chats.quick,
             asked.Abort: self._abort,
             asked.Approve: self._approve,
             asked.GetEntries: self._entries,
@@ -241,7 +246,7 @@ class RPC:
     def _open_session(self, request: asked.OpenSession) -> Json:
         chat = self._assistant.sessions.read(request.session)
         self._session = chat.id
-        return self._enter(chat.id, chat.header.project)
+        return self._enter(chat.id, chat.project)
 
     def _enter(self, session: str, project: str | None) -> Json:
         """Make a chat the current one, and return the response.

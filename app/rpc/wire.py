@@ -38,6 +38,8 @@ _EQUIVALENTS: Final = (
     (re.compile(r"`strata sessions list`"), "`list_sessions`"),
     (re.compile(r"`strata sessions list --bin`"), "`list_sessions{bin: true}`"),
     (re.compile(r"`strata sessions restore ([^`]+)`"), r"`restore_session{session: \1}`"),
+    (re.compile(r"`strata project list`"), "`list_projects`"),
+    (re.compile(r"`strata project show DIR`"), "`get_project{project: DIR}`"),
     (re.compile(r"`strata index`"), "`index`"),
     (re.compile(r"`strata pinned list`"), "`list_pinned_answers`"),
     (re.compile(r"`strata review(?: --json)?`"), "`review`"),

@@ -96,7 +96,7 @@ def find_abandoned_memories(
     left = {text: entry for text, entry in added.items() if text not in kept}
     if not left:
         return ()
-    project = chat.header.project
+    project = chat.project
     try:
         known = customization.find_memories(project).list_memories()
     except AppError:

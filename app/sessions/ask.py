@@ -213,7 +213,7 @@ class TurnRunner:
             missing: why the notes of the chat cannot be read, or an empty string. They then count
                 as unchanged, and the reason becomes a warning.
         """
-        path, project = chat.path(), chat.header.project
+        path, project = chat.path(), chat.project
         ask = Ask("", find_last_mode(path), find_last_model(path), project=project)
         return rebuild(self._builder.build_turn(ask, chat), missing)
 
@@ -338,7 +338,7 @@ class TurnRunner:
         return self._sessions.create(None if folder is None else str(folder), project)
 
     def _start_question(self, ask: Ask, chat: Session, cancel: CancelToken) -> tuple[Turn, Attach]:
-        self._projects.check_chat(ask.project, chat.header.project, is_needed=ask.mode == "project")
+        self._projects.check_chat(ask.project, chat.project, is_needed=ask.mode == "project")
         ask = _name_project(ask, chat)
         attachments = self._builder.attachments
         attachments.check_names(ask.attach, ask.selections)
@@ -411,7 +411,7 @@ class TurnRunner:
         self, chat: Session, question: MessageEntry, model: str | None, cancel: CancelToken
     ) -> Turn:
         """Begin the last turn of a chat's branch again, without its attachments."""
-        path, project = chat.path(), chat.header.project
+        path, project = chat.path(), chat.project
         asked = list_turns(path)[-1].user or question
         ask = Ask(asked.message.text, find_last_mode(path), model, project=project)
         return self._builder.begin_turn(ask, chat, cancel)
@@ -425,4 +425,4 @@ def _updates_index(turn: Turn) -> bool:
 
 def _name_project(ask: Ask, chat: Session | None) -> Ask:
     """Return what is asked with the chat's project filled in, or unchanged without a chat."""
-    return ask if chat is None else replace(ask, project=chat.header.project)
+    return ask if chat is None else replace(ask, project=chat.project)

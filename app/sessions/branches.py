@@ -21,7 +21,7 @@ from app.sessions.user_messages import find_last_mode, read_program_message
 from chains.cancel import CancelToken
 from chains.events import Event
 from chains.request.ask import Ask
-from chains.request.project import build_refresh_entry
+from chains.request.project import build_move_entry, build_refresh_entry
 from chains.request.turn import Turn
 from chains.tokenizer import load_counter
 from chains.tools.memory_tools import find_long_part, list_memory_updates
@@ -127,9 +127,12 @@ class BranchEditor:
         if not known:
             raise InvalidRequest(f"There is nothing in the chat {session} that can be copied.")
         title = name_fork(session, self._sessions.list())
-        with self._sessions.create(chat.header.vault, chat.header.project, session) as copy:
+        header = chat.header
+        with self._sessions.create(header.vault, header.project, session) as copy:
             copy.append(list(_with_side_entries(known, chat.log.entries)))
             write_title(copy, title)
+            if copy.project != chat.project:
+                copy.append([build_move_entry(copy, chat.project)])
             return copy.id
 
     def label(self, session: str, entry: str, text: str) -> str:
@@ -194,9 +197,28 @@ class BranchEditor:
             InvalidRequest: the chat has no project.
         """
         with self._sessions.open(session) as chat:
-            if chat.header.project is None:
+            if chat.project is None:
                 raise InvalidRequest("This chat has no project.")
             chat.append([build_refresh_entry(chat)])
+
+    def move_to_project(self, session: str, project: str | None) -> str | None:
+        """Move a chat to a project, or out of its project, and return the project it was in.
+
+        The next turn describes the notes of the new project. Answers keep their sources.
+
+        Args:
+            session: the chat.
+            project: the name of the project, or None for no project.
+
+        Raises:
+            SessionMissing: the chat does not exist.
+            SessionBusy: the chat is being written to.
+        """
+        with self._sessions.open(session) as chat:
+            before = chat.project
+            if before != project:
+                chat.append([build_move_entry(chat, project)])
+            return before
 
     def set_memory(self, session: str, memory: Memory) -> None:
         """Replace a chat's memory: scratchpad, progress and facts.
@@ -417,7 +439,7 @@ class ChatCompactor:
 
     def _build(self, chat: Session, model: str | None, cancel: CancelToken | None = None) -> Turn:
         mode = find_last_mode(chat.path()) if self._vault.library is not None else "chat"
-        ask = Ask("", mode, model, project=chat.header.project)
+        ask = Ask("", mode, model, project=chat.project)
         return self._builder.build_turn(ask, chat, cancel)
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from app.errors import SessionBusy
+from chains.request.project import MOVED
 from context.layers import MOST_LEVELS, is_nested_too_deep
 from context.log.entries import Entry, LeafEntry, OtherEntry, UsageEntry, is_path_entry
 from context.log.parse import SessionHeader, make_log_lines, read_log
@@ -73,6 +74,15 @@ class LoadedLog:
     def leaf(self) -> str | None:
         """The id of the last entry of the active path, or None if there is none."""
         return self.index.path[-1].id if self.index.path else None
+
+    @property
+    def project(self) -> str | None:
+        """The chat's project: the one to which it was moved last, or the one in which it began."""
+        for entry in reversed(self.index.others):
+            if entry.data.get("customType") == MOVED:
+                name = entry.data.get("content")
+                return name if isinstance(name, str) and name else None
+        return self.header.project
 
     def with_entries(self, more: Iterable[Entry]) -> "LoadedLog":
         """Return a copy of the log with new entries.

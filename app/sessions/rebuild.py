@@ -83,6 +83,6 @@ def _open(vault: OpenVault, folder: Path) -> VaultError | None:
 
 def _needs_vault(chat: Session) -> bool:
     """Return whether the last turn of a chat cannot be rebuilt without the vault."""
-    project = chat.header.project
+    project = chat.project
     is_outside = project is not None and Path(project).is_absolute()
     return find_last_mode(chat.path()) in ("project", "agent") and not is_outside

@@ -61,7 +61,7 @@ class RequestHistory:
         report = None if stored is None else stored.report
         title = self._sessions.info(session).title
         found = build_transcript(title, chat.log.entries, report)
-        found = replace(found, project=chat.header.project)
+        found = replace(found, project=chat.project)
         vault = self._asking.vault
         if vault is None or chat.header.vault != str(vault.root) or not vault.root.is_dir():
             return found

@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import accumulate
+from pathlib import Path
 from typing import Final
 
 from app.errors import InvalidRequest
@@ -55,7 +56,10 @@ class ChatHit:
 
 
 def search_chats(
-    sessions: SessionStore, query: str, chars_before: int = _CHARS_BEFORE
+    sessions: SessionStore,
+    query: str,
+    chars_before: int = _CHARS_BEFORE,
+    project: Path | None = None,
 ) -> tuple[ChatHit, ...]:
     """Return the texts in all chats that contain all words of a query, newest first.
 
@@ -65,6 +69,7 @@ def search_chats(
     Args:
         chars_before: the most characters of an excerpt before the match. A narrow list passes a
             small number, so that the match itself is visible.
+        project: the folder of a project whose chats alone are searched, or None for all chats.
 
     Raises:
         InvalidRequest: the query is blank.
@@ -75,6 +80,8 @@ def search_chats(
         raise InvalidRequest("There is nothing to search for.")
     found: list[ChatHit] = []
     for info in sessions.list():
+        if project is not None and info.project_folder != project:
+            continue
         try:
             log = sessions.read(info.session).log
             found += _search_log(log, terms)

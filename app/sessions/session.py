@@ -90,6 +90,11 @@ class Session:
         return self._log.header
 
     @property
+    def project(self) -> str | None:
+        """The chat's project, or None. A chat can be moved to another project."""
+        return self._log.project
+
+    @property
     def is_stored(self) -> bool:
         """Whether the chat has been written to disk."""
         return self._claim is None

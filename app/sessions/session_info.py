@@ -7,8 +7,10 @@ from itertools import chain, count
 from pathlib import Path
 from typing import Any, Final, Literal, TypeGuard
 
+from app.library.projects import find_project_folder
 from app.sessions.file import LoadedLog
 from app.sessions.session import Session, timestamp, turn_ids
+from chains.request.project import MOVED
 from context.log.entries import Entry, MessageEntry, OtherEntry
 
 __all__ = [
@@ -35,7 +37,7 @@ ChatMark = Literal["pinned", "archived"]  # the custom types of entries with suc
 PINNED: Final[ChatMark] = "pinned"
 ARCHIVED: Final[ChatMark] = "archived"
 _FORK: Final = re.compile(r"\AFork (?:\d+ )?of ")
-_ABOUT_CHAT: Final = (TITLE, PINNED, ARCHIVED)
+_ABOUT_CHAT: Final = (TITLE, PINNED, ARCHIVED, MOVED)
 
 
 @dataclass(frozen=True)
@@ -47,8 +49,8 @@ class SessionInfo:
         title: the title on one line. If neither the user nor a model has set a title, this is the
             first question on the active branch or in the log.
         created: the creation time, in ISO 8601 and UTC.
-        updated: the time of the last entry, in ISO 8601 and UTC. Entries that rename, pin or
-            archive the chat are ignored.
+        updated: the time of the last entry, in ISO 8601 and UTC. Entries that rename, pin, archive
+            or move the chat are ignored.
         vault: the folder of the chat's vault, or None.
         project: the chat's project, or None.
         turns: the number of questions on the active branch.
@@ -65,6 +67,11 @@ class SessionInfo:
     turns: int
     pinned: bool = False
     archived: bool = False
+
+    @property
+    def project_folder(self) -> Path | None:
+        """The folder of the chat's project, or None."""
+        return None if self.project is None else find_project_folder(self.vault, self.project)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the list entry as a dict that can be written as JSON."""
@@ -108,7 +115,7 @@ def summarise_log(log: LoadedLog) -> SessionInfo:
         created=log.header.timestamp,
         updated=used.timestamp,
         vault=log.header.vault,
-        project=log.header.project,
+        project=log.project,
         turns=len(turn_ids(path)),
         pinned=_has_mark(log, PINNED),
         archived=_has_mark(log, ARCHIVED),

@@ -26,6 +26,7 @@ from chains.request.ask import MODES, Ask
 from chains.request.session import SessionPort, SessionView
 from chains.request.turn import Turn, TurnPorts, TurnSettings
 from context.history.exclusion import FindExcluded
+from context.layers import Segment
 from vault.access import find_excluded
 from vault.vault import Vault
 
@@ -140,8 +141,10 @@ class TurnBuilder:
                 hint="Begin a chat in a project. `--project DIR` does it.",
             )
         vault = notes or self._vault.vault
-        ports = replace(turn.ports, find_excluded=self._build_exclusion(turn.session, project))
-        turn = replace(turn, ports=ports, customization=customization, vault=vault)
+        find_excluded = self._build_exclusion(turn.session, project)
+        ports = replace(turn.ports, find_excluded=find_excluded)
+        pages = () if inside is None else self._list_pages(inside, find_excluded)
+        turn = replace(turn, ports=ports, customization=customization, vault=vault, pages=pages)
         if mode.calls_tools:
             scope = WHOLE_VAULT if inside is None else self._limit_agent(inside)
             session = turn.session.id if runs else ""
@@ -149,6 +152,12 @@ class TurnBuilder:
         if mode.searches:
             return replace(turn, search=partial(self._open_notes, notes))
         return turn
+
+    def _list_pages(self, project: str, find_excluded: FindExcluded) -> tuple[Segment, ...]:
+        """Return what a project keeps, without transcripts whose files are excluded by now."""
+        pages = [page for page in self._projects.pages(project).list() if page.text]
+        excluded = find_excluded(frozenset(page.address for page in pages if page.is_file))
+        return tuple(page.segment() for page in pages if page.address not in excluded)
 
     def _open_notes(self, notes: Vault | None) -> Vault:
         """Return the notes of a project, or those of the vault that is open by now."""

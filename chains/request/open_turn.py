@@ -84,14 +84,15 @@ def _find_names(turn: Turn) -> str | None:
 
 def _describe_project(turn: Turn) -> Turn:
     """Add the names, outlines and texts of the project's notes to the system message."""
-    notes, session = turn.vault, turn.session
-    if notes is None or not turn.is_in_project:
+    notes, session, project, pages = turn.vault, turn.session, turn.ask.project, turn.pages
+    if notes is None or project is None or not turn.is_in_project:
         return turn
-    recorded = found = find_project_context(session, turn.ports.find_excluded)
+    recorded = found = find_project_context(session, turn.ports.find_excluded, project, pages)
     if found is None:
         budget = turn.compute_request_budget(turn.factor).budget
         includes_text = decide_text(session, turn.settings.project_include_text == "auto")
-        found = build_project_context(notes, turn.counter, budget, includes_text)
+        found = build_project_context(notes, turn.counter, budget, includes_text, pages or ())
+        found = replace(found, project=project)
     known = turn.customization
     customization = replace(known, instructions=(*known.instructions, *found.segments))
     stored = turn.stored_fields

@@ -175,6 +175,8 @@ class Turn:
 
         customization: the user's prompts, instructions and hooks.
         vault: the notes: the open vault or the project's part of it, or None.
+        pages: the web pages and transcripts that the project keeps, or None for those that the
+            session's log describes.
         search: returns the notes to retrieve passages from, and raises if none are open. It is None
             to skip retrieval.
         tools: the tools that requests offer.
@@ -214,6 +216,7 @@ class Turn:
 
     customization: Customization = NO_CUSTOMIZATION
     vault: Vault | None = None
+    pages: tuple[Segment, ...] | None = None
     search: Callable[[], Vault] | None = None
     tools: tuple[ToolDefinition, ...] = ()
     extra_tools: tuple[Tool, ...] = ()

@@ -318,7 +318,8 @@ def rebuild(turn: Turn, missing: str = "") -> Request:
     chat = turn.session
     path, question = find_last_question(chat.path())
     view = SessionView(chat.id, path, chat.usage(), like=chat)
-    turn = open_turn(replace(_without_notes(turn, missing) if missing else turn, session=view))
+    turn = replace(turn, session=view, pages=None)
+    turn = open_turn(_without_notes(turn, missing) if missing else turn)
     logged = replace(turn, id=question.turn_id, user_message=question, is_logged=True)
     return _prepare_view(replace(logged, is_regenerated=True))
 

@@ -7,6 +7,7 @@ address → urls: check, look up the host once → client: HTTP to that IP → p
 - `urls`: decides which addresses may be fetched: http and https, and only public hosts.
 - `client`: the HTTP calls, with limits on redirects, size and time. It imports httpx on first use.
 - `videos`: the transcript of a YouTube video, from its captions.
+- `captions`: the words of captions and transcripts, without times.
 - `pages`: the text of HTML, PDF and plain text; HTML and PDF are parsed in a child process.
 
 This package may import `chains.cancel`, `chains.errors`, `chains.event_loop`, `chains.ledger`,
@@ -15,4 +16,4 @@ neither cookies nor keys. The text of a page is treated as data: this code never
 instruction.
 """
 
-__all__ = ["client", "pages", "urls", "videos"]
+__all__ = ["captions", "client", "pages", "urls", "videos"]
