@@ -26,7 +26,7 @@ from vault.notes.text.lines import (
 from vault.notes.text.markdown_text import MarkdownText
 from vault.notes.text.scan import scan_kinds
 
-__all__ = ["NotePart", "cut_parts", "find_part", "read_part"]
+__all__ = ["NotePart", "count_common", "cut_parts", "find_part", "keep_cuts", "read_part"]
 
 PART_CHARS = 4_000
 LONGEST_LINE = 5 * PART_CHARS
@@ -81,6 +81,52 @@ def cut_parts(text: str, kinds: str = "") -> tuple[NotePart, ...]:
     if front and front + "\n```" in parts[0].text:  # else it is so long that it is cut
         parts = (replace(parts[0], front=front), *parts[1:])
     return parts
+
+
+def keep_cuts(
+    before: Sequence[NotePart], now: Sequence[NotePart], kinds: tuple[str, str]
+) -> tuple[NotePart, ...]:
+    """Return the parts of a changed note, cut where it was cut before the change where possible.
+
+    Below a change the note would else be cut at other lines, and all of it would be drawn again.
+
+    Args:
+        before: the parts before the change.
+        now: the parts after the change.
+        kinds: the kinds of all lines before and after the change.
+    """
+    old, new = ([line for part in parts for line in _list_lines(part)] for parts in (before, now))
+    first = len(old) - count_common(old[::-1], new[::-1]) + 1
+    kept = [part for part in before if part.line >= first and not part.repeated]
+    if not kept or kept[0].line == 1 or any(map(_has_split_line, (before, now))):
+        return tuple(now)
+    start, moved = kept[0].line, len(new) - len(old)
+    if kinds[0][start - 1 :] != kinds[1][start - 1 + moved :]:
+        return tuple(now)
+    kept = [part for part in before if part.line >= start]
+    return (*_cut_off(now, start + moved), *(replace(p, line=p.line + moved) for p in kept))
+
+
+def _has_split_line(parts: Sequence[NotePart]) -> bool:
+    return len({part.line for part in parts}) < len(parts)
+
+
+def _list_lines(part: NotePart) -> list[str]:
+    return part.text.split("\n")[part.repeated :]
+
+
+def _cut_off(parts: Sequence[NotePart], line: int) -> Iterator[NotePart]:
+    """Yield the parts of a note above a line."""
+    for part in parts:
+        count = line - part.line + part.repeated
+        if part.line < line:
+            yield replace(part, text="\n".join(part.text.split("\n")[:count]))
+
+
+def count_common(before: Sequence[object], now: Sequence[object]) -> int:
+    """Return how many items at the beginning of two sequences are equal."""
+    pairs = enumerate(zip(before, now, strict=False))
+    return next((at for at, (one, other) in pairs if one != other), min(len(before), len(now)))
 
 
 def _count_front(kinds: str) -> int:

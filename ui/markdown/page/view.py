@@ -174,7 +174,7 @@ class MarkdownView(QTextBrowser):
         """
         if self._embeds is not None:
             self._embeds[source] = content
-        if source in self._writer.wanted:
+        if source in self._writer.sources:
             self._embeds_timer.start()  # several that arrive together are drawn at once
 
     @property

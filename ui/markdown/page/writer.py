@@ -82,6 +82,7 @@ class DocumentWriter:
         doubtful: the start positions of the unverified citations.
         shown: maps the sources of images and embedded notes to what is shown, or to the reason why
             it is not. Others are shown as placeholders, and so are all if this is None.
+        sources: the sources of the images and embedded notes of the document.
         wanted: the sources that are drawn as placeholders and missing in `shown`, in order.
         folds: the callouts that the user has folded or opened.
         picture_width: the width of the text in pixels, which no image exceeds.
@@ -108,6 +109,7 @@ class DocumentWriter:
         self.written = 0
         self.doubtful: frozenset[int] = frozenset()
         self.shown: Mapping[str, Embedded] | None = None
+        self.sources: set[str] = set()
         self.wanted: dict[str, None] = {}
         self.folds = Folds()
         self._formulas, self._formulas_count = formulas, 0
@@ -183,6 +185,7 @@ class DocumentWriter:
         """Return what is shown for a source, and remember the source if it is not loaded yet."""
         if self.shown is None or not source:
             return None
+        self.sources.add(source)
         if source not in self.shown:
             self.wanted[source] = None
         return self.shown.get(source)

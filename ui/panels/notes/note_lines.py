@@ -3,17 +3,19 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from ui.markdown.note_parts import count_common
 from ui.widgets.formatting import count, place
 from vault.notes.kinds import find_page
 
 if TYPE_CHECKING:
     from vault.notes.note import Note
 
-__all__ = ["SourceCut", "cut_source", "describe_place", "find_lines_again"]
+__all__ = ["SourceCut", "cut_source", "describe_place", "find_lines_again", "follow_line"]
 
 _MOST_LINES: Final = 4_000
 _MOST_CHARS: Final = 400_000
 _LONGEST_LINE: Final = 10_000  # Qt lays out a line at once: one of 400,000 characters took 2 to 4 s
+_LINES_TO_TRY: Final = 20
 _SHORTENED: Final = (
     f"Only the first {count(_LONGEST_LINE)} characters of a line are shown here. "
     "Without its source, the note is shown whole."
@@ -115,3 +117,26 @@ def find_lines_again(before: str, now: str, lines: tuple[int, int]) -> tuple[int
         return lines
     places = [at for at in range(len(new)) if new[at : at + len(wanted)] == wanted]
     return (places[0] + 1, places[0] + len(wanted)) if len(places) == 1 else None
+
+
+def follow_line(before: str, now: str, line: int) -> int:
+    """Return where a line of a note is after the note has changed, or a line near it.
+
+    Args:
+        before: the text of the note before the change.
+        now: the text of the note after the change.
+        line: the line number before the change.
+    """
+    old, new = before.split("\n"), now.split("\n")
+    above = count_common(old, new)
+    if line <= above:
+        return line
+    below = count_common(old[above:][::-1], new[above:][::-1])
+    if line > len(old) - below:
+        return line + len(new) - len(old)
+    changed = range(above, len(new) - below)
+    for at in range(line - 1, max(above, line - _LINES_TO_TRY) - 1, -1):
+        places = [place for place in changed if new[place] == old[at] and new[place].strip()]
+        if places:
+            return min(places, key=lambda place: abs(place - at)) + line - at
+    return min(line, len(new) - below + 1, len(new))

@@ -1,5 +1,6 @@
 """The panel that shows an image, or a note at its cited lines."""
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
@@ -10,7 +11,12 @@ from shiboken6 import isValid
 from ui.panels.notes.finder import NoteFinder
 from ui.panels.notes.image import ImagePage, OpenImage
 from ui.panels.notes.note_header import NoteHeader
-from ui.panels.notes.note_lines import cut_source, describe_place, find_lines_again
+from ui.panels.notes.note_lines import (
+    cut_source,
+    describe_place,
+    find_lines_again,
+    follow_line,
+)
 from ui.panels.notes.note_text import NoteText
 from ui.panels.notes.reader import NoteReader
 from ui.widgets.controls import label, make_wrapped_label
@@ -90,11 +96,8 @@ class NotePanel(Pane):
             self.remove_card()
             self.finder.close()
         self.path, self._note = note.path, note
-        self.head.show_title(note.title, describe_place(note, first, last))
+        self._show_head(note, first, last)
         self._set_visible("note")
-        self._notice.setVisible(bool(note.fault))
-        if note.fault:
-            self._notice.show_notice("amber", "Front matter with a mistake", note.fault, ())
         self.image.show_image(None)
         self._set_view(self.source if self.head.switch.isChecked() else self.page)
         self.page.show_text(note.text, first, last, kinds=note.kinds)
@@ -102,6 +105,12 @@ class NotePanel(Pane):
             self._fill_source(first)
         self.finder.renew()
         self._on_selected()
+
+    def _show_head(self, note: "Note", first: int, last: int) -> None:
+        self.head.show_title(note.title, describe_place(note, first, last))
+        self._notice.setVisible(bool(note.fault))
+        if note.fault:
+            self._notice.show_notice("amber", "Front matter with a mistake", note.fault, ())
 
     def show_image(self, image: OpenImage) -> None:
         """Show an image instead of a note."""
@@ -233,15 +242,22 @@ class NotePanel(Pane):
             return
         self._notice.hide()
         if note.version != self._note.version:
-            lines = self.find_marked_lines()
-            lines = find_lines_again(self._note.text, note.text, lines) if lines else None
-            top, at = self.page.find_top_line(), self.source.verticalScrollBar().value()
-            task = self.page.focused_task
-            self.show_note(note, *(lines or (0, 0)))
-            self.page.show_line(top if top > 1 else 0)
+            self._update(self._note, note)
+
+    def _update(self, before: "Note", note: "Note") -> None:
+        lines, at = self.find_marked_lines(), self.source.verticalScrollBar().value()
+        first, last = (lines and find_lines_again(before.text, note.text, lines)) or (0, 0)
+        follow = partial(follow_line, before.text, note.text)
+        task, self._note = self.page.focused_task, note
+        self._show_head(note, first, last)
+        self.page.update_text(note.text, first, last, note.kinds, follow)
+        if self.is_source:
+            self._fill_source(first)
             self.source.stay_at(at)
-            if task:
-                self.page.focus_task(task)
+        self.finder.renew()
+        self._on_selected()
+        if task:
+            self.page.focus_task(follow(task))
 
     def show_lost(self, path: str) -> None:
         """Show that the open note or image no longer exists. Its content stays visible."""

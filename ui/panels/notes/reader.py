@@ -7,7 +7,9 @@ not move.
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
 from itertools import accumulate
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
@@ -15,7 +17,7 @@ from PySide6.QtGui import QKeyEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QFrame, QMenu, QScrollArea, QWidget
 
 from ui.markdown.inline import FOOTNOTE, find_counterpart
-from ui.markdown.note_parts import NotePart, cut_parts, find_part
+from ui.markdown.note_parts import NotePart, count_common, cut_parts, find_part, keep_cuts
 from ui.markdown.page.images import Embedded
 from ui.markdown.page.note_view import NoteView
 from ui.theme import Theme, dress
@@ -52,6 +54,7 @@ class NoteReader(QScrollArea):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._parts: tuple[NotePart, ...] = ()
+        self._kinds = ""  # of all lines of the note
         self._views: dict[int, NoteView] = {}
         self._heights: list[int] = []
         self._tops: list[int] = []
@@ -88,12 +91,61 @@ class NoteReader(QScrollArea):
         self._embeds.clear()
         self._wanted.clear()
         self._folds.clear()
-        self._parts = cut_parts(text, kinds)
+        self._parts, self._kinds = cut_parts(text, kinds), kinds
         self._heights = [self._estimate(part) for part in self._parts]
         self._lit = (first, max(first, last))
         self._anchor = (first, self.viewport().height() // _TARGET_SHARE) if first else (0, 0)
         self._lay_out()
         self._fill()
+
+    def update_text(
+        self, text: str, first: int, last: int, kinds: str, follow: Callable[[int], int]
+    ) -> None:
+        """Show a new version of the note. Nothing that stayed the same moves, folds or opens.
+
+        Args:
+            text, first, last, kinds: as for `show_text`, but nothing is scrolled to.
+            follow: returns where a line of the shown version is in the new one.
+        """
+        line, distance = self._measure_anchor() if self._value else (0, 0)
+        parts = keep_cuts(self._parts, cut_parts(text, kinds), (self._kinds, kinds))
+        above = count_common(self._parts, parts)
+        below = count_common(*(_without_lines(some[above:])[::-1] for some in (self._parts, parts)))
+        self._move_parts(parts, above, below)
+        self._kinds, self._lit = kinds, (first, max(first, last))
+        self._anchor = (follow(line), distance) if line else (0, 0)
+        self._lay_out()
+        self._fill()
+        for view in self._views.values():
+            view.light(*self._lit)
+        for source in list(self._embeds):
+            self.embed_wanted.emit(source)
+
+    def _move_parts(self, parts: tuple[NotePart, ...], above: int, below: int) -> None:
+        """Replace the parts of the note, and keep the views of those that are the same.
+
+        Args:
+            parts: the new parts.
+            above: the number of parts at the beginning that are the same.
+            below: the number of parts at the end whose text is the same.
+        """
+        end = len(self._parts) - below
+        moved, new_end = len(parts) - len(self._parts), len(parts) - below
+        views, folds, heights = self._views, self._folds, self._heights
+        self._views, self._folds = {}, {}
+        self._heights = [self._estimate(part) for part in parts]
+        for index, height in enumerate(heights):
+            is_same = index < above or index >= end
+            place = index + moved if index >= end else index
+            if index in folds and (is_same or place < new_end):
+                self._folds[place] = folds[index]
+            if is_same:
+                self._heights[place] = height
+            if index in views and is_same:
+                views[index].part, self._views[place] = parts[place], views[index]
+            elif index in views:
+                self._discard(views[index])
+        self._parts = parts
 
     @property
     def focused_task(self) -> int:
@@ -117,6 +169,8 @@ class NoteReader(QScrollArea):
             source: the source, as in the signal `embed_wanted`.
             content: the image or note, or the reason why it is not shown.
         """
+        if self._embeds.get(source) == content:
+            return
         self._embeds[source] = content
         for view in self._views.values():
             view.show_embed(source, content)
@@ -332,11 +386,16 @@ class NoteReader(QScrollArea):
         view.move(left, self._tops[index])
         view.show()
         view.installEventFilter(self)
-        view.rewritten.connect(lambda: self.part_drawn.emit(index))
+        view.rewritten.connect(partial(self._on_rewritten, view))
         self._views[index] = view
         self._is_placing = False
         self._lay_out()
         self.part_drawn.emit(index)
+
+    def _on_rewritten(self, view: NoteView) -> None:
+        for index, shown in self._views.items():
+            if shown is view:
+                self.part_drawn.emit(index)
 
     def _on_link_clicked(self, address: str) -> None:
         """Follow a link. The counterpart of a footnote's link may be in another part."""
@@ -398,6 +457,9 @@ class NoteReader(QScrollArea):
         if self._value == self.verticalScrollBar().maximum():
             last = self._parts[-1]
             return last.find_note_line(last.text.count("\n") + 1), 0
+        return self._measure_anchor()
+
+    def _measure_anchor(self) -> tuple[int, int]:
         index = max(0, bisect_right(self._tops, self._value) - 1)
         view = self._views.get(index)
         if view is None:
@@ -415,3 +477,8 @@ class NoteReader(QScrollArea):
         self._heights = [self._estimate(part) for part in self._parts]
         self._lay_out()
         self._later.start()
+
+
+def _without_lines(parts: Sequence[NotePart]) -> list[NotePart]:
+    """Return parts that are equal if their text is, wherever in the note they stand."""
+    return [replace(part, line=0) for part in parts]
