@@ -17,6 +17,7 @@ VaultError
 │   └── IndexDamaged    the catalog's file is damaged; it is set aside and the index rebuilt
 ├── EmbedderFailed      the embedding model or its process failed
 ├── VectorStoreFailed   the vector store or its process failed
+├── ViewNotUnderstood   a part of a base or of a Dataview query is not understood
 ├── RerankerFailed      the reranking model or its process failed
 ├── ChildDied           a child process ended; the caller restarts it
 └── ChildRefused        a child process answered with an error
@@ -142,6 +143,19 @@ class IndexDamaged(IndexUnusable):
 
 class EmbedderFailed(VaultError):
     """The embedding model is damaged, or its process ended and could not be restarted."""
+
+
+class ViewNotUnderstood(VaultError):
+    """A part of a base or of a Dataview query is not understood.
+
+    Attributes:
+        part: the part, as it is written.
+    """
+
+    def __init__(self, part: str):
+        shown = part if len(part) <= 80 else f"{part[:79].rstrip()}…"
+        super().__init__(f"{shown} is not understood.")
+        self.part = shown
 
 
 class RerankerFailed(VaultError):

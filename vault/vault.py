@@ -66,6 +66,7 @@ _NOT_INDEXED = "These notes are not indexed yet; `strata index` does it."
 
 
 _Result = TypeVar("_Result")
+_Read = TypeVar("_Read")
 _Params = ParamSpec("_Params")
 
 
@@ -386,6 +387,15 @@ class Vault:
         if rebuilds and self._rebuild_damaged():
             found = replace(self._list_notes(query, limit, offset), warnings=found.warnings)
         return self._show(found)
+
+    @_retry_when_damaged
+    def read_index(self, read: Callable[[Catalog], _Read]) -> _Read | None:
+        """Return what a function reads in the index, which is up to date, or None without one."""
+        if (catalog := self._handle.open()) is None:
+            return None
+        with self._activity.record():
+            self._catch_up()
+            return read(catalog)
 
     @_retry_when_damaged
     def read_question(self, text: str, today: date | None = None) -> "Reading | None":

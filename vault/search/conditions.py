@@ -1,15 +1,17 @@
 """Define the conditions of a query on notes, and find the notes that fulfil them.
 
     path:garden  folder:"winter garden"  file:seed  tag:recipe/soup  link:Server  [rating:>=4 <=5]
-    linked-from:Server  has:open-task
+    linked-from:Server  has:open-task  folder:/garden/beds  [author:~smith]  [file.ext:md]
 
 A condition is negated by `-` before it, and conditions joined by `OR` are alternatives. The table
 `vault.search.filter_kinds.FILTERS` says which of the functions here finds the notes for a key.
 """
 
+import posixpath
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 from typing import Final, Literal, TypeVar, cast
 
@@ -30,6 +32,7 @@ from vault.search.passages import Passages
 
 __all__ = [
     "ANY_VALUE",
+    "FILE_FIELDS",
     "PARTS",
     "Comparison",
     "Condition",
@@ -48,7 +51,7 @@ __all__ = [
 ]
 
 _Ordered = TypeVar("_Ordered", Decimal, str)
-Comparison = Literal["=", "!=", "<", "<=", ">", ">="]
+Comparison = Literal["=", "!=", "<", "<=", ">", ">=", "~"]
 
 # The value of a condition that a note has a property at all, as in `[rating:*]`.
 ANY_VALUE: Final = "*"
@@ -65,9 +68,10 @@ PARTS: Final = {
 _TASKS: Final[Mapping[str, TaskKind]] = {"task": "any", "open-task": "open", "done-task": "done"}
 _TEST: Final = re.compile(
     r"(?P<order><=|>=|<|>)\s*(?P<first>[^<>]+?)\s+(?P<also>(?:<=|>=|<|>)[^<>]+)"
-    r"|(?P<sign><=|>=|!=|<|>|=)?\s*(?P<value>.+)"
+    r"|(?P<sign><=|>=|!=|<|>|=|~)?\s*(?P<value>.+)"
 )
 _DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
+_TIME: Final = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
 _PLAIN: Final = re.compile(r'[^\s".,;:!?()\[\]]+')
 _SIGNS: Final = {
     "=": "",
@@ -76,6 +80,7 @@ _SIGNS: Final = {
     "<=": "at most ",
     ">": "above ",
     ">=": "at least ",
+    "~": "containing ",
 }
 _SIGNS_OF_DAYS: Final = _SIGNS | {"<": "before ", "<=": "until ", ">": "after ", ">=": "since "}
 
@@ -180,15 +185,23 @@ def _is_within(value: str, number: Decimal | None, condition: Condition, mark: D
     wanted, also = condition.value, condition.also
     if also is not None and not _is_within(value, number, also, mark):
         return False
+    if condition.comparison == "~":
+        return _simplify(wanted) in fold(value)
     if condition.comparison in ("=", "!="):
         return _is_equal(value, number, wanted, mark) == (condition.comparison == "=")
     if _DAY.match(value) and _DAY.match(wanted):
-        return _is_in_order(value[:10], wanted[:10], condition.comparison)
+        return _is_in_order(*_cut_times(value, wanted), condition.comparison)
     limit = read_number(wanted, mark)
     converted = None if number is None else _convert_number(number, value, wanted)
     if limit is None or converted is None:
         return False
     return _is_in_order(converted, limit, condition.comparison)
+
+
+def _cut_times(value: str, wanted: str) -> tuple[str, str]:
+    """Return the days of two values, with their times if both have one."""
+    chars = 16 if _TIME.match(value) and _TIME.match(wanted) else 10
+    return value[:chars].replace(" ", "T"), wanted[:chars].replace(" ", "T")
 
 
 def _convert_number(number: Decimal, value: str, wanted: str) -> Decimal | None:
@@ -218,7 +231,7 @@ def is_comparable(condition: Condition, values: Collection[str]) -> bool:
 
 def _has_fitting_units(condition: Condition, values: Collection[str]) -> bool:
     """Return whether the limit of a condition can be compared with the units of some values."""
-    if _DAY.match(condition.value):
+    if condition.comparison == "~" or _DAY.match(condition.value):
         return True
     limit = parse_amount(condition.value)
     numbers = [each for each in values if read_numbers(each) and not _DAY.match(each)]
@@ -250,8 +263,18 @@ def find_by_path(condition: Condition, _catalog: Catalog, paths: Mapping[int, st
 
 
 def find_by_folder(condition: Condition, catalog: Catalog, paths: Mapping[int, str]) -> set[int]:
-    """Find the notes in a folder of this name, or with this text in the path if there is none."""
+    """Find the notes in a folder of this name, or with this text in the path if there is none.
+
+    A name that begins with `/` is the path of one folder of the vault.
+    """
     wanted = f"/{fold(condition.value).strip('/')}/"
+    if condition.value.startswith("/"):
+        is_top = wanted == "//"
+        return {
+            number
+            for number, path in paths.items()
+            if is_top or f"/{fold(path)}".startswith(wanted)
+        }
     found = {
         number for number, path in paths.items() if wanted in f"/{fold(path).rpartition('/')[0]}/"
     }
@@ -326,7 +349,7 @@ def find_by_property(condition: Condition, catalog: Catalog, _paths: Mapping[int
 
     A note fulfils "other than" if it has the property, and none of its values is the given one.
     """
-    rows = catalog.rows("SELECT file_id, value FROM properties WHERE name = ?", (condition.name,))
+    rows = _read_values(condition.name, catalog)
     if condition.value == ANY_VALUE:
         return {int(number) for number, _ in rows}
     mark = find_decimal_mark(value for _, value in rows)
@@ -336,6 +359,33 @@ def find_by_property(condition: Condition, catalog: Catalog, _paths: Mapping[int
     return fulfilled - {
         int(number) for number, value in rows if not compare_values(value, condition, mark)
     }
+
+
+def _read_values(name: str, catalog: Catalog) -> Sequence[tuple[int, str]]:
+    """Read the values of a property of all notes, or of a field of their files."""
+    if (field := FILE_FIELDS.get(name)) is not None:
+        files = catalog.rows("SELECT id, path, size, mtime_ns FROM files WHERE state = 'indexed'")
+        return [(int(row[0]), field(str(row[1]), int(row[2]), int(row[3]))) for row in files]
+    rows = catalog.rows(  # `due-date` is also the name of `due date`, as in Dataview
+        "SELECT file_id, value FROM properties WHERE name IN (?, ?)", (name, name.replace("-", " "))
+    )
+    return [(int(row[0]), str(row[1])) for row in rows]
+
+
+def _write_time(time_ns: int) -> str:
+    return datetime.fromtimestamp(time_ns / 1e9).astimezone().strftime("%Y-%m-%dT%H:%M:%S")
+
+
+# Reads a field of a file, as a property has it, from its path, size and time of change.
+FILE_FIELDS: Final[Mapping[str, Callable[[str, int, int], str]]] = {
+    "file.path": lambda path, _size, _time: path,
+    "file.name": lambda path, _size, _time: posixpath.basename(path),
+    "file.basename": lambda path, _size, _time: posixpath.splitext(posixpath.basename(path))[0],
+    "file.folder": lambda path, _size, _time: posixpath.dirname(path) or "/",
+    "file.ext": lambda path, _size, _time: posixpath.splitext(path)[1].removeprefix("."),
+    "file.size": lambda _path, size, _time: str(size),
+    "file.mtime": lambda _path, _size, time: _write_time(time),
+}
 
 
 def _simplify(value: str) -> str:

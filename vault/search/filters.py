@@ -18,6 +18,8 @@ from vault.search.query import Query
 __all__ = [
     "ChosenPassages",
     "choose_passages",
+    "find_files",
+    "find_matching",
     "has_notes_to_search",
     "list_matching_tasks",
 ]
@@ -54,7 +56,7 @@ def choose_passages(
     """
     chosen: Mapping[int, bytes] | None = None
     if query.has_filter or not scope.is_whole:
-        chosen = passages.find_in_files(_find_files(query, catalog, scope))
+        chosen = passages.find_in_files(find_files(query, catalog, scope))
     if query.task and chosen is not None:
         chosen = _keep_with_task(query, passages, chosen)
     elif query.days and chosen is not None:
@@ -96,7 +98,8 @@ def has_notes_to_search(catalog: Catalog, scope: Scope = WHOLE) -> bool:
     return any(scope.is_whole or scope.covers(path) for (path,) in rows)
 
 
-def _find_files(query: Query, catalog: Catalog, scope: Scope) -> Collection[int]:
+def find_files(query: Query, catalog: Catalog, scope: Scope) -> set[int]:
+    """Return the ids of the files that match the conditions and times of a query."""
     rows = catalog.rows("SELECT id, path, mtime_ns FROM files WHERE state = 'indexed'")
     paths = {
         int(row[0]): str(row[1])
@@ -105,11 +108,11 @@ def _find_files(query: Query, catalog: Catalog, scope: Scope) -> Collection[int]
     }
     found = set(paths)
     for clause in query.clauses:
-        found &= _find_matching(clause, catalog, paths)
+        found &= find_matching(clause, catalog, paths)
     return found
 
 
-def _find_matching(
+def find_matching(
     clause: Sequence[Condition], catalog: Catalog, paths: Mapping[int, str]
 ) -> set[int]:
     """Return the file ids of the notes that fulfil at least one of several conditions."""

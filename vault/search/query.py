@@ -5,17 +5,18 @@
     linked-from:Server  has:open-task
     -tag:draft  tag:soup OR tag:stew
 
-`folder:` names a whole folder, and `path:` any part of a path. `link:` keeps the notes that link to
-a note, and `linked-from:` those that a note links to. `has:` keeps the notes with a `tag`, `link`,
-`property`, `task`, `open-task` or `done-task`, and a name and a test in square brackets those with
-such a property. The test `*` is passed by every value, `!=5` by every other one, and `>=2 <=4` by
-those between. `-` before one of these filters excludes its notes, and `OR` between two of them
-keeps the notes of both. `after:` and `before:` limit the time of a note's last change, and `date:`
-the dates in its names, headings and properties. `task:` is `open`, `done` or `any`, and keeps the
-passages with such a task. With it, `date:` limits the dates of tasks. A filter's value follows the
-colon without a space and may be quoted. Text that only looks like a filter, such as a web address
-or an invalid date, is searched as words. If a filter was probably meant, as in `tag: recipe`, the
-query reports it as a problem.
+`folder:` names a whole folder, or with `/` before it the path of one, and `path:` any part of a
+path. `link:` keeps the notes that link to a note, and `linked-from:` those that a note links to.
+`has:` keeps the notes with a `tag`, `link`, `property`, `task`, `open-task` or `done-task`, and a
+name and a test in square brackets those with such a property. The test `*` is passed by every
+value, `!=5` by every other one, `>=2 <=4` by those between, and `~word` by those that contain it.
+The fields of a file count as properties, as in `[file.ext:pdf]`. `-` before one of these filters
+excludes its notes, and `OR` between two of them keeps the notes of both. `after:` and `before:`
+limit the time of a note's last change, and `date:` the dates in its names, headings and properties.
+`task:` is `open`, `done` or `any`, and keeps the passages with such a task. With it, `date:` limits
+the dates of tasks. A filter's value follows the colon without a space and may be quoted. Text that
+only looks like a filter, such as a web address or an invalid date, is searched as words. If a
+filter was probably meant, as in `tag: recipe`, the query reports it as a problem.
 """
 
 import re

@@ -1,0 +1,24 @@
+"""Computed views: bases and Dataview queries in notes, as tables, lists and tasks from the index.
+
+    ```base, .base   → base ─────┐                     ┌→ search.query (filters) ─┐
+    ```dataview      → dataview ─┴→ view (conditions) ─┴→ evaluate (the rest) ────┴→ compute
+
+The filters are read as conditions of the one query language (`vault.search.query`), which searches,
+lists and questions use too. Only what it cannot say, such as a formula, is evaluated for each note.
+No note is parsed to show a view. What is not understood is named, and its view is not computed.
+
+    base         Read `.base` files and ```` ```base ```` blocks.
+    blocks       Find the views of a note, compute them, and write them as Markdown.
+    compute      Choose the notes or tasks of a view, sort them, and write their cells.
+    conditions   Read a filter as conditions of the query language.
+    dataview     Read the queries LIST, TABLE and TASK of Dataview.
+    evaluate     Evaluate expressions for a note: columns, formulas, what is sorted by.
+    expressions  Parse the expressions of both languages to one tree.
+    values       Values and how they are compared: texts, numbers, days, links and lists.
+    view         `View`, `ComputedView`.
+    writer       Write a query as a base.
+
+This package may import all of vault.
+"""
+
+__all__ = ["base", "blocks", "view", "writer"]

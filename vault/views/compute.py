@@ -1,0 +1,195 @@
+"""Compute views from the index: choose the notes or tasks, sort them, and write their cells."""
+
+import json
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Final
+
+from vault.catalog import Catalog, Row
+from vault.records import Records
+from vault.scope import WHOLE, Scope
+from vault.search.conditions import Condition
+from vault.search.filters import find_files, find_matching, list_matching_tasks
+from vault.search.passages import KeepCurrent, Passages
+from vault.search.query import Query
+from vault.views.conditions import Clause, RowTest
+from vault.views.evaluate import Evaluator, NoteRow
+from vault.views.values import Value, is_true, sort_key, write_value
+from vault.views.view import ComputedView, View, ViewRow
+
+__all__ = ["ViewComputer", "find_row"]
+
+_MOST_CELL_CHARS: Final = 400
+
+
+def find_row(catalog: Catalog, path: str) -> NoteRow | None:
+    """Return a note as the index has it, or None if it is not indexed."""
+    known = Records(catalog).find_files([path])
+    if path not in known or known[path].state != "indexed":
+        return None
+    rows = catalog.rows("SELECT id FROM files WHERE path = ?", (path,))
+    return _read_rows(catalog, [int(row[0]) for row in rows]).get(int(rows[0][0]))
+
+
+class ViewComputer:
+    """Computes views of the notes in an index.
+
+    Args:
+        catalog: the catalog of the index.
+        keep_current: yields the given passages that still exist, with current line numbers.
+        scope: the part of the vault that is shown.
+        this: the note that contains the view, or None.
+        now: the time that `now()` and `today()` stand for.
+    """
+
+    def __init__(
+        self,
+        catalog: Catalog,
+        keep_current: KeepCurrent,
+        scope: Scope = WHOLE,
+        this: NoteRow | None = None,
+        now: datetime = datetime.min,
+    ) -> None:
+        self._catalog, self._keep_current = catalog, keep_current
+        self._scope, self._this, self._now = scope, this, now
+
+    def find_notes(self, view: View) -> dict[int, NoteRow]:
+        """Return the notes that fulfil a view's filter, by the id of their file."""
+        plain = view.query
+        found = find_files(Query("", clauses=plain.clauses), self._catalog, self._scope)
+        rows = _read_rows(self._catalog, found)
+        evaluator = self._build_evaluator(view)
+        for clause in view.clauses:
+            if any(isinstance(one, RowTest) for one in clause):
+                kept = self._find_by_clause(clause, rows, evaluator)
+                rows = {number: row for number, row in rows.items() if number in kept}
+        return rows
+
+    def compute(self, view: View, allowed: Collection[str], most: int) -> ComputedView:
+        """Compute a view.
+
+        Args:
+            view: the view.
+            allowed: the paths of the notes that may be shown.
+            most: the most rows that are returned. The others are only counted.
+        """
+        notes = {n: row for n, row in self.find_notes(view).items() if row.path in allowed}
+        evaluator = self._build_evaluator(view)
+        rows: Iterable[NoteRow] = notes.values()
+        if view.shape == "task":
+            rows = self._list_tasks(view, notes, evaluator)
+        ordered = _sort(view, list(rows), evaluator)
+        total = len(ordered) if view.limit is None else min(view.limit, len(ordered))
+        shown = ordered[: min(total, most)]
+        cells = tuple(self._build_row(view, row, evaluator) for row in shown)
+        return ComputedView(view, cells, total, view.describe())
+
+    def _build_evaluator(self, view: View) -> Evaluator:
+        return Evaluator(view.dialect, view.formulas, self._this, self._now)
+
+    def _find_by_clause(
+        self, clause: Clause, rows: Mapping[int, NoteRow], evaluator: Evaluator
+    ) -> set[int]:
+        paths = {number: row.path for number, row in rows.items()}
+        conditions = [one for one in clause if isinstance(one, Condition)]
+        found = find_matching(conditions, self._catalog, paths)
+        for test in clause:
+            if isinstance(test, RowTest):
+                found |= {
+                    number
+                    for number, row in rows.items()
+                    if is_true(evaluator.evaluate(test.expression, row)) != test.is_negated
+                }
+        return found
+
+    def _list_tasks(
+        self, view: View, notes: Mapping[int, NoteRow], evaluator: Evaluator
+    ) -> Iterator[NoteRow]:
+        """Yield the tasks in the given notes, by note and line."""
+        by_path = {row.path: row for row in notes.values()}
+        passages = Passages(self._catalog)
+        ids = passages.find_with_checkbox() & passages.find_in_files(list(notes)).keys()
+        for _, passage in self._keep_current(sorted(passages.details(ids).items())):
+            for task in list_matching_tasks(view.tasks, passage.markdown_text):
+                note = by_path[passage.path]
+                row = NoteRow(
+                    note.path,
+                    note.size,
+                    note.changed,
+                    passage.version,
+                    note.properties,
+                    note.tags,
+                    note.links,
+                    passage.lines[0] + task.line - 1,
+                    task.text,
+                    task.status,
+                    tuple(first for first, _ in task.list_days()),
+                )
+                if all(is_true(evaluator.evaluate(test, row)) for test in view.task_tests):
+                    yield row
+
+    def _build_row(self, view: View, row: NoteRow, evaluator: Evaluator) -> ViewRow:
+        cells = tuple(
+            _write_cell(row.link if column.is_link else evaluator.evaluate(column.value, row))
+            for column in view.columns
+        )
+        group = "" if view.group is None else write_value(evaluator.evaluate(view.group.value, row))
+        return ViewRow(row.path, cells, group, row.line, row.status, row.version)
+
+
+def _write_cell(value: Value) -> str:
+    text = write_value(value)
+    return text if len(text) <= _MOST_CELL_CHARS else f"{text[:_MOST_CELL_CHARS].rstrip()}…"
+
+
+def _sort(view: View, rows: list[NoteRow], evaluator: Evaluator) -> list[NoteRow]:
+    """Sort notes by their group, then as the view says, then by path. What is empty is last."""
+    rows.sort(key=lambda row: (row.path.casefold(), row.path, row.line))
+    orders = [*([view.group] if view.group else []), *view.sort]
+    for order in reversed(orders):
+        values = {id(row): evaluator.evaluate(order.value, row) for row in rows}
+        filled = [row for row in rows if values[id(row)] not in (None, "", ())]
+        empty = [row for row in rows if values[id(row)] in (None, "", ())]
+        keys = {id(row): sort_key(values[id(row)]) for row in filled}
+        filled.sort(key=lambda row: keys[id(row)], reverse=order.is_descending)
+        rows = filled + empty
+    return rows
+
+
+_FILES: Final = """
+SELECT id, path, size, mtime_ns, version FROM files
+WHERE state = 'indexed' AND id IN (SELECT value FROM json_each(?))
+"""
+
+
+def _read_rows(catalog: Catalog, ids: Collection[int]) -> dict[int, NoteRow]:
+    wanted = (json.dumps(sorted(ids)),)
+    properties: dict[int, dict[str, tuple[str, ...]]] = defaultdict(dict)
+    for file, name, value in _read_table(catalog, "properties", "name, value", wanted):
+        properties[file][name] = (*properties[file].get(name, ()), value)
+    tags, links = defaultdict[int, list[str]](list), defaultdict[int, list[str]](list)
+    for file, tag in _read_table(catalog, "tags", "tag", wanted):
+        tags[file].append(tag)
+    for file, target in _read_table(catalog, "links", "target", wanted):
+        links[file].append(target)
+    return {
+        int(number): NoteRow(
+            path,
+            int(size),
+            datetime.fromtimestamp(max(time_ns, 0) / 1e9),
+            version,
+            properties.get(number, {}),
+            tuple(dict.fromkeys(tags.get(number, ()))),
+            tuple(dict.fromkeys(links.get(number, ()))),
+        )
+        for number, path, size, time_ns, version in catalog.rows(_FILES, wanted)
+    }
+
+
+def _read_table(catalog: Catalog, table: str, columns: str, wanted: tuple[str]) -> Sequence[Row]:
+    return catalog.rows(
+        f"SELECT file_id, {columns} FROM {table}"  # noqa: S608 - names of ours
+        " WHERE file_id IN (SELECT value FROM json_each(?)) ORDER BY rowid",
+        wanted,
+    )

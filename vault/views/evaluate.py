@@ -1,0 +1,490 @@
+"""Evaluate expressions for one note: its properties, the fields of its file and formulas.
+
+Only what is in the index is read. `check_expression` names what is not understood before any note
+is looked at, so that a result never depends on which notes there are.
+"""
+
+import math
+import posixpath
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from typing import Any, Final
+
+from vault.errors import ViewNotUnderstood
+from vault.notes.keywords import fold
+from vault.notes.kinds import drop_note_suffix
+from vault.views.expressions import (
+    Binary,
+    Call,
+    Constant,
+    Dialect,
+    Expression,
+    FieldName,
+    LinkValue,
+    ListOf,
+    Unary,
+    list_inner,
+)
+from vault.views.values import (
+    Duration,
+    Value,
+    add_values,
+    are_equal,
+    compare_order,
+    compute_numbers,
+    format_day,
+    is_true,
+    parse_day,
+    parse_duration,
+    read_property,
+    write_value,
+)
+
+__all__ = ["Evaluator", "NoteRow", "check_expression", "normalize_name"]
+
+_MOST_DEPTH: Final = 60
+
+
+@dataclass(frozen=True, slots=True)
+class NoteRow:
+    """A note as the index has it, or a task in it.
+
+    Attributes:
+        changed: the time of the last change, in local time.
+        version: the SHA-256 of the content that was indexed.
+        properties: the texts of each property, by lower-case name.
+        links: the targets of the links, as written.
+        line: the line of the task, or 0 for a note.
+        text: the text of the task.
+        status: the character in the checkbox of the task.
+        days: the days of the task.
+    """
+
+    path: str
+    size: int = 0
+    changed: datetime = datetime.min
+    version: str = ""
+    properties: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    tags: tuple[str, ...] = ()
+    links: tuple[str, ...] = ()
+    line: int = 0
+    text: str = ""
+    status: str = ""
+    days: tuple[date, ...] = ()
+
+    @property
+    def link(self) -> LinkValue:
+        """A link to the note by its path, shown by its name."""
+        return LinkValue(self.path, drop_note_suffix(posixpath.basename(self.path)))
+
+
+def normalize_name(name: str) -> str:
+    """Return the name of a property as Dataview compares it: lower case, with `-` for spaces."""
+    return "-".join(name.strip().lower().split())
+
+
+def check_expression(
+    expression: Expression,
+    dialect: Dialect,
+    formulas: Mapping[str, Expression] | None = None,
+    *,
+    is_of_tasks: bool = False,
+) -> None:
+    """Check that all functions and fields in an expression are known.
+
+    Raises:
+        ViewNotUnderstood: one of them is not.
+    """
+    for one in list_inner(expression):
+        match one:
+            case Call(name=name) if name not in _METHODS and name not in _LAZY:
+                raise ViewNotUnderstood(f"The function {name}()")
+            case Call(name="date", target=None, arguments=(FieldName(parts=(word,)),)):
+                if word.lower() not in _DAYS and dialect == "dataview":
+                    _check_field((word,), dialect, formulas or {}, is_of_tasks=is_of_tasks)
+            case FieldName(parts=parts):
+                _check_field(parts, dialect, formulas or {}, is_of_tasks=is_of_tasks)
+
+
+def _check_field(
+    parts: tuple[str, ...],
+    dialect: Dialect,
+    formulas: Mapping[str, Expression],
+    *,
+    is_of_tasks: bool,
+) -> None:
+    own = parts[1:] if parts[0] == "this" and len(parts) > 1 else parts
+    match own:
+        case ("file", name, *_) if name not in _FILE[dialect]:
+            raise ViewNotUnderstood(f"file.{name}")
+        case ("formula", *names) if not names or names[0] not in formulas:
+            raise ViewNotUnderstood(".".join(parts))
+        case (name,) if is_of_tasks and name in _UNKNOWN_OF_TASKS:
+            raise ViewNotUnderstood(name)
+
+
+class Evaluator:
+    """Evaluates expressions for notes.
+
+    Args:
+        dialect: the language of the expressions.
+        formulas: the formulas of a base, by name.
+        this: the note that contains the base or query, or None.
+        now: the time that `now()` and `today()` stand for, in local time.
+    """
+
+    def __init__(
+        self,
+        dialect: Dialect,
+        formulas: Mapping[str, Expression],
+        this: NoteRow | None,
+        now: datetime,
+    ) -> None:
+        self._dialect, self._formulas = dialect, formulas
+        self._this, self._now = this, now
+        self._depth = 0
+
+    @property
+    def this(self) -> NoteRow | None:
+        """The note that contains the base or query."""
+        return self._this
+
+    def evaluate(self, expression: Expression, row: NoteRow | None) -> Value:
+        """Return the value of an expression for a note, or nothing if it cannot be computed."""
+        self._depth += 1
+        try:
+            if self._depth > _MOST_DEPTH:  # formulas that use each other
+                return None
+            return self._evaluate(expression, row)
+        finally:
+            self._depth -= 1
+
+    def evaluate_constant(self, expression: Expression) -> tuple[Value, bool]:
+        """Return the value of an expression and True if it is the same for all notes."""
+        for one in list_inner(expression):
+            match one:
+                case FieldName(parts=("this", *_)):
+                    continue
+                case FieldName(parts=(word,)) if word.lower() in _DAYS:
+                    continue  # in `date(today)`
+                case FieldName() | Call(name="haslink" | "hastag" | "infolder" | "hasproperty"):
+                    return None, False
+        return self.evaluate(expression, None), True
+
+    def _evaluate(self, expression: Expression, row: NoteRow | None) -> Value:
+        match expression:
+            case Constant(value=value):
+                return value
+            case FieldName(parts=parts):
+                return self._read(parts, row)
+            case ListOf(values=values):
+                return tuple(self.evaluate(value, row) for value in values)
+            case Unary(sign=sign, value=value):
+                inner = self.evaluate(value, row)
+                return not is_true(inner) if sign == "!" else compute_numbers("-", 0.0, inner)
+            case Binary():
+                return self._compute(expression, row)
+            case Call():
+                return self._call(expression, row)
+
+    def _compute(self, expression: Binary, row: NoteRow | None) -> Value:
+        left = self.evaluate(expression.left, row)
+        if expression.sign in ("&&", "||"):
+            if is_true(left) == (expression.sign == "||"):
+                return is_true(left)
+            return is_true(self.evaluate(expression.right, row))
+        right = self.evaluate(expression.right, row)
+        match expression.sign:
+            case "==":
+                return are_equal(left, right)
+            case "!=":
+                return not are_equal(left, right)
+            case "+":
+                return add_values(left, right)
+            case "-" | "*" | "/" | "%":
+                return compute_numbers(expression.sign, left, right)
+        order = compare_order(left, right)
+        if order is None:
+            return False
+        signs = {"<": order < 0, "<=": order <= 0, ">": order > 0, ">=": order >= 0}
+        return signs[expression.sign]
+
+    def _read(self, parts: tuple[str, ...], row: NoteRow | None) -> Value:
+        if parts[0] == "this":
+            own = parts[1:] or ("file",)
+            return None if self._this is None else self._read(own, self._this)
+        if row is None:
+            return None
+        match parts:
+            case ("file",):
+                return row.link
+            case ("file", name, *rest):
+                found = _FILE[self._dialect][name](row) if name in _FILE[self._dialect] else None
+            case ("formula", name, *rest):
+                formula = self._formulas.get(name)
+                found = None if formula is None else self.evaluate(formula, row)
+            case ("note", name, *rest):
+                found = self._read_property(name, row)
+            case (name, *rest):
+                is_field = row.line and name in _TASK
+                found = _TASK[name](row) if is_field else self._read_property(name, row)
+        for attribute in rest:
+            method = _METHODS.get(attribute.lower())
+            found = None if method is None else method(found)
+        return found
+
+    def _read_property(self, name: str, row: NoteRow) -> Value:
+        texts = row.properties.get(name.lower())
+        if texts is None and self._dialect == "dataview":
+            wanted = normalize_name(name)
+            same = (each for each in row.properties if normalize_name(each) == wanted)
+            texts = row.properties.get(next(same, ""))
+        return read_property(texts or ())
+
+    def _call(self, call: Call, row: NoteRow | None) -> Value:
+        if call.name in ("if", "choice"):
+            others = (*call.arguments[1:], Constant(None), Constant(None))
+            is_met = bool(call.arguments) and is_true(self.evaluate(call.arguments[0], row))
+            return self.evaluate(others[not is_met], row)
+        if call.name in ("today", "now"):
+            return self._now.date() if call.name == "today" else self._now
+        if call.name == "date" and call.target is None:
+            return self._read_date(call, row)
+        arguments = [self.evaluate(each, row) for each in call.arguments]
+        if call.name in _FILE_METHODS:
+            return False if row is None else _FILE_METHODS[call.name](row, *arguments)
+        if call.target is not None:
+            arguments.insert(0, self.evaluate(call.target, row))
+        method = _METHODS.get(call.name)
+        if method is None:
+            return None
+        try:
+            return method(*arguments)
+        except (TypeError, ValueError, OverflowError, AttributeError):
+            return None  # arguments that do not fit: the cell stays empty
+
+    def _read_date(self, call: Call, row: NoteRow | None) -> Value:
+        match call.arguments:
+            case (FieldName(parts=(word,)),) if word.lower() in _DAYS:
+                return _DAYS[word.lower()](self._now)
+            case (one, *_):
+                value = self.evaluate(one, row)
+                text = value.target if isinstance(value, LinkValue) else value
+                return parse_day(text) if isinstance(text, str) else text
+        return None
+
+
+def _start_month(day: date, months: int = 0) -> date:
+    year, month = divmod(day.year * 12 + day.month - 1 + months, 12)
+    return date(year, month + 1, 1)
+
+
+_DAYS: Final[Mapping[str, Callable[[datetime], Value]]] = {
+    "today": lambda now: now.date(),
+    "now": lambda now: now,
+    "tomorrow": lambda now: now.date() + timedelta(days=1),
+    "yesterday": lambda now: now.date() - timedelta(days=1),
+    "sow": lambda now: now.date() - timedelta(days=now.weekday()),
+    "eow": lambda now: now.date() + timedelta(days=6 - now.weekday()),
+    "som": _start_month,
+    "eom": lambda now: _start_month(now, 1) - timedelta(days=1),
+    "soy": lambda now: date(now.year, 1, 1),
+    "eoy": lambda now: date(now.year, 12, 31),
+}
+
+
+def _list_tags(row: NoteRow) -> Value:
+    return tuple(f"#{tag}" for tag in row.tags)
+
+
+_FOR_ALL: Final[Mapping[str, Callable[[NoteRow], Value]]] = {
+    "path": lambda row: row.path,
+    "folder": lambda row: posixpath.dirname(row.path),
+    "ext": lambda row: posixpath.splitext(row.path)[1].removeprefix("."),
+    "size": lambda row: float(row.size),
+    "mtime": lambda row: row.changed,
+    "tags": _list_tags,
+}
+_FILE: Final[Mapping[Dialect, Mapping[str, Callable[[NoteRow], Value]]]] = {
+    "base": {
+        **_FOR_ALL,
+        "folder": lambda row: posixpath.dirname(row.path) or "/",
+        "name": lambda row: posixpath.basename(row.path),
+        "basename": lambda row: posixpath.splitext(posixpath.basename(row.path))[0],
+        "file": lambda row: row.link,
+        "links": lambda row: tuple(map(LinkValue, row.links)),
+    },
+    "dataview": {
+        **_FOR_ALL,
+        "name": lambda row: posixpath.splitext(posixpath.basename(row.path))[0],
+        "link": lambda row: row.link,
+        "mday": lambda row: row.changed.date(),
+        "etags": _list_tags,
+        "outlinks": lambda row: tuple(map(LinkValue, row.links)),
+        "aliases": lambda row: row.properties.get("aliases", ()),
+    },
+}
+_TASK: Final[Mapping[str, Callable[[NoteRow], Value]]] = {
+    "text": lambda row: row.text,
+    "status": lambda row: row.status,
+    "completed": lambda row: row.status in "xX",
+    "fullyCompleted": lambda row: row.status in "xX",
+    "checked": lambda row: row.status != " ",
+    "line": lambda row: float(row.line),
+    "due": lambda row: min(row.days, default=None),
+    "path": lambda row: row.path,
+    "link": lambda row: row.link,
+    "task": lambda _row: True,
+}
+_UNKNOWN_OF_TASKS: Final = frozenset(
+    ("children", "parent", "section", "visual", "tags", "outlinks")
+)
+
+
+def _as_list(value: Value) -> tuple[Any, ...]:
+    if isinstance(value, tuple) and not isinstance(value, LinkValue):
+        return value
+    return () if value is None else (value,)
+
+
+def _contains(value: Value, *wanted: Value) -> bool:
+    return bool(wanted) and all(_holds(value, each) for each in wanted)
+
+
+def _holds(value: Value, wanted: Value) -> bool:
+    if isinstance(value, tuple) and not isinstance(value, LinkValue):
+        return any(are_equal(each, wanted) or _holds_text(each, wanted) for each in value)
+    return are_equal(value, wanted) or _holds_text(value, wanted)
+
+
+def _holds_text(value: Value, wanted: Value) -> bool:
+    is_text = isinstance(value, str | LinkValue) and wanted not in (None, "")
+    return is_text and fold(_to_text(wanted)) in fold(_to_text(value))
+
+
+def _to_text(value: Value) -> str:
+    return value.target if isinstance(value, LinkValue) else write_value(value)
+
+
+def _measure_length(value: Value) -> float:
+    if isinstance(value, tuple) and not isinstance(value, LinkValue):
+        return float(len(value))
+    return float(len(_to_text(value)))
+
+
+def _round(value: Any, digits: float = 0) -> float:
+    scale = 10 ** int(digits)
+    return float(math.floor(value * scale + 0.5) / scale)
+
+
+def _format(value: Value, pattern: str = "") -> str:
+    return format_day(value, pattern) if isinstance(value, date) else write_value(value)
+
+
+def _slice(value: Any, start: float = 0, end: float | None = None) -> Value:
+    found = value[int(start) : None if end is None else int(end)]
+    return found if isinstance(found, str | tuple) else None
+
+
+def _read_number(value: Value) -> Value:
+    found = read_property((value,)) if isinstance(value, str) else value
+    return float(found) if isinstance(found, bool | int | float) else None
+
+
+def _read_duration(value: Value) -> Duration | None:
+    return parse_duration(value) if isinstance(value, str) else None
+
+
+def _make_link(target: Value, label: Value = None) -> LinkValue:
+    known = target if isinstance(target, LinkValue) else LinkValue(write_value(target))
+    return known if label is None else LinkValue(known.target, write_value(label))
+
+
+def _get(value: Any, index: Any) -> Value:
+    place = int(index)
+    return value[place] if 0 <= place < len(value) else None
+
+
+def _choose(pick: Callable[..., Any], values: tuple[Value, ...]) -> Value:
+    numbers = [each for value in values for each in _as_list(value) if isinstance(each, float)]
+    return pick(numbers) if numbers else None
+
+
+_METHODS: Final[Mapping[str, Callable[..., Value]]] = {
+    "contains": _contains,
+    "icontains": _contains,
+    "econtains": lambda value, wanted: any(are_equal(one, wanted) for one in _as_list(value)),
+    "containsall": _contains,
+    "containsany": lambda value, *wanted: any(_holds(value, each) for each in wanted),
+    "startswith": lambda value, start: fold(_to_text(value)).startswith(fold(_to_text(start))),
+    "endswith": lambda value, end: fold(_to_text(value)).endswith(fold(_to_text(end))),
+    "isempty": lambda value: value in (None, "", ()),
+    "istruthy": is_true,
+    "lower": lambda value: _to_text(value).lower(),
+    "upper": lambda value: _to_text(value).upper(),
+    "title": lambda value: _to_text(value).title(),
+    "trim": lambda value: _to_text(value).strip(),
+    "replace": lambda value, old, new: _to_text(value).replace(_to_text(old), _to_text(new)),
+    "split": lambda value, mark: tuple(_to_text(value).split(_to_text(mark))),
+    "slice": _slice,
+    "substring": _slice,
+    "length": _measure_length,
+    "tostring": write_value,
+    "string": write_value,
+    "join": lambda value, mark=", ": _to_text(mark).join(map(write_value, _as_list(value))),
+    "unique": lambda value: tuple(dict.fromkeys(_as_list(value))),
+    "reverse": lambda value: value[::-1] if isinstance(value, str) else _as_list(value)[::-1],
+    "list": lambda *values: tuple(one for value in values for one in _as_list(value)),
+    "array": lambda *values: tuple(one for value in values for one in _as_list(value)),
+    "[]": _get,
+    "tofixed": lambda value, digits=0: f"{_round(value, digits):.{int(digits)}f}",
+    "round": _round,
+    "floor": lambda value: float(math.floor(value)),
+    "ceil": lambda value: float(math.ceil(value)),
+    "abs": abs,
+    "number": _read_number,
+    "min": lambda *values: _choose(min, values),
+    "max": lambda *values: _choose(max, values),
+    "sum": lambda *values: _choose(sum, values),
+    "average": lambda *values: _choose(lambda found: sum(found) / len(found), values),
+    "default": lambda value, other: other if value is None else value,
+    "duration": _read_duration,
+    "format": _format,
+    "dateformat": _format,
+    "date": lambda value: value.date() if isinstance(value, datetime) else value,
+    "time": lambda value: value.strftime("%H:%M:%S"),
+    "year": lambda value: float(value.year),
+    "month": lambda value: float(value.month),
+    "day": lambda value: float(value.day),
+    "hour": lambda value: float(value.hour),
+    "minute": lambda value: float(value.minute),
+    "days": lambda value: value.seconds / 86_400,
+    "link": _make_link,
+    "aslink": lambda value, label=None: _make_link(value, label),
+}
+
+
+def _has_link(row: NoteRow, wanted: Value) -> bool:
+    name = fold(drop_note_suffix(_to_text(wanted)))
+    short = name.rpartition("/")[2]
+    return any(fold(drop_note_suffix(each)) in (name, short) for each in row.links)
+
+
+def _has_tag(row: NoteRow, *wanted: Value) -> bool:
+    starts = [f"{fold(_to_text(each)).lstrip('#')}/" for each in wanted]
+    return any(f"{fold(tag)}/".startswith(start) for tag in row.tags for start in starts)
+
+
+def _is_in_folder(row: NoteRow, folder: Value) -> bool:
+    start = fold(_to_text(folder)).strip("/")
+    return not start or fold(row.path).startswith(f"{start}/")
+
+
+_FILE_METHODS: Final[Mapping[str, Callable[..., Value]]] = {
+    "hastag": _has_tag,
+    "infolder": _is_in_folder,
+    "haslink": _has_link,
+    "hasproperty": lambda row, name: _to_text(name).lower() in row.properties,
+}
+_LAZY: Final = frozenset((*_FILE_METHODS, "if", "choice", "today", "now", "date"))
