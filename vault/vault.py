@@ -401,7 +401,7 @@ class Vault:
     def read_question(self, text: str, today: date | None = None) -> "Reading | None":
         """Read a question against the notes, or return None if it names no filter.
 
-        `today` is the date that words such as "overdue" refer to, or None for the current date.
+        Words such as "overdue" refer to `today`, or to the current date if it is None.
         """
         from vault.questions.reader import read_question  # only for questions of a person
 
@@ -419,8 +419,7 @@ class Vault:
 
         The texts are not embedded, but existing vectors of equal passages are used.
         """
-        catalog = self._handle.open()
-        if catalog is None:
+        if (catalog := self._handle.open()) is None:
             return search_texts(texts, query, k)
         encode = partial(self._embedders.begin_query, catalog)
         return search_texts(texts, query, k, encode, catalog.vectors)
@@ -460,8 +459,7 @@ class Vault:
         Raises:
             IndexUnusable: there is no index yet.
         """
-        catalog = self._handle.open()
-        if catalog is None:
+        if (catalog := self._handle.open()) is None:
             raise IndexUnusable("There is no index of these notes yet; `strata index` makes it.")
         from vault.search.selftest import run_self_test
 
@@ -665,8 +663,7 @@ class Vault:
     @_retry_when_damaged
     def status(self) -> IndexStatus:
         """Return the index status: counts, excluded and failed files, size on disk."""
-        catalog = self._handle.open()
-        if catalog is None:
+        if (catalog := self._handle.open()) is None:
             return IndexStatus(embedder=self._options().model)
         return read_status(catalog, self.index_dir, is_owner=self._handle.store is not None)
 
@@ -686,8 +683,7 @@ class Vault:
         by_meaning: bool = True,
     ) -> SearchResult:
         """Find the `k` best passages. Their paths are relative to `root`."""
-        catalog = self._handle.open()
-        if catalog is None:
+        if (catalog := self._handle.open()) is None:
             return SearchResult(query, (), 0.0, warnings=(_NOT_INDEXED,))
         with self._activity.record():
             self._handle.refill_if_needed()
@@ -738,8 +734,7 @@ class Vault:
 
     def _list_notes(self, query: str, limit: int, offset: int) -> SearchResult:
         """List one page of notes. Their paths are relative to `root`."""
-        catalog = self._handle.open()
-        if catalog is None:
+        if (catalog := self._handle.open()) is None:
             return SearchResult(query, (), 0.0, total=0, warnings=(_NOT_INDEXED,))
         with self._activity.record():
             behind = self._catch_up()

@@ -173,7 +173,8 @@ def _write_list(_computed: ComputedView, rows: Sequence[ViewRow]) -> Iterator[st
 
 def _write_tasks(_computed: ComputedView, rows: Sequence[ViewRow]) -> Iterator[str]:
     for row in rows:
-        yield f"- [{row.status}] {row.cells[0]} ({row.cells[1]})"
+        status = " " if row.task is None else row.task.status
+        yield f"- [{status}] {row.cells[0]} ({row.cells[1]})"
 
 
 _BAR: Final = re.compile(r"(?<!\\)\|")

@@ -3,10 +3,13 @@
 import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
 from vault.catalog import Catalog, Row
+from vault.notes.kinds import find_kind
+from vault.notes.note import Link, Note
 from vault.records import Records
 from vault.scope import WHOLE, Scope
 from vault.search.conditions import Condition
@@ -111,21 +114,11 @@ class ViewComputer:
         passages = Passages(self._catalog)
         ids = passages.find_with_checkbox() & passages.find_in_files(list(notes)).keys()
         for _, passage in self._keep_current(sorted(passages.details(ids).items())):
+            note = by_path[passage.path]
             for task in list_matching_tasks(view.tasks, passage.markdown_text):
-                note = by_path[passage.path]
-                row = NoteRow(
-                    note.path,
-                    note.size,
-                    note.changed,
-                    passage.version,
-                    note.properties,
-                    note.tags,
-                    note.links,
-                    passage.lines[0] + task.line - 1,
-                    task.text,
-                    task.status,
-                    tuple(first for first, _ in task.list_days()),
-                )
+                here = replace(task, line=passage.lines[0] + task.line - 1)
+                current = replace(note.note, version=passage.version)
+                row = replace(note, note=current, task=here)
                 if all(is_true(evaluator.evaluate(test, row)) for test in view.task_tests):
                     yield row
 
@@ -135,7 +128,7 @@ class ViewComputer:
             for column in view.columns
         )
         group = "" if view.group is None else write_value(evaluator.evaluate(view.group.value, row))
-        return ViewRow(row.path, cells, group, row.line, row.status, row.version)
+        return ViewRow(row.path, cells, group, row.task, row.note.version)
 
 
 def _write_cell(value: Value) -> str:
@@ -158,7 +151,7 @@ def _sort(view: View, rows: list[NoteRow], evaluator: Evaluator) -> list[NoteRow
 
 
 _FILES: Final = """
-SELECT id, path, size, mtime_ns, version FROM files
+SELECT id, path, size, mtime_ns, version, title FROM files JOIN notes ON notes.file_id = files.id
 WHERE state = 'indexed' AND id IN (SELECT value FROM json_each(?))
 """
 
@@ -168,23 +161,26 @@ def _read_rows(catalog: Catalog, ids: Collection[int]) -> dict[int, NoteRow]:
     properties: dict[int, dict[str, tuple[str, ...]]] = defaultdict(dict)
     for file, name, value in _read_table(catalog, "properties", "name, value", wanted):
         properties[file][name] = (*properties[file].get(name, ()), value)
-    tags, links = defaultdict[int, list[str]](list), defaultdict[int, list[str]](list)
+    tags, links = defaultdict[int, list[str]](list), defaultdict[int, list[Link]](list)
     for file, tag in _read_table(catalog, "tags", "tag", wanted):
         tags[file].append(tag)
     for file, target in _read_table(catalog, "links", "target", wanted):
-        links[file].append(target)
-    return {
-        int(number): NoteRow(
+        links[file].append(Link(target))
+    rows = {}
+    for number, path, size, time_ns, version, title in catalog.rows(_FILES, wanted):
+        note = Note(
             path,
-            int(size),
-            datetime.fromtimestamp(max(time_ns, 0) / 1e9),
+            title,
+            "",
             version,
-            properties.get(number, {}),
-            tuple(dict.fromkeys(tags.get(number, ()))),
-            tuple(dict.fromkeys(links.get(number, ()))),
+            find_kind(path),
+            tags=tuple(dict.fromkeys(tags[number])),
+            links=tuple(links[number]),
+            properties=properties[number],
         )
-        for number, path, size, time_ns, version in catalog.rows(_FILES, wanted)
-    }
+        changed = datetime.fromtimestamp(max(time_ns, 0) / 1e9)
+        rows[int(number)] = NoteRow(note, int(size), changed)
+    return rows
 
 
 def _read_table(catalog: Catalog, table: str, columns: str, wanted: tuple[str]) -> Sequence[Row]:

@@ -6,14 +6,15 @@ is looked at, so that a result never depends on which notes there are.
 
 import math
 import posixpath
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import Any, Final
 
 from vault.errors import ViewNotUnderstood
 from vault.notes.keywords import fold
 from vault.notes.kinds import drop_note_suffix
+from vault.notes.note import Note, TaskItem
 from vault.views.expressions import (
     Binary,
     Call,
@@ -51,27 +52,26 @@ class NoteRow:
     """A note as the index has it, or a task in it.
 
     Attributes:
+        note: the note, without its text.
+        size: the size of the file in bytes.
         changed: the time of the last change, in local time.
-        version: the SHA-256 of the content that was indexed.
-        properties: the texts of each property, by lower-case name.
-        links: the targets of the links, as written.
-        line: the line of the task, or 0 for a note.
-        text: the text of the task.
-        status: the character in the checkbox of the task.
-        days: the days of the task.
+        task: the task, or None for a note.
     """
 
-    path: str
+    note: Note
     size: int = 0
     changed: datetime = datetime.min
-    version: str = ""
-    properties: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    tags: tuple[str, ...] = ()
-    links: tuple[str, ...] = ()
-    line: int = 0
-    text: str = ""
-    status: str = ""
-    days: tuple[date, ...] = ()
+    task: TaskItem | None = None
+
+    @property
+    def path(self) -> str:
+        """The path of the note."""
+        return self.note.path
+
+    @property
+    def line(self) -> int:
+        """The line of the task, or 0 for a note."""
+        return 0 if self.task is None else self.task.line
 
     @property
     def link(self) -> LinkValue:
@@ -227,19 +227,19 @@ class Evaluator:
             case ("note", name, *rest):
                 found = self._read_property(name, row)
             case (name, *rest):
-                is_field = row.line and name in _TASK
-                found = _TASK[name](row) if is_field else self._read_property(name, row)
+                task = row.task if name in _TASK else None
+                found = _TASK[name](row, task) if task else self._read_property(name, row)
         for attribute in rest:
             method = _METHODS.get(attribute.lower())
             found = None if method is None else method(found)
         return found
 
     def _read_property(self, name: str, row: NoteRow) -> Value:
-        texts = row.properties.get(name.lower())
+        texts = row.note.properties.get(name.lower())
         if texts is None and self._dialect == "dataview":
             wanted = normalize_name(name)
-            same = (each for each in row.properties if normalize_name(each) == wanted)
-            texts = row.properties.get(next(same, ""))
+            same = (each for each in row.note.properties if normalize_name(each) == wanted)
+            texts = row.note.properties.get(next(same, ""))
         return read_property(texts or ())
 
     def _call(self, call: Call, row: NoteRow | None) -> Value:
@@ -294,8 +294,12 @@ _DAYS: Final[Mapping[str, Callable[[datetime], Value]]] = {
 }
 
 
+def _list_targets(row: NoteRow) -> Sequence[str]:
+    return list(dict.fromkeys(link.target for link in row.note.links))
+
+
 def _list_tags(row: NoteRow) -> Value:
-    return tuple(f"#{tag}" for tag in row.tags)
+    return tuple(f"#{tag}" for tag in row.note.tags)
 
 
 _FOR_ALL: Final[Mapping[str, Callable[[NoteRow], Value]]] = {
@@ -313,7 +317,7 @@ _FILE: Final[Mapping[Dialect, Mapping[str, Callable[[NoteRow], Value]]]] = {
         "name": lambda row: posixpath.basename(row.path),
         "basename": lambda row: posixpath.splitext(posixpath.basename(row.path))[0],
         "file": lambda row: row.link,
-        "links": lambda row: tuple(map(LinkValue, row.links)),
+        "links": lambda row: tuple(map(LinkValue, _list_targets(row))),
     },
     "dataview": {
         **_FOR_ALL,
@@ -321,21 +325,21 @@ _FILE: Final[Mapping[Dialect, Mapping[str, Callable[[NoteRow], Value]]]] = {
         "link": lambda row: row.link,
         "mday": lambda row: row.changed.date(),
         "etags": _list_tags,
-        "outlinks": lambda row: tuple(map(LinkValue, row.links)),
-        "aliases": lambda row: row.properties.get("aliases", ()),
+        "outlinks": lambda row: tuple(map(LinkValue, _list_targets(row))),
+        "aliases": lambda row: row.note.properties.get("aliases", ()),
     },
 }
-_TASK: Final[Mapping[str, Callable[[NoteRow], Value]]] = {
-    "text": lambda row: row.text,
-    "status": lambda row: row.status,
-    "completed": lambda row: row.status in "xX",
-    "fullyCompleted": lambda row: row.status in "xX",
-    "checked": lambda row: row.status != " ",
-    "line": lambda row: float(row.line),
-    "due": lambda row: min(row.days, default=None),
-    "path": lambda row: row.path,
-    "link": lambda row: row.link,
-    "task": lambda _row: True,
+_TASK: Final[Mapping[str, Callable[[NoteRow, TaskItem], Value]]] = {
+    "text": lambda _row, task: task.text,
+    "status": lambda _row, task: task.status,
+    "completed": lambda _row, task: task.is_of_kind("done"),
+    "fullyCompleted": lambda _row, task: task.is_of_kind("done"),
+    "checked": lambda _row, task: task.status != " ",
+    "line": lambda _row, task: float(task.line),
+    "due": lambda _row, task: min((first for first, _ in task.list_days()), default=None),
+    "path": lambda row, _task: row.path,
+    "link": lambda row, _task: row.link,
+    "task": lambda _row, _task: True,
 }
 _UNKNOWN_OF_TASKS: Final = frozenset(
     ("children", "parent", "section", "visual", "tags", "outlinks")
@@ -468,12 +472,12 @@ _METHODS: Final[Mapping[str, Callable[..., Value]]] = {
 def _has_link(row: NoteRow, wanted: Value) -> bool:
     name = fold(drop_note_suffix(_to_text(wanted)))
     short = name.rpartition("/")[2]
-    return any(fold(drop_note_suffix(each)) in (name, short) for each in row.links)
+    return any(fold(drop_note_suffix(each)) in (name, short) for each in _list_targets(row))
 
 
 def _has_tag(row: NoteRow, *wanted: Value) -> bool:
     starts = [f"{fold(_to_text(each)).lstrip('#')}/" for each in wanted]
-    return any(f"{fold(tag)}/".startswith(start) for tag in row.tags for start in starts)
+    return any(f"{fold(tag)}/".startswith(start) for tag in row.note.tags for start in starts)
 
 
 def _is_in_folder(row: NoteRow, folder: Value) -> bool:
@@ -485,6 +489,6 @@ _FILE_METHODS: Final[Mapping[str, Callable[..., Value]]] = {
     "hastag": _has_tag,
     "infolder": _is_in_folder,
     "haslink": _has_link,
-    "hasproperty": lambda row, name: _to_text(name).lower() in row.properties,
+    "hasproperty": lambda row, name: _to_text(name).lower() in row.note.properties,
 }
 _LAZY: Final = frozenset((*_FILE_METHODS, "if", "choice", "today", "now", "date"))

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
+from vault.notes.tasks import TaskItem
 from vault.search.conditions import Condition
 from vault.search.query import Query, describe_filters
 from vault.views.conditions import Clause, RowTest
@@ -132,16 +133,14 @@ class ViewRow:
         path: the note.
         cells: the text of each column, as Markdown.
         group: the text of the group, or an empty string.
-        line: the line of the task, or 0.
-        status: the character in the checkbox of the task.
-        version: the SHA-256 of the content that the line refers to.
+        task: the task, or None for a note.
+        version: the SHA-256 of the content that was indexed, and that the line of the task is in.
     """
 
     path: str
     cells: tuple[str, ...]
     group: str = ""
-    line: int = 0
-    status: str = ""
+    task: TaskItem | None = None
     version: str = ""
 
 
@@ -168,7 +167,6 @@ class ComputedView:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as a JSON-serializable dict."""
-        tasks = self.view.shape == "task"
         return {
             "name": self.view.name,
             "shape": self.view.shape,
@@ -176,7 +174,7 @@ class ComputedView:
             "rows": [
                 {"path": row.path, "cells": list(row.cells)}
                 | ({"group": row.group} if self.view.group is not None else {})
-                | ({"line": row.line, "status": row.status} if tasks else {})
+                | ({"line": row.task.line, "status": row.task.status} if row.task else {})
                 for row in self.rows
             ],
             "total": self.total,
