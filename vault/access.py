@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from vault.errors import NoteExcluded, NoteUnreadable, UnsafePath, VaultError
 from vault.exclude.rules import ExcludeRules
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from vault.records import FileRow, NoteState
 
 __all__ = [
+    "VaultFile",
     "filter_allowed",
     "find_excluded",
     "is_hidden",
@@ -37,6 +38,30 @@ REMEMBERED_NOTES = 10_000
 # The word, or what may stand for it: a letter like "i" that counts as one without case, another
 # encoding, or in front matter an escaped character or line break.
 _MAY_BE_PRIVATE = re.compile(rb"pr(?:i|[\x80-\xff]{1,4})vate|\0|\\[xu\r\n]", re.IGNORECASE)
+
+
+class VaultFile(NamedTuple):
+    """A note that a model may read.
+
+    Attributes:
+        path: the path relative to the vault, or the absolute path if the project is outside it.
+        relative: the path relative to the folder of the scope.
+    """
+
+    path: str
+    relative: str
+    size: int
+
+    @property
+    def shown(self) -> str:
+        """The path that models and tools use for the note, which is never absolute."""
+        return self.relative if os.path.isabs(self.path) else self.path
+
+    @property
+    def base(self) -> str:
+        """The project's folder, if the project is outside the vault, or an empty string."""
+        is_outside = os.path.isabs(self.path)
+        return self.path.removesuffix(f"/{self.relative}") if is_outside else ""
 
 
 def read_allowed(root: Path, path: str, exclude: Sequence[str] = ()) -> Note:

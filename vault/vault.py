@@ -5,7 +5,6 @@ catalog is damaged. It is then replaced with an empty one, and the call is repea
 """
 
 import copy
-import os
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
@@ -13,9 +12,10 @@ from dataclasses import replace
 from datetime import date
 from functools import partial, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Concatenate, NamedTuple, ParamSpec, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, Self, TypeVar, cast
 
 from vault.access import (
+    VaultFile,
     filter_allowed,
     list_allowed_notes,
     list_names,
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from vault.questions.vocabulary import VaultNames
     from vault.search.selftest import SelfTest
 
-__all__ = ["Vault", "VaultFile"]
+__all__ = ["Vault"]
 
 _CATCH_UP_S = 3.0
 _MANY_HITS = 200
@@ -91,30 +91,6 @@ def _retry_when_damaged(
         return found
 
     return run
-
-
-class VaultFile(NamedTuple):
-    """A note that a model may read.
-
-    Attributes:
-        path: the path relative to the vault, or the absolute path if the project is outside it.
-        relative: the path relative to the folder of the scope.
-    """
-
-    path: str
-    relative: str
-    size: int
-
-    @property
-    def shown(self) -> str:
-        """The path that models and tools use for the note, which is never absolute."""
-        return self.relative if os.path.isabs(self.path) else self.path
-
-    @property
-    def base(self) -> str:
-        """The project's folder, if the project is outside the vault, or an empty string."""
-        is_outside = os.path.isabs(self.path)
-        return self.path.removesuffix(f"/{self.relative}") if is_outside else ""
 
 
 class Vault:
@@ -576,7 +552,7 @@ class Vault:
         """The folder that holds the notes of the scope."""
         return self.root / self.scope.prefix
 
-    def list_newest(self) -> Sequence["VaultFile"]:
+    def list_newest(self) -> Sequence[VaultFile]:
         """List the notes that models may read, most recently changed first."""
         known = [note.path for note in self.notes() if note.state == "indexed"]
         found: list[tuple[int, VaultFile]] = []

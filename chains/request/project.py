@@ -19,9 +19,10 @@ from context.history.exclusion import FindExcluded
 from context.layers import Layer, Segment
 from context.log.entries import Entry, OtherEntry, SegmentsEntry, TransformEntry
 from context.tokens import TokenCounter
+from vault.access import VaultFile
 from vault.errors import VaultError
 from vault.notes.note import Note
-from vault.vault import Vault, VaultFile
+from vault.vault import Vault
 
 __all__ = [
     "INSTRUCTIONS_FILE",
