@@ -29,8 +29,8 @@ scores, and checks them against the notes on disk.
 A moved note is recognised by its content (`records.RemovedNotes`), and not embedded again.
 
 This package may import resources and third-party packages. Only `catalog`, `migrations` and
-`database_file` import sqlite3, only `vector_worker` imports chromadb, and only `embed_worker`
-imports sentence-transformers and torch. The following rules always hold:
+`database_file` import sqlite3, only `vector_worker` imports chromadb, and only
+`embedding.torch_model` imports sentence-transformers and torch. The following rules always hold:
 - Only `edits` writes into the vault, and only `paths` opens files in it.
 - The catalog contains the whole index, so Chroma's files can be deleted at any time.
 - Equal texts are embedded once. A crash leaves each `catalog.transaction` complete or undone. Then

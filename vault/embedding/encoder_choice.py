@@ -1,7 +1,7 @@
 """Measure the fastest encoder on this processor, and cache the result as JSON.
 
-The file name depends on the processor, the torch version and the model's stamp. A result is
-therefore used only on the computer and for the model that it was measured with.
+The file name depends on the processor, the versions of the libraries and the model's stamp. A
+result is therefore used only on the computer and for the model that it was measured with.
 """
 
 import hashlib
@@ -26,6 +26,7 @@ _PATIENCE_S = 1.0
 _MEASURED_TEXTS = 8
 _SLOW_S = 0.1  # for one passage; slower models are measured with one passage at a time
 _HOPELESS = 4.0
+_BFLOAT16_FLAGS = ("amx_bf16", "avx512_bf16")
 _PROCESSOR_FIELDS = ("vendor_id", "cpu family", "model", "model name", "stepping", "flags")
 
 
@@ -72,14 +73,31 @@ def _take_turns(
 def locate_choice(cache: str, stamp: str) -> Path:
     """Return the path of the file that stores the choice of an encoder.
 
-    The name depends on this processor, the version of torch and the model.
+    The name depends on this processor, the versions of torch and onnxruntime, and the model.
 
     Args:
         cache: the cache folder.
         stamp: the name and fingerprint of the embedding model.
     """
-    named = f"{_describe_processor()}\0{importlib.metadata.version('torch')}\0{stamp}"
+    versions = "\0".join(map(_find_version, ("torch", "onnxruntime")))
+    named = f"{_describe_processor()}\0{versions}\0{stamp}"
     return Path(cache) / f"{hashlib.sha256(named.encode()).hexdigest()[:16]}.json"
+
+
+def _find_version(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return ""
+
+
+def can_compute_bfloat16() -> bool:
+    """Return whether the processor is known to have instructions for bfloat16.
+
+    Only Linux lists its processor's instructions in a file.
+    """
+    flags = _read_processor().get("flags", "").split()
+    return any(flag in flags for flag in _BFLOAT16_FLAGS)
 
 
 def _describe_processor() -> str:
@@ -87,12 +105,20 @@ def _describe_processor() -> str:
 
     Several fields are combined, because different virtual processors can have the same model name.
     """
+    fields = _read_processor()
+    if not fields:
+        return f"{platform.machine()} {platform.processor()}"
+    return "\n".join(value for name, value in fields.items() if name in _PROCESSOR_FIELDS)
+
+
+def _read_processor() -> dict[str, str]:
+    """Return the fields of the first processor in `/proc/cpuinfo`, or none on other systems."""
     try:
         first = Path("/proc/cpuinfo").read_text("ascii", "replace").split("\n\n", 1)[0]
     except OSError:
-        return f"{platform.machine()} {platform.processor()}"
+        return {}
     fields = (line.partition(":") for line in first.splitlines())
-    return "\n".join(value for name, _, value in fields if name.strip() in _PROCESSOR_FIELDS)
+    return {name.strip(): value for name, _, value in fields}
 
 
 def read_choice(file: Path) -> dict[str, Any]:

@@ -1,8 +1,9 @@
-"""The embedding model in ONNX form, which does not need torch.
+"""Embedding models in ONNX form, which do not need torch. The only user of onnxruntime.
 
-The model is exported once per computer, after the first indexing run. The file name depends on the
-model's stamp. A second file contains a checksum, the tokenizer and the prompts. If the exported
-model's vectors differ from the original's, the export is not used.
+The packaged model is opened from its package. A model that the user has chosen is exported once per
+computer, after the first indexing run. The file name depends on the model's stamp. A second file
+contains a checksum, the tokenizer and the prompts. If the exported model's vectors differ from the
+original's, the export is not used.
 """
 
 import hashlib
@@ -16,6 +17,8 @@ from typing import Any, Final
 
 from resources.system.calls import rename_path
 from resources.system.files import make_private_folder, remove_if_there, write_atomically
+from vault.embedding.models import MAX_TOKENS, PAD_ID, PAD_TOKEN
+from vault.embedding.packaged_graph import INPUTS, build_packaged_graph
 
 MIN_COSINE: Final = 0.9999
 # Fifty texts of different lengths, scripts and kinds, with which the vectors are compared.
@@ -35,6 +38,7 @@ CHECKED_TEXTS: Final = tuple(
         "a",
     )
 )
+_WEIGHTS_FOLDER = "session.model_external_initializers_file_folder_path"
 _CHECKED_AT_ONCE = 10  # since memory grows with the size of a batch
 
 Encode = Callable[[Sequence[str], bool], Any]
@@ -96,12 +100,13 @@ class OnnxModel:
         details: the input names, tokenizer and prompts.
     """
 
-    def __init__(self, file: Path, details: OnnxDetails) -> None:
+    def __init__(self, graph: Path | bytes, details: OnnxDetails, weights: Path | None = None):
         """Load the graph and the tokenizer of the model.
 
         Args:
-            file: the ONNX file with the graph and its weights.
+            graph: the ONNX file with its weights, or a serialised graph without weights.
             details: the input names, tokenizer and prompts.
+            weights: the folder of the weights to which a serialised graph refers.
         """
         import onnxruntime
         from tokenizers import Tokenizer
@@ -111,8 +116,11 @@ class OnnxModel:
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
         # The arena would keep the memory of the largest batch until the process ends.
         options.enable_cpu_mem_arena = False
+        if weights is not None:
+            options.add_session_config_entry(_WEIGHTS_FOLDER, str(weights))
+        source = str(graph) if isinstance(graph, Path) else graph
         self._session = onnxruntime.InferenceSession(
-            str(file), options, providers=["CPUExecutionProvider"]
+            source, options, providers=["CPUExecutionProvider"]
         )
         self.details = details
         self._tokenizer = Tokenizer.from_str(details.tokenizer)
@@ -137,6 +145,20 @@ class OnnxModel:
         }
         fed = {name: np.array(columns[name], dtype=np.int64) for name in self.details.inputs}
         return self._session.run(None, fed)[0].astype(np.float32)
+
+
+def open_packaged_model(folder: Path) -> OnnxModel:
+    """Open the packaged model from its package's files.
+
+    Args:
+        folder: the model's folder.
+
+    Raises:
+        OSError, KeyError, ValueError: a file is missing or damaged.
+    """
+    tokenizer = (folder / "tokenizer.json").read_text("utf-8")
+    details = OnnxDetails(INPUTS, MAX_TOKENS, tokenizer, PAD_ID, PAD_TOKEN)
+    return OnnxModel(build_packaged_graph(folder), details, folder)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +188,12 @@ class OnnxFiles:
     def is_refused(self) -> bool:
         """Whether the exported model was rejected because its vectors are not accurate enough."""
         return bool(_read_json(self.details).get("refused"))
+
+    def remove(self) -> None:
+        """Remove the files, if possible."""
+        with suppress(OSError):
+            remove_if_there(self.graph)
+            remove_if_there(self.details)
 
     def load(self) -> OnnxModel | None:
         """Load the ONNX model, or return None if it is missing or damaged."""

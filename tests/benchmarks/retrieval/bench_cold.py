@@ -1,7 +1,7 @@
 """One search by a program that is started for it, and one by a program that runs already.
 
 Real notes with vectors drawn at random make 10,000 passages. The baseline is a Python process that
-does only what no search can do without: it loads the model's ONNX form, embeds the question,
+does only what no search can do without: it loads the model's ONNX graph, embeds the question,
 matches its words and scans the vectors. Processor time counts, since a start waits for little else.
 """
 
@@ -11,26 +11,31 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from importlib.resources import files
 from pathlib import Path
 from statistics import median
 
 from tests.benchmarks.measure import Ratio, index_dir_of
 from tests.benchmarks.retrieval.bench_search import QUERIES, fill_vault
+from vault.embedding.models import MODEL_PACKAGE
+from vault.embedding.packaged_graph import build_packaged_graph
 
 CHUNKS = 10_000
 ROUNDS = 5
 MOST_S = 1.2  # of processor time for a search from nothing
 BARE_SEARCH = """
-import json, sqlite3, sys
+import sqlite3, sys
 import numpy as np, onnxruntime
 from tokenizers import Tokenizer
-catalog, graph, details, query = sys.argv[1:]
-known = json.load(open(details, encoding="utf-8"))
-session = onnxruntime.InferenceSession(graph, providers=["CPUExecutionProvider"])
-text = Tokenizer.from_str(known["tokenizer"]).encode(query)
+catalog, graph, model, query = sys.argv[1:]
+options = onnxruntime.SessionOptions()
+options.add_session_config_entry("session.model_external_initializers_file_folder_path", model)
+serialised = open(graph, "rb").read()
+session = onnxruntime.InferenceSession(serialised, options, providers=["CPUExecutionProvider"])
+text = Tokenizer.from_file(f"{model}/tokenizer.json").encode(query)
 columns = {"input_ids": text.ids, "attention_mask": text.attention_mask}
 columns["token_type_ids"] = text.type_ids
-fed = {name: np.array([columns[name]], dtype=np.int64) for name in known["inputs"]}
+fed = {name: np.array([ids], dtype=np.int64) for name, ids in columns.items()}
 vector = session.run(None, fed)[0][0]
 rows = sqlite3.connect(catalog)
 terms = " OR ".join(f'"{word}"' for word in query.split() if word.isalnum())
@@ -48,10 +53,10 @@ def run(folder: Path) -> list[Ratio]:
     home, notes = vault.home, folder / "vault" / "notes"
     program = Path(sys.executable).with_name("strata")
     searched = [program, "--vault", notes, "search", "{}", "--json"]
-    (graph,) = home.rglob("*.onnx")
-    (details,) = home.rglob("*.onnx.json")
+    model, graph = Path(str(files(MODEL_PACKAGE).joinpath("model"))), folder / "bare.onnx"
+    graph.write_bytes(build_packaged_graph(model))
     catalog = index_dir_of(home, notes) / "catalog.db"
-    bare = [sys.executable, "-c", BARE_SEARCH, catalog, graph, details, "{}"]
+    bare = [sys.executable, "-c", BARE_SEARCH, catalog, graph, model, "{}"]
     environment = {**os.environ, "STRATA_HOME": str(home), "PYTHONDONTWRITEBYTECODE": ""}
     warm = [_time(lambda query=query: vault.search(query, 8)) for query in QUERIES * ROUNDS]
     vault.close()

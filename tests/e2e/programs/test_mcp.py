@@ -20,7 +20,6 @@ from tests.support.processes.program import (
     children_of,
     command_of,
     ended,
-    share_onnx_form,
     wait_until,
 )
 
@@ -80,7 +79,6 @@ def _read_text(result: CallToolResult) -> str:
 def test_a_client_searches_reads_and_lists_the_notes_but_no_private_one(
     program: Program, vault: Path
 ) -> None:
-    share_onnx_form(program.home)
     server = StdioServerParameters(
         command=str(SCRIPT),
         args=["mcp", "--vault", str(vault)],
@@ -138,7 +136,6 @@ async def _check_refusals(server: _Connection) -> None:
 
 
 def test_the_end_of_input_ends_the_server_and_its_children(program: Program, vault: Path) -> None:
-    share_onnx_form(program.home)
     child = program.start("--vault", str(vault), "mcp")
     hello = {
         "protocolVersion": "2025-06-18",
@@ -169,7 +166,6 @@ def test_the_end_of_input_ends_the_server_and_its_children(program: Program, vau
 def test_a_line_that_is_no_request_is_answered_and_the_server_goes_on(
     program: Program, vault: Path
 ) -> None:
-    share_onnx_form(program.home)
     child = program.start("--vault", str(vault), "mcp")
     assert child.stdin is not None
     assert child.stdout is not None

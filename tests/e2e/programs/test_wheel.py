@@ -32,9 +32,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_it_runs_from_its_own_files(installed: Path, tmp_path: Path) -> None:
-    # Without the longest notes, torch is not needed: an index of more than 200 passages loads it.
-    less = ("--set", 'vault.exclude=["Guide/Asking.md", "Guide/Hooks.md"]')
-    program = Program(tmp_path / "home", less, script=installed / "bin" / "strata")
+    program = Program(tmp_path / "home", script=installed / "bin" / "strata")
     assert program.run("--version").out.startswith("strata 0.")
     asked = subprocess.run(
         [installed / "bin" / "python", "-c", "import resources; print(resources.sample_vault())"],

@@ -15,7 +15,6 @@ from tests.support.processes.program import (
     command_of,
     ended,
     kill,
-    share_onnx_form,
     wait_until,
 )
 
@@ -98,7 +97,6 @@ def test_search_finds_by_meaning_and_names_the_lines(with_notes: Program) -> Non
 def test_both_children_work_and_the_program_itself_loads_no_heavy_library(
     program: Program, small_vault: Path
 ) -> None:
-    share_onnx_form(program.home)
     done = subprocess.run(
         [sys.executable, "-c", WATCHED_RUN, str(small_vault)],
         env={**os.environ, "STRATA_HOME": str(program.home)},

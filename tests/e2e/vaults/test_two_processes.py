@@ -13,7 +13,7 @@ from app.paths import Paths
 from chains.cancel import CancelToken
 from tests.e2e.vaults.test_index import child_named, many_notes
 from tests.support.kills.killed_index import DoomedIndex, texts_of
-from tests.support.processes.program import Program, ended, share_onnx_form, wait_until
+from tests.support.processes.program import Program, ended, wait_until
 from vault.errors import IndexBusy
 
 NOTES = 120
@@ -90,7 +90,6 @@ def test_beside_an_open_window_the_command_line_searches_and_does_not_index(
 ) -> None:
     monkeypatch.setenv("STRATA_HOME", str(index.program.home))
     cli: Program = index.program
-    share_onnx_form(cli.home)
     with closing(Library.open(index.notes, Paths.find())) as window:
         list(window.update(CancelToken()))
         (index.notes / "new.md").write_text("# Zebra\n\nA zebra crossing.\n")

@@ -5,12 +5,17 @@ from importlib.resources import files
 from pathlib import Path
 
 from vault.embedding.encoder_choice import FLOAT32, keep_choice, locate_choice
-from vault.embedding.models import DIMENSION, MODEL_PACKAGE, find_model
+from vault.embedding.models import DIMENSION, MODEL_PACKAGE, EmbeddingModel, find_model
 from vault.embedding.onnx_model import OnnxFiles
 
-__all__ = ["choose_float32", "other_model"]
+__all__ = ["choose_float32", "copied_model", "other_model"]
 
 _DENSE = "sentence_transformers.models.Dense"
+
+
+def copied_model() -> EmbeddingModel:
+    """Return the installed model as one that the user has chosen, which needs torch."""
+    return EmbeddingModel("copy", "copy@1", Path(str(files(MODEL_PACKAGE).joinpath("model"))))
 
 
 def other_model(folder: Path, dimension: int = 256) -> Path:

@@ -35,7 +35,7 @@ from vault.workers.process import WORKER_ENVIRONMENT
 # What a server imports for a module. Other modules are started as the program does it.
 WORKERS = {
     "vault.vector_worker": ("chromadb", "chromadb.config", "chromadb.api.rust", "numpy"),
-    "vault.embed_worker": ("sentence_transformers", "torch", "onnxruntime"),
+    "vault.embed_worker": ("sentence_transformers", "torch", "onnx", "onnxruntime", "tokenizers"),
 }
 # What litellm imports when a model is first called: most of the time that a short chat takes.
 # Without keyring, which chooses its backend when it is imported.

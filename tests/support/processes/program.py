@@ -5,7 +5,6 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -77,8 +76,6 @@ class Program:
 
     def start(self, *argv: str, pass_fds: Sequence[int] = ()) -> "subprocess.Popen[bytes]":
         """Start the program in a process group of its own; it keeps these files open."""
-        if {"index", "ask", "rpc", "search"}.intersection(argv):
-            share_onnx_form(self.home)
         environ = {**os.environ, "STRATA_HOME": str(self.home), **dict(self.environ)}
         words = (
             [str(self.script)] if self.module == PROGRAM else [sys.executable, "-m", self.module]
@@ -101,24 +98,6 @@ class Program:
             )
         _started.append(child)
         return child
-
-
-def share_onnx_form(home: Path) -> None:
-    """Copy the shared ONNX form of the embedding model into a home, or save the home's for later.
-
-    Exporting it takes seconds, which every test with a home of its own would otherwise need. The
-    precision that was measured on this computer is shared as well.
-    """
-    shared = Path(tempfile.gettempdir()) / f"strata-onnx-{os.getuid()}"
-    cache = home / "cache" / "embedding"
-    with suppress(OSError):  # some tests use a home that cannot be written to
-        for folder in (shared, home, cache.parent, cache):
-            folder.mkdir(mode=0o700, exist_ok=True)
-        for source, target in ((cache, shared), (shared, cache)):
-            # The details of an ONNX form are complete, so they come after its graph.
-            for file in (*source.glob("*.onnx"), *source.glob("*.json")):
-                with suppress(FileExistsError):
-                    os.link(file, target / file.name)
 
 
 def ended(child: "subprocess.Popen[bytes]") -> Done:

@@ -24,7 +24,7 @@ from typing import Any, Self
 
 import pytest
 
-from tests.support.processes.program import Program, share_onnx_form, wait_until
+from tests.support.processes.program import Program, wait_until
 from tests.support.window import window_probe
 
 SIZE = (1440, 900)
@@ -126,7 +126,6 @@ class RemoteWindow:
     @classmethod
     def start(cls, screen: Screen, program: Program, *argv: str) -> Self:
         """Start the program; return at once."""
-        share_onnx_form(program.home)
         folder = program.home.with_name("plug-in")
         folder.mkdir(exist_ok=True)
         source = _PLUG_IN.format(path=window_probe.__file__)

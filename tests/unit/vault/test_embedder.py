@@ -13,22 +13,22 @@ from vault.errors import EmbedderFailed
 RETURN_MEMORY = """
 import gc, sys, weakref
 from pathlib import Path
-from vault import embed_worker
-from vault.embed_worker import _Model, _find_installed_model, _load_with_torch
+from vault.embed_worker import _Model, _find_packaged_model
+from vault.embedding import torch_model
 from vault.embedding.onnx_model import OnnxFiles
 
 def refuse(*_given):
     raise RuntimeError("no export")
 
-embed_worker.measure_seconds = lambda _encoders: {"float32": 1.0, "bfloat16": 0.5}
-embed_worker._export_to_onnx = refuse
+torch_model.measure_seconds = lambda _encoders: {"float32": 1.0, "bfloat16": 0.5}
+torch_model._export_to_onnx = refuse
 files = OnnxFiles.locate(Path(sys.argv[1]), "stamp")
-model = _Model(lambda: _load_with_torch(_find_installed_model()), None, files)
+model = _Model(_find_packaged_model(), None, None, files)
 gc.unfreeze()  # as in a process that is started and not forked
 for _ in range(8):
     model.encode(["a note"], False)
 print(len(gc.get_objects()))
-former = weakref.ref(model._model)
+former = weakref.ref(model._torch.load())
 model.export()
 print(former() is None)
 """

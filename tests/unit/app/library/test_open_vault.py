@@ -11,7 +11,6 @@ from app.library.open_vault import index_options
 from app.paths import Paths
 from chains.cancel import CancelToken
 from tests.support.models.embedding_models import choose_float32, other_model
-from tests.support.processes.program import share_onnx_form
 from vault.options import IndexOptions, VectorServer
 
 SERVER = "https://vectors.invalid?tenant=mine&database=notes"
@@ -59,7 +58,6 @@ def test_an_address_that_is_none_is_refused() -> None:
 def test_another_model_may_be_chosen_while_the_notes_are_open(
     values: Values, small_vault: Path, tmp_path: Path, strata_home: Path
 ) -> None:
-    share_onnx_form(strata_home)
     other = other_model(tmp_path / "model")
     choose_float32(strata_home / "cache" / "embedding", other)
     model = str(other)

@@ -1,4 +1,4 @@
-"""The ONNX form of the embedding model: exported once, checked, and used without torch."""
+"""The ONNX form of a model that the user has chosen: exported once, checked, used without torch."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -7,6 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.support.models.embedding_models import copied_model
+from vault import embed_worker
 from vault.embed_worker import _Model
 from vault.embedder import Embedder
 from vault.embedding.onnx_model import CHECKED_TEXTS, OnnxFiles
@@ -25,9 +27,9 @@ def list_modules(pid: int) -> str:
 
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A cache with the packaged model in ONNX form."""
+    """A cache with a model in ONNX form."""
     cache = tmp_path_factory.mktemp("cache") / "embedding"
-    embedder = Embedder(cache_dir=cache)
+    embedder = Embedder(copied_model(), cache_dir=cache)
     try:
         list(embedder.embed([PASSAGES]))
         embedder.store_onnx_form()
@@ -39,7 +41,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def opened(exported: Path, workers_are_started: None) -> Iterator[Embedder]:
-    embedder = Embedder(cache_dir=exported)
+    embedder = Embedder(copied_model(), cache_dir=exported)
     yield embedder
     embedder.close()
 
@@ -66,18 +68,26 @@ class TorchWasLoaded(Exception):
     """Raised in place of loading torch."""
 
 
-def test_torch_is_loaded_for_many_passages_alone(exported: Path) -> None:
-    def load() -> None:
+@pytest.mark.parametrize("is_faster", [True, False])
+def test_torch_is_loaded_for_many_passages_alone(
+    exported: Path, monkeypatch: pytest.MonkeyPatch, is_faster: bool
+) -> None:
+    def load(_folder: Path) -> None:
         raise TorchWasLoaded
 
+    monkeypatch.setattr(embed_worker, "load_embedding_model", load)
+    monkeypatch.setattr(embed_worker, "can_compute_bfloat16", lambda: is_faster)
+    monkeypatch.setattr(embed_worker, "_MOST_WITHOUT_TORCH", 4)
     files = OnnxFiles(*sorted(exported.glob("*.onnx*")))
-    model = _Model(load, None, files)
+    model = _Model(exported, files.load(), None, files)
     model.encode([QUERY], True)
     model.encode(PASSAGES, False)
-    with pytest.raises(TorchWasLoaded):
-        model.encode(["peas"] * 200, False)
-    with pytest.raises(TorchWasLoaded):
-        model.encode(["peas"], False)
+    if not is_faster:
+        model.encode(["peas"] * 9, False)
+        return
+    for _ in range(2):
+        with pytest.raises(TorchWasLoaded):
+            model.encode(["peas"] * 2, False)
 
 
 def test_the_files_are_private_and_nothing_else_is_left(exported: Path) -> None:

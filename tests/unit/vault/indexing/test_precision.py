@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.support.models.embedding_models import copied_model
 from tests.support.processes.forked_processes import ForkedProcesses
 from vault.embedder import Embedder
 from vault.embedding.encoder_choice import BFLOAT16, FLOAT32, measure_seconds
@@ -21,12 +22,15 @@ CHOICES = {  # the seconds of bfloat16, where float32 needs one; whether the vec
 CHOOSE = """
 import json, sys
 from vault import embed_worker
-from vault.embed_worker import _Model, _find_installed_model, _load_with_torch
-loaded, least = _load_with_torch(_find_installed_model()), embed_worker._MIN_COSINE
+from vault.embed_worker import _Model, _find_packaged_model
+from vault.embedding import torch_model
+folder, least = _find_packaged_model(), torch_model._MIN_COSINE
+loaded = torch_model.load_embedding_model(folder)
+embed_worker.load_embedding_model = lambda _folder: loaded
 for seconds, vectors in json.loads(sys.argv[1]):
-    embed_worker.measure_seconds = lambda _encoders: {"float32": 1.0, "bfloat16": seconds}
-    embed_worker._MIN_COSINE = 1.5 if vectors == "other vectors" else least
-    model = _Model(lambda: loaded, None)
+    torch_model.measure_seconds = lambda _encoders: {"float32": 1.0, "bfloat16": seconds}
+    torch_model._MIN_COSINE = 1.5 if vectors == "other vectors" else least
+    model = _Model(folder, None, None)
     model.encode(["a question"], True)
     before = model.precision
     model.encode(["a note", "another one"], False)
@@ -36,7 +40,7 @@ for seconds, vectors in json.loads(sys.argv[1]):
 
 def embed(cache: Path, *, asks_first: bool = False) -> tuple[str, np.ndarray]:
     """Return the precision of a new child, and what it makes of a batch."""
-    embedder = Embedder(cache_dir=cache)
+    embedder = Embedder(copied_model(), cache_dir=cache)
     try:
         if asks_first:
             embedder.embed_query("where are the peas?")
