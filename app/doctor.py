@@ -92,7 +92,7 @@ def _folders(assistant: Assistant) -> Iterator[Check]:
 def _settings(assistant: Assistant) -> Iterator[Check]:
     store = assistant.settings
     for problem in store.problems:
-        yield Check("settings", False, f"{problem} {problem.hint or ''}".strip())
+        yield Check("settings", False, " ".join(map(str, (problem, *problem.hint))))
     if not store.problems:
         unknown = f"; not known here: {', '.join(store.unknown)}" if store.unknown else ""
         yield Check("settings", True, f"{store.path}{unknown}")
@@ -122,7 +122,7 @@ def _check_files(assistant: Assistant) -> Iterator[Check]:
     for file in (paths.ledger, paths.learned_models, paths.model_files, paths.log_file):
         if file.is_dir():
             failed = storage_failed(file, IsADirectoryError(errno.EISDIR, ""))
-            yield Check("files", False, f"{failed} {failed.hint}")
+            yield Check("files", False, " ".join(map(str, (failed, *failed.hint))))
 
 
 def _check_crashes(assistant: Assistant) -> Iterator[Check]:

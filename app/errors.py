@@ -18,7 +18,7 @@ AppError
 """
 
 import errno
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -33,6 +33,7 @@ from context.errors import (
     ContextOverflow,
     PinTargetMissing,
 )
+from context.fixes import Command, Fix, Hint, Option, Setting, make_hint
 from vault import errors as vault
 
 _CODES: Mapping[type[Exception], str] = {
@@ -56,18 +57,25 @@ _CODES: Mapping[type[Exception], str] = {
     vault.UndoRefused: "bad_request",
     vault.EditUnknown: "not_found",
 }
-_HINTS: Mapping[type[Exception], str] = {
+_HINTS: Mapping[type[Exception], Hint] = {
     chains.CannotSee: (
-        "Choose a model that sees images, or detach the image. `strata models` and the list of "
-        "models say “images” beside those that do."
+        Fix("Choose a model that sees images, or detach the image."),
+        Fix("{} and the list of models say “images” beside those that do.", Command("models")),
     ),
     chains.LedgerFailed: "See that it is a file that can be written, and has room, and try again.",
     vault.DiskFull: "Make room on the disk and try again.",
     vault.EmbedderFailed: (
-        "Until it works, notes are found by their words. Index again, or choose another "
-        "embedding.model. `strata doctor` names what is wrong with this one."
+        Fix("Until it works, notes are found by their words."),
+        Fix("Index again, or choose another {}.", Setting("embedding.model")),
+        Fix("{} names what is wrong with this one.", Command("doctor")),
     ),
 }
+
+_THRESHOLDS = (
+    Setting("context.trimAt"),
+    Setting("context.compactAt"),
+    Setting("context.blockAt"),
+)
 
 
 class AppError(Exception):
@@ -75,14 +83,14 @@ class AppError(Exception):
 
     Attributes:
         code: the stable error code for programs.
-        hint: what the user can do, or None.
+        hint: what the user can do. Each interface words it for its users.
     """
 
     code: ClassVar[str] = "internal"
 
-    def __init__(self, message: str, *, hint: str | None = None) -> None:
+    def __init__(self, message: str, *, hint: Hint = None) -> None:
         super().__init__(message)
-        self.hint = hint
+        self.hint = make_hint(hint)
 
 
 class BadSetting(AppError):
@@ -90,13 +98,19 @@ class BadSetting(AppError):
 
     Attributes:
         key: the setting, or None if the whole file is damaged.
+        reason: the message without the value that the setting keeps.
+        kept: the value that the setting keeps, as it is written in the file, or an empty string.
     """
 
     code = "bad_setting"
 
-    def __init__(self, message: str, *, key: str | None = None, hint: str | None = None) -> None:
-        super().__init__(message, hint=hint)
+    def __init__(
+        self, reason: str, *, key: str | None = None, hint: Hint = None, kept: str = ""
+    ) -> None:
+        super().__init__(f"{reason} It stays at {kept}." if kept else reason, hint=hint)
         self.key = key
+        self.reason = reason
+        self.kept = kept
 
 
 class SessionMissing(AppError):
@@ -119,8 +133,11 @@ class VaultNotChosen(AppError):
     def __init__(self) -> None:
         super().__init__(
             "No folder of notes is chosen.",
-            hint="Name one with --vault DIR, or for good with "
-            "`strata settings set vault.path DIR`.",
+            hint=Fix(
+                "Name one with {}, or for good with {}.",
+                Option("--vault DIR"),
+                Command("settings set", ("vault.path", "DIR")),
+            ),
         )
 
 
@@ -172,7 +189,7 @@ class ErrorInfo:
     Attributes:
         code: the stable error code for programs.
         message: one sentence for the user.
-        hint: what the user can do, or None.
+        hint: what the user can do. Each interface words it for its users.
         context: the context report of a request that was too large, or None.
         session: the id of the failed turn's chat, or None.
         is_turn: whether the error ended a turn.
@@ -184,26 +201,33 @@ class ErrorInfo:
 
     code: str
     message: str
-    hint: str | None = None
+    hint: tuple[Fix, ...] = ()
     context: Mapping[str, Any] | None = None
     session: str | None = None
     is_turn: bool = False
     is_taken_back: bool = False
     key_owner: str = ""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self, word: Callable[[Fix], str] = str) -> dict[str, Any]:
         """Return the error as a dict that can be written as JSON.
 
         Fields without a value are omitted, except those of a failed turn, which are None.
+
+        Args:
+            word: words a way out, for the command line if it is not given.
         """
         shown: dict[str, Any] = {"code": self.code, "message": self.message}
-        if self.hint is not None or self.is_turn:
-            shown["hint"] = self.hint
+        if self.hint or self.is_turn:
+            shown["hint"] = self.word_hint(word) or None
         if self.context is not None or self.is_turn:
             shown["context"] = self.context and dict(self.context)
         if self.is_turn:
             shown["session"] = self.session
         return shown
+
+    def word_hint(self, word: Callable[[Fix], str] = str) -> str:
+        """Return what the user can do as sentences, or an empty string if nothing is known."""
+        return " ".join(map(word, self.hint))
 
 
 def storage_failed(path: Path, error: OSError) -> StorageFailed:
@@ -246,14 +270,15 @@ def describe(error: BaseException) -> ErrorInfo:
         context = info.context and {**info.context, "session": error.session}
         info = replace(info, context=context, session=error.session, is_turn=True)
         return replace(info, is_taken_back=error.is_taken_back)
-    message, hint, report = str(error), None, None
+    message, report = str(error), None
+    hint: Hint = None
     match error:
         case AppError():
             code, hint = error.code, error.hint
         case BadPolicy():
-            code, hint = "bad_setting", "See context.trimAt, context.compactAt, context.blockAt."
+            code, hint = "bad_setting", Fix("See {}, {}, {}.", *_THRESHOLDS)
         case ContextOverflow():
-            code, hint = "context_overflow", " ".join(error.ways_out)
+            code, hint = "context_overflow", error.ways_out
             report = None if error.report is None else error.report.to_dict()
         case ContextHookError():
             code, hint = "hook_failed", _hook_hint(error)
@@ -270,14 +295,15 @@ def describe(error: BaseException) -> ErrorInfo:
             code, message = "internal", _bug(error)
             hint = f"The log tells more: {Paths.find().log_file}"
     owner = error.key_owner if isinstance(error, chains.MissingKey) else ""
-    return ErrorInfo(code, message, hint, report, key_owner=owner)
+    return ErrorInfo(code, message, make_hint(hint), report, key_owner=owner)
 
 
-def _hook_hint(error: ContextHookError) -> str:
+def _hook_hint(error: ContextHookError) -> tuple[Fix, ...]:
     outcome = "The answer is kept." if error.reason == "turn_end" else "Nothing was sent."
+    switch = Command("settings set", ("hooks.enabled", "false"))
     return (
-        f"{outcome} Mend or remove the hook. "
-        "`strata settings set hooks.enabled false` switches all hook files off."
+        Fix(f"{outcome} Mend or remove the hook."),
+        Fix("{} switches all hook files off.", switch),
     )
 
 

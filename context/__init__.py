@@ -26,16 +26,16 @@ All of them import the contract modules, whose names do not change:
     compaction          values of compacting: summaries and cleared results
     carry_forward       shorten the attachments of earlier turns (L2)
     cleaner, offload    line counts and stubs in place of tool results
-    prompt, errors      system prompts from sections; the exceptions of this package
+    prompt, errors      system prompts from sections; exceptions, and `fixes`: ways out
 
 Where to look:
 - order on the wire: `layers.WIRE_ORDER`, applied by `layers.sort_by_wire`;
 - trimming, compaction: `fit.policy` decides; drops, in the order of `STEPS`: `fit.guard_steps`;
 - shortened answers: `history.shorten` for a stored trim, `fit.shorten` for one request;
 - a new log entry type: a class and a row in `log/entries.py`, field kinds in `log/codec.py`;
-- the cached prefix: `fit.cache.compare_requests`. ARCHITECTURE.md lists what always holds.
+- the cached prefix: `fit.cache.compare_requests`.
 
 This package may import the standard library, but no clocks, randomness, threads or I/O. It must not
 import app, chains, vault, ui, resources or third-party libraries. Only `Ports` in `assemble.inputs`
-calls code outside of the package.
+calls code outside of the package. ARCHITECTURE.md lists what always holds.
 """

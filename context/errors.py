@@ -22,6 +22,8 @@ Each message is one sentence for the user. `app.errors` adds an error code and a
 
 from typing import Protocol
 
+from context.fixes import Fix, Setting
+
 
 class LayerReport(Protocol):
     """The interface of the context report that is attached to an overflow error."""
@@ -128,10 +130,10 @@ class ContextOverflow(ContextError):
         self,
         message: str,
         report: LayerReport | None = None,
-        ways_out: tuple[str, ...] = (
-            "Raise autoCompactThreshold.",
-            "Attach what is long in it as a file.",
-            "Split it into several questions.",
+        ways_out: tuple[Fix, ...] = (
+            Fix("Raise {}.", Setting("autoCompactThreshold")),
+            Fix("Attach what is long in it as a file."),
+            Fix("Split it into several questions."),
         ),
         limit: int | None = None,
     ) -> None:

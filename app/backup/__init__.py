@@ -11,7 +11,7 @@ from the notes, nor the notes themselves. Nothing that exists is ever overwritte
 differs and cannot be merged is put into a folder of its own.
 
 This package may import `app.config`, `resources.system`, `app.errors`, `app.paths`, `app.sessions`,
-`app.state_db` and `chains.cancel`.
+`app.state_db`, `chains.cancel` and `context.fixes`.
 """
 
 __all__ = ["archive", "contents", "restore"]

@@ -24,6 +24,7 @@ from app.errors import AppError, InvalidRequest, NotFound, describe, storage_err
 from app.paths import Paths
 from app.state_db import StateDB
 from chains.cancel import CancelToken
+from context.fixes import Command, Fix
 from resources.system.files import open_new, read_file
 
 __all__ = ["Archive", "ArchiveWriter", "BackupReport", "OnFile", "open_archive"]
@@ -203,7 +204,9 @@ def open_archive(path: Path) -> Iterator[Archive]:
         StorageFailed: the file cannot be read.
     """
     if not path.is_file():
-        raise NotFound(f"There is no file {path}.", hint="Give the file that `strata backup` made.")
+        raise NotFound(
+            f"There is no file {path}.", hint=Fix("Give the file that {} made.", Command("backup"))
+        )
     with storage_errors(path):
         try:
             with zipfile.ZipFile(path) as opened:
@@ -249,5 +252,8 @@ def _read_list(opened: zipfile.ZipFile) -> dict[str, Mapping[str, Any]]:
 def _refuse(reason: str) -> InvalidRequest:
     return InvalidRequest(
         f"This is no backup that can be restored: {reason}. Nothing was changed.",
-        hint="Use another backup. `strata backup FILE` makes one.",
+        hint=(
+            Fix("Use another backup."),
+            Fix("{} makes one.", Command("backup", ("FILE",))),
+        ),
     )

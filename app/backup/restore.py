@@ -25,6 +25,7 @@ from app.paths import Paths
 from app.sessions.store import SessionStore
 from app.state_db import StateDB
 from chains.cancel import CancelToken
+from context.fixes import Fix, Option
 from resources.system.files import create_file, make_private_folder, read_file, write_atomically
 
 __all__ = ["RestoreReport", "Restorer"]
@@ -116,7 +117,10 @@ class Restorer:
                 raise InvalidRequest(
                     f"Strata has stored something here already: {place} differs. "
                     "Nothing was changed.",
-                    hint="With --merge, chats and settings are merged, and nothing is overwritten.",
+                    hint=Fix(
+                        "With {}, chats and settings are merged, and nothing is overwritten.",
+                        Option("--merge"),
+                    ),
                 )
 
     def _restore_file(self, archive: Archive, name: str, report: RestoreReport) -> None:

@@ -89,7 +89,7 @@ class Output:
             self.print_document({"error": info.to_dict()})
             return
         complain(info.message)
-        lines = [info.hint] if info.hint else []
+        lines = [info.word_hint()] if info.hint else []
         if info.context is not None:
             from context.report.markdown import report_markdown
 

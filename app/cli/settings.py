@@ -287,7 +287,7 @@ def ask_about_instructions(assistant: Assistant, project: str | None = None) -> 
         assistant.customization.decide(found.digest, "accepted", project)
     else:
         assistant.customization.decide(found.digest, "refused", project)
-        sys.stderr.write(f"They are left out. `{found.name_command('accept')}` takes them on.\n")
+        sys.stderr.write(f"They are left out. {found.name_command('accept')} takes them on.\n")
 
 
 def _own_lines(own: UserText) -> Iterator[str]:

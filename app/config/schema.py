@@ -15,9 +15,7 @@ from pydantic.fields import FieldInfo
 
 from app.config.settings import SHARES, Settings
 from app.errors import BadSetting
-from vault.notes.text.sentences import split_sentences
-
-_COMMAND_LINE = re.compile(r"`strata |(?<!\S)`?--[a-z]")
+from context.fixes import Fix, Setting
 
 Kind = Literal["switch", "whole", "number", "text", "list", "choice", "table"]
 
@@ -106,15 +104,6 @@ def use_labels(text: str) -> str:
     return re.sub(pattern, name, text)
 
 
-def adapt_hint(hint: str | None) -> str:
-    """Adapt an error's hint for the window.
-
-    Setting keys are replaced with their labels, and sentences about the command line are left out.
-    """
-    sentences = split_sentences(hint or "")
-    return use_labels(" ".join(one for one in sentences if not _COMMAND_LINE.search(one)))
-
-
 def check(key: str, value: object) -> Any:
     """Validate a setting's value and return it.
 
@@ -144,7 +133,7 @@ def check_shares(values: Settings) -> None:
             raise BadSetting(
                 f"{upper} ({most}) must not be below {lower} ({least}).",
                 key=upper,
-                hint="The order is context.trimAt, context.compactAt, context.blockAt.",
+                hint=Fix("The order is {}, {}, {}.", *map(Setting, SHARES)),
             )
 
 

@@ -13,6 +13,7 @@ from app.errors import InvalidRequest, NoKeyring
 from app.secret_text import hide
 from chains.llm.urls import is_loopback, parse_host, parse_origin
 from chains.providers import name_service
+from context.fixes import Command, Fix
 
 _log = logging.getLogger(__name__)
 # The keys that are held until the program ends, by owner.
@@ -78,7 +79,10 @@ def require_private_way(owner: str) -> None:
     if is_readable_on_the_way(owner):
         raise InvalidRequest(
             f"A key for {owner} would go over the network unencrypted, so it was not saved.",
-            hint=f"Use an https address, or agree with `strata keys set {owner} --plain-http`.",
+            hint=Fix(
+                "Use an https address, or agree with {}.",
+                Command("keys set", (owner, "--plain-http")),
+            ),
         )
 
 

@@ -30,6 +30,7 @@ from app.errors import (
     storage_failed,
 )
 from app.secret_text import is_secret_name, redact, redact_value
+from context.fixes import Command, Fix, Setting
 from resources.system.files import lock_folder, make_private_folder, read_file, write_atomically
 
 # The texts and comments of a TOML file.
@@ -247,8 +248,8 @@ class SettingsStore:
         except BadSetting as error:
             if key not in schema():
                 raise
-            kept = f"{error} It stays at {_shown(self.get(key))}."
-            raise BadSetting(kept, key=key, hint=error.hint) from error
+            kept = _shown(self.get(key))
+            raise BadSetting(str(error), key=key, hint=error.hint, kept=kept) from error
 
     @contextmanager
     def _lock_file(self) -> Iterator[None]:
@@ -340,7 +341,7 @@ class SettingsStore:
         return BadSetting(
             f"{error} The value in {self.path} is none of these.",
             key=key,
-            hint=f"Mend it with `strata settings set {key} {default}`, or in the file.",
+            hint=Fix("Mend it with {}, or in the file.", Command("settings set", (key, default))),
         )
 
     def _out_of_order(self, error: BadSetting) -> BadSetting:
@@ -348,7 +349,10 @@ class SettingsStore:
         return BadSetting(
             f"{error} That is how they are in {self.path}; {defaults} are used instead.",
             key=error.key,
-            hint=f"Change one with `strata settings set {error.key} SHARE`, or in the file.",
+            hint=Fix(
+                "Change one with {}, or in the file.",
+                Command("settings set", (str(error.key), "SHARE")),
+            ),
         )
 
     def _read(self) -> str:
@@ -390,7 +394,7 @@ class SettingsStore:
             raise BadSetting(
                 f"{key} cannot be written to {self.path} as the file is laid out.",
                 key=key,
-                hint=f"Set {key} in the file by hand.",
+                hint=Fix("Set {} in the file by hand.", Setting(key)),
             )
         with storage_errors(self.path):
             make_private_folder(self.path.parent)

@@ -29,6 +29,7 @@ from app.secret_text import (
     replace_secrets,
 )
 from chains.mcp.server import McpServer
+from context.fixes import Command, Fix, Setting
 
 __all__ = ["SECRET_SETTINGS", "fill_server", "forget_server", "move_secrets", "remove_secrets"]
 
@@ -263,10 +264,11 @@ def _list_secrets(server: str, entry: Any) -> Iterator[tuple[str, str]]:
         yield _name_owner(server, field, name), secret
 
 
-def _find_way_out(key: str, bare: object) -> str:
+def _find_way_out(key: str, bare: object) -> Fix:
     if key == _SERVERS:
-        return "Set a variable of your environment, and name it in the setting as ${NAME}."
-    return f"Set {key} to {bare}, and enter the key for it with `strata keys set`."
+        return Fix("Set a variable of your environment, and name it in the setting as ${NAME}.")
+    enter = Command("keys set")
+    return Fix("Set {} to {}, and enter the key for it with {}.", Setting(key), str(bare), enter)
 
 
 def _put_placeholders(

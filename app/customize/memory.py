@@ -17,6 +17,7 @@ from app.errors import AppError, InvalidRequest, NotFound, storage_errors
 from app.library.user_texts import MEMORIES, UserText, UserTextFile, UserTextKind
 from chains.errors import ProposalOutdated, ToolFailed
 from chains.tool import Proposal
+from context.fixes import Command, Fix
 from resources.system.files import lock_folder, make_private_folder
 
 __all__ = ["ALREADY_REMEMBERED", "MemoryNote"]
@@ -109,7 +110,8 @@ class MemoryNote:
             items, lines = _find_items(text), text.split("\n")
             if not 1 <= number <= len(items):
                 raise NotFound(
-                    f"There is no memory {number}.", hint="`strata memory list` shows all."
+                    f"There is no memory {number}.",
+                    hint=Fix("{} shows all.", Command("memory list")),
                 )
             at = items[number - 1][0]
             lines[at : at + 1] = [] if line is None else [line]

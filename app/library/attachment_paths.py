@@ -11,6 +11,7 @@ from typing import Final
 
 from app.errors import AppError, InvalidRequest, NotFound
 from app.paths import Paths
+from context.fixes import Fix, Option
 from vault.paths import name_on_disk, printable
 
 __all__ = ["AGREED", "AttachedPath", "find_path", "is_hidden_place", "mark_sent", "resolve_path"]
@@ -78,7 +79,9 @@ def find_path(path: str, root: Path | None) -> AttachedPath:
             return _refuse_hidden(path, place)
     raise NotFound(
         f"There is no note, folder or file {path}.",
-        hint="`--attach` takes full paths, and paths relative to the folder of notes.",
+        hint=Fix(
+            "`{}` takes full paths, and paths relative to the folder of notes.", Option("--attach")
+        ),
     )
 
 

@@ -7,7 +7,6 @@ text shown. Each decision is stored in a small file that is named after the text
 
 import logging
 import os
-import shlex
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from typing import Final, Literal
 
 from app.errors import storage_errors
 from chains.request.project import INSTRUCTIONS_FILE
+from context.fixes import Command
 from context.layers import Layer, Segment
 from resources.system.files import make_private_folder, write_atomically
 from vault.errors import NoteExcluded, NoteUnreadable, UnsafePath
@@ -81,15 +81,14 @@ class VaultInstructions:
         if self.decision is not None:
             return ""
         return (
-            f"{self.shown_path} is not used yet: read it with "
-            f"`{self.name_command('show')}`, then take it on with "
-            f"`{self.name_command('accept')}`, or refuse it."
+            f"{self.shown_path} is not used yet: read it with {self.name_command('show')}, "
+            f"then take it on with {self.name_command('accept')}, or refuse it."
         )
 
-    def name_command(self, action: str) -> str:
+    def name_command(self, action: str) -> Command:
         """Return the command that shows, accepts or refuses the file, from any folder."""
-        where = "" if self.project is None else f" --project {shlex.quote(str(self.project))}"
-        return f"strata instructions {action}{where}"
+        project = None if self.project is None else str(self.project)
+        return Command("instructions", (action,), project)
 
     def segment(self, section: str = SECTION) -> Segment:
         """Return the instructions as a segment for the system message.

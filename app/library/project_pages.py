@@ -27,6 +27,7 @@ from chains.web.captions import drop_times, has_captions, is_transcript
 from chains.web.client import WebClient
 from chains.web.urls import parse_url
 from chains.web.videos import find_video
+from context.fixes import Command, Fix
 from context.layers import Layer, Segment
 from resources.system.files import make_private_folder, read_file, remove_if_there, write_atomically
 from vault.access import read_allowed
@@ -150,7 +151,8 @@ class PageStore:
             if named == page.id or address == page.address:
                 return page
         raise NotFound(
-            f"The project keeps no page {named}.", hint="`strata project show DIR` lists them."
+            f"The project keeps no page {named}.",
+            hint=Fix("{} lists them.", Command("project show", ("DIR",))),
         )
 
     def put(self, page: ProjectPage) -> None:

@@ -25,6 +25,7 @@ from app.library.open_vault import OpenVault
 from app.library.project_pages import PageStore
 from app.library.user_texts import UserText, UserTextFile, UserTextKind
 from app.paths import Paths
+from context.fixes import Command, Fix, Option
 from resources.system.files import make_private_folder, read_file, write_atomically
 from vault.access import list_names
 from vault.errors import VaultMissing
@@ -158,7 +159,10 @@ class Projects:
         if project is None:
             raise InvalidRequest(
                 "This chat has no project.",
-                hint="Begin a chat in a project. `--project DIR` does it.",
+                hint=(
+                    Fix("Begin a chat in a project."),
+                    Fix("`{}` does it.", Option("--project DIR")),
+                ),
             )
         _check_project(self.find_folder(project))
 
@@ -181,7 +185,8 @@ class Projects:
             if named in (project.name, project.title) or project.folder == folder:
                 return project
         raise NotFound(
-            f"There is no project {named}.", hint="`strata project list` lists the projects."
+            f"There is no project {named}.",
+            hint=Fix("{} lists the projects.", Command("project list")),
         )
 
     def find_title(self, name: str) -> str:

@@ -18,6 +18,7 @@ from app.library.library import Library
 from app.library.open_vault import OpenVault
 from app.paths import Paths
 from chains.cancel import CancelToken
+from context.fixes import Command, Fix
 from resources.system.files import make_private_folder, write_atomically
 from vault.indexing.relocate import list_folders
 from vault.review.findings import Check, Finding, FindingNote
@@ -241,7 +242,9 @@ def _read_result(review: NoteReview, cancel: CancelToken) -> ReviewResult:
 def _find_finding(findings: Sequence[Finding], key: str) -> Finding:
     found = next((finding for finding in findings if finding.key == key), None)
     if found is None:
-        raise NotFound(f"There is no finding {key}.", hint="`strata review --json` lists the keys.")
+        raise NotFound(
+            f"There is no finding {key}.", hint=Fix("{} lists the keys.", Command("review --json"))
+        )
     return found
 
 

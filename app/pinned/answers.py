@@ -17,6 +17,7 @@ from app.pinned.answer import MOST_ROWS, AnswerRow, PinnedAnswer
 from app.pinned.changes import RowChanges, compare_rows
 from app.pinned.compute import FoundRows, UnderstoodQuestion, find_rows, read_again, understand
 from app.pinned.store import PinnedStore
+from context.fixes import Command, Fix
 from vault.access import find_excluded
 from vault.errors import VaultError
 from vault.vault import Vault
@@ -339,7 +340,8 @@ def measure_wait_for_midnight(now: datetime) -> float:
 def _find(answers: Sequence[PinnedAnswer], id: str) -> PinnedAnswer:
     found = next((one for one in answers if one.id == id), None)
     if found is None:
-        raise NotFound(f"There is no pinned answer {id}.", hint="`strata pinned list` lists them.")
+        listed = Fix("{} lists them.", Command("pinned list"))
+        raise NotFound(f"There is no pinned answer {id}.", hint=listed)
     return found
 
 

@@ -11,7 +11,8 @@
     projects    Serve requests about projects, and the web pages that they keep.
     jobs        Run turns, searches and indexing while more requests are read.
     mcp_server  Serve the open vault's notes to other programs over MCP.
-    wire        Write responses and events, one JSON object per line, whose warnings name requests.
+    wire        Write responses and events, one JSON object per line.
+    fixes       Word ways out of errors, and warnings, by requests and their fields.
 
 This package may import the rest of app, chains, context and vault.
 """

@@ -3,15 +3,15 @@
 import threading
 from collections.abc import Callable, Generator, Iterable
 from contextlib import ExitStack, closing, suppress
-from dataclasses import replace
 from functools import partial
 from itertools import chain
 from typing import Any, Final
 
 from app.errors import ErrorInfo, SessionBusy, describe
 from app.faults import log_bug
+from app.rpc.fixes import word_fix
 from app.rpc.requests import RpcRequest, require_chat
-from app.rpc.wire import Json, Wire, adapt_hint, convert_event
+from app.rpc.wire import Json, Wire, convert_event
 from chains.cancel import CancelToken
 from chains.concurrency import WorkerPool
 from chains.events import ApprovalRequested, Event
@@ -115,14 +115,15 @@ class Jobs:
         try:
             tell("turn_end", data=end)
         except Exception as error:  # noqa: BLE001 (reported, and logged if it is a bug)
-            tell("turn_end", data={"error": explain(error).to_dict()})
+            tell("turn_end", data={"error": explain(error).to_dict(word_fix)})
 
     def _report(self, error: BaseException, tell: Callable[..., object]) -> Json:
         """Write the event `error`, and return the description of the error."""
         info = explain(error)
         with suppress(Exception):  # if the writer failed, this fails too
-            tell("error", data={"code": info.code, "message": info.message, "hint": info.hint})
-        return info.to_dict()
+            hint = info.word_hint(word_fix) or None
+            tell("error", data={"code": info.code, "message": info.message, "hint": hint})
+        return info.to_dict(word_fix)
 
     def start(
         self,
@@ -238,5 +239,4 @@ class Jobs:
 def explain(error: BaseException) -> ErrorInfo:
     """Describe an exception for the client. A bug is also logged with its stack trace."""
     log_bug(error)
-    info = describe(error)
-    return replace(info, hint=adapt_hint(info.hint))
+    return describe(error)

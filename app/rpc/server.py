@@ -34,6 +34,7 @@ from chains.models import EXTRACTIVE
 from chains.request.ask import Ask
 from chains.tool import Decision, KeptHunks, Verdict
 from chains.tools.approval_desk import ApprovalDesk
+from context.fixes import Command, Fix
 from context.report.markdown import envelope_markdown, report_markdown
 from vault.indexing.indexer import IndexProgress, IndexReport
 
@@ -281,7 +282,9 @@ class RPC:
 
     def _set_model(self, request: asked.SetModel) -> Json:
         if not request.model.strip():
-            raise InvalidRequest("The model has no name.", hint="To list names: `strata models`.")
+            raise InvalidRequest(
+                "The model has no name.", hint=Fix("To list names: {}.", Command("models"))
+            )
         self._model = request.model
         return {"model": self._model}
 

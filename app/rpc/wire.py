@@ -1,16 +1,12 @@
-"""The RPC output: responses and events, one JSON object per line.
-
-Errors and warnings are written for the command line, where their way out is a command. Here they
-name requests.
-"""
+"""The RPC output: responses and events, one JSON object per line."""
 
 import json
-import re
 import threading
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any
 
 from app.errors import ErrorInfo
+from app.rpc.fixes import word_fix, word_warning, word_warnings
 from chains.events import (
     ApprovalRequested,
     CompactionEnded,
@@ -31,30 +27,6 @@ from chains.events import (
 from context.messages import thaw
 
 Json = Mapping[str, Any]
-_VERB: Final = r"`strata instructions (show|accept|refuse)"
-_EQUIVALENTS: Final = (
-    (re.compile(r"`strata settings set (\S+) ([^`]+)`"), r"`set_setting{key: \1, value: \2}`"),
-    (re.compile(r"`strata sessions show [^`]+`"), "`get_entries`"),
-    (re.compile(r"`strata sessions list`"), "`list_sessions`"),
-    (re.compile(r"`strata sessions list --bin`"), "`list_sessions{bin: true}`"),
-    (re.compile(r"`strata sessions restore ([^`]+)`"), r"`restore_session{session: \1}`"),
-    (re.compile(r"`strata project list`"), "`list_projects`"),
-    (re.compile(r"`strata project show DIR`"), "`get_project{project: DIR}`"),
-    (re.compile(r"`strata index`"), "`index`"),
-    (re.compile(r"`strata pinned list`"), "`list_pinned_answers`"),
-    (re.compile(r"`strata review(?: --json)?`"), "`review`"),
-    (re.compile(r"`strata memory list`"), "`list_memories`"),
-    (
-        re.compile(r"`strata memory forget (\d+) --project ([^`]+)`"),
-        r"`forget_memory{number: \1, project: \2}`",
-    ),
-    (re.compile(r"`strata memory forget (\d+)`"), r"`forget_memory{number: \1}`"),
-    (re.compile(rf"{_VERB} --project ([^`]+)`"), r"`instructions{action: \1, project: \2}`"),
-    (re.compile(rf"{_VERB}`"), r"`instructions{action: \1}`"),
-    (re.compile(r"`?--attach`?"), "`attach`"),
-    (re.compile(r"`?--project DIR`?"), "`new_session{project: DIR}`"),
-    (re.compile(r"(?<!rpc )`?--vault DIR`?"), "`strata rpc --vault DIR`"),
-)
 
 
 class Wire:
@@ -77,7 +49,7 @@ class Wire:
             command: the request type.
             data: the data of the response.
         """
-        self._line({**_head(id, command), "success": True, "data": adapt_warnings(data)})
+        self._line({**_head(id, command), "success": True, "data": word_warnings(data)})
 
     def refuse(self, id: Any, command: str | None, error: ErrorInfo) -> None:
         """Write the response to a failed request.
@@ -87,7 +59,7 @@ class Wire:
             command: the request type, or None if it could not be read.
             error: the error.
         """
-        self._line({**_head(id, command), "success": False, "error": error.to_dict()})
+        self._line({**_head(id, command), "success": False, "error": error.to_dict(word_fix)})
 
     def event(self, name: str, id: Any, session: str | None, data: Json) -> bool:
         """Write an event, and return whether the client is still connected.
@@ -103,7 +75,7 @@ class Wire:
                 return True
             self._progress = (id, data)
         head = {"type": "event", "event": name, "request_id": id, "session": session}
-        return self._line({**head, "data": adapt_warnings(data)})
+        return self._line({**head, "data": word_warnings(data)})
 
     def _line(self, value: Json) -> bool:
         text = json.dumps(value, ensure_ascii=False, default=thaw)
@@ -116,30 +88,6 @@ class Wire:
                 except (OSError, ValueError):  # the client has gone, or the output is closed
                     self._is_open = False
             return self._is_open
-
-
-def adapt_hint(hint: str | None) -> str | None:
-    """Adapt an error's hint, or a warning, for a program.
-
-    Options and commands that have an equivalent are replaced with requests and their fields. A
-    command without one, such as `strata doctor`, is kept, because the user can still run it.
-    """
-    for command, request in _EQUIVALENTS:
-        hint = hint and command.sub(request, hint)
-    return hint
-
-
-def adapt_warnings(data: Json) -> Json:
-    """Return the data of a response or an event with its warnings adapted for a program.
-
-    These are its own warnings and those of the context report in it.
-    """
-    found = dict(data)
-    if isinstance(warnings := found.get("warnings"), list | tuple):
-        found["warnings"] = [adapt_hint(said) for said in warnings]
-    if isinstance(context := found.get("context"), Mapping):
-        found["context"] = adapt_warnings(context)
-    return found
 
 
 def convert_event(event: Event) -> tuple[str, Json] | None:
@@ -204,7 +152,7 @@ _EVENTS: Mapping[type[Event], tuple[str, Callable[[Any], Json]]] = {
     CompactionEnded: ("auto_compaction_end", lambda event: event.result),
     ReadingPart: ("reading_progress", lambda event: {"part": event.part, "parts": event.parts}),
     ModelLoadProgressed: ("loading_progress", _describe_loading),
-    Warned: ("warning", lambda event: {"message": adapt_hint(event.message)}),
+    Warned: ("warning", lambda event: {"message": word_warning(event.message)}),
     IndexProgressed: ("index_progress", lambda event: event.progress.to_dict()),
     TurnEnded: ("turn_end", lambda event: event.result.to_dict()),
 }

@@ -5,13 +5,13 @@ It may be wrong without that message. So the user is asked whether to remove it:
 memory?".
 """
 
-import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from app.customize.memory import ALREADY_REMEMBERED
 from app.errors import AppError
+from context.fixes import Command
 from context.history.tool_pairing import list_tool_results
 from context.log.entries import Entry, MessageEntry
 from context.messages import ToolResultPart, list_tool_calls
@@ -54,11 +54,8 @@ class AbandonedMemory:
     @property
     def offer(self) -> str:
         """The sentences that offer to remove the memory, for the command line."""
-        where = "" if self.project is None else f" --project {shlex.quote(self.project)}"
-        return (
-            f"Remove this memory? {self.reason} `strata memory forget {self.number}{where}` "
-            "removes it."
-        )
+        remove = Command("memory forget", (str(self.number),), self.project)
+        return f"Remove this memory? {self.reason} {remove} removes it."
 
     @property
     def reason(self) -> str:

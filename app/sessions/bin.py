@@ -26,6 +26,7 @@ from app.sessions.file import open_locked
 from app.sessions.session import timestamp
 from app.sessions.session_info import SessionInfo
 from app.state_db import StateDB
+from context.fixes import Command, Fix
 from resources.system.calls import remove_path, rename_open_file, rename_path, sync_folder
 from resources.system.files import open_file, read_file, write_atomically
 
@@ -337,7 +338,7 @@ class ChatBin:
         if not (found := self._find(session)):
             raise SessionMissing(
                 f"There is no chat {session} in the bin.",
-                hint="`strata sessions list --bin` shows those that there are.",
+                hint=Fix("{} shows those that there are.", Command("sessions list --bin")),
             )
         return found
 

@@ -17,6 +17,7 @@ from app.secret_text import redact
 from app.sessions.file import LoadedLog, encode_line, extend_path, migrate_file
 from app.state_db import Snapshot, StateDB
 from context.errors import UnknownEntry
+from context.fixes import Command, Fix
 from context.history.replay import replay_path
 from context.log.entries import (
     Entry,
@@ -132,7 +133,7 @@ class Session:
         except UnknownEntry as error:
             raise NotFound(
                 f"There is no entry {entry} in the chat {self.id}.",
-                hint=f"`strata sessions show {self.id}` shows those that there are.",
+                hint=Fix("{} shows those that there are.", Command("sessions show", (self.id,))),
             ) from error
 
     def continue_from(self, entry: str | None) -> None:

@@ -36,6 +36,7 @@ from app.sessions.session_info import (
 )
 from app.state_db import StateDB
 from context.errors import MalformedEntry
+from context.fixes import Command, Fix
 from context.log.entries import MessageEntry, parse_entry
 from context.log.merge import merge_logs
 from context.log.parse import SessionHeader
@@ -274,7 +275,7 @@ class SessionStore:
                 raise _in_bin(session)
             raise SessionMissing(
                 f"There is no chat {session}.",
-                hint="`strata sessions list` shows those that there are.",
+                hint=Fix("{} shows those that there are.", Command("sessions list")),
             )
         return path
 
@@ -361,7 +362,7 @@ class SessionStore:
 
 
 def _in_bin(session: str) -> SessionMissing:
-    back = f"`strata sessions restore {session}` brings it back."
+    back = Fix("{} brings it back.", Command("sessions restore", (session,)))
     return SessionMissing(f"The chat {session} is in the bin.", hint=back)
 
 
@@ -391,5 +392,7 @@ def _require_current(log: LoadedLog) -> None:
 
 def _check_writable(log: LoadedLog) -> None:
     if log.why_read_only is not None:
-        copy = f"`strata sessions fork {log.header.id}` makes one."
-        raise InvalidRequest(log.why_read_only, hint=f"Continue a copy of it: {copy}")
+        copy = Command("sessions fork", (log.header.id,))
+        raise InvalidRequest(
+            log.why_read_only, hint=Fix("Continue a copy of it: {} makes one.", copy)
+        )

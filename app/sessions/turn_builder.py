@@ -25,6 +25,7 @@ from chains.models import EXTRACTIVE
 from chains.request.ask import MODES, Ask
 from chains.request.session import SessionPort, SessionView
 from chains.request.turn import Turn, TurnPorts, TurnSettings
+from context.fixes import Fix, Option
 from context.history.exclusion import FindExcluded
 from context.layers import Segment
 from vault.access import find_excluded
@@ -138,7 +139,10 @@ class TurnBuilder:
         if mode.needs == "project" and notes is None:
             raise InvalidRequest(
                 "This chat has no project.",
-                hint="Begin a chat in a project. `--project DIR` does it.",
+                hint=(
+                    Fix("Begin a chat in a project."),
+                    Fix("`{}` does it.", Option("--project DIR")),
+                ),
             )
         vault = notes or self._vault.vault
         find_excluded = self._build_exclusion(turn.session, project)

@@ -17,6 +17,7 @@ from chains.models import EXTRACTIVE
 from chains.request.ask import Selection
 from chains.request.turn import Turn
 from context.errors import MalformedMessage
+from context.fixes import Command, Fix
 from context.layers import Layer, Segment
 from context.log.entries import Entry, MessageEntry, SegmentsEntry
 from context.messages import ImagePart, Message, TextPart
@@ -72,7 +73,10 @@ def require_model(turn: Turn) -> None:
     if ask.mode == "agent" and turn.model_name == EXTRACTIVE and not ask.dry_run:
         raise InvalidRequest(
             "Agent mode needs a model, and none is set.",
-            hint="The mode vault needs none. `strata settings set chat.model NAME` sets one.",
+            hint=(
+                Fix("The mode vault needs none."),
+                Fix("{} sets one.", Command("settings set", ("chat.model", "NAME"))),
+            ),
         )
 
 

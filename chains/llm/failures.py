@@ -22,6 +22,7 @@ from chains.errors import (
 from chains.llm.http import WireCall
 from chains.llm.request_shape import find_refused_fields, read_refusal
 from context.errors import ContextOverflow
+from context.fixes import Fix, Setting
 
 __all__ = ["classify_failure"]
 
@@ -62,9 +63,9 @@ _BESIDE_INPUT: Final = re.compile(
 )
 # The service accepts less than the threshold allows, so a higher threshold would not help.
 _WAYS_OUT: Final = (
-    "Lower autoCompactThreshold to the context length of the model.",
-    "Choose a model that takes more.",
-    "Start the server with a longer context.",
+    Fix("Lower {} to the context length of the model.", Setting("autoCompactThreshold")),
+    Fix("Choose a model that takes more."),
+    Fix("Start the server with a longer context."),
 )
 _KEY_LIKE: Final = re.compile(
     r"(?i)\b(?:sk|pk|gsk|xai|hf)[-_][a-z0-9_\-]{8,}|\bAIza[a-z0-9_\-]{20,}"

@@ -32,6 +32,11 @@ _VERBS = re.compile(
     "add|append|bind|build|embed|end|exceed|expand|extend|feed|find|fold|forward|hold|load|need|"
     "proceed|read|record|send|shed|shred|speed|spread|succeed|unfold|yield"
 )
+_REWRITES = re.compile(
+    "endswith|find(all|iter)|(full)?match|r?partition|remove(pre|suf)fix|replace|search|r?split|"
+    "startswith|subn?|translate"
+)
+_HINT = re.compile(r"\.hint\b(?!\()|\b(hints?|fix|ways_out)\b(?!\()|word_(hint|fix)\(")
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
@@ -156,6 +161,33 @@ def find_long_pages() -> dict[str, int]:
     return {path: count for path, count in lines.items() if count > LINES_OF_A_PAGE}
 
 
+def find_rewritten_hints() -> list[str]:
+    """Name the calls that search or change the text of a hint, and commands in its text.
+
+    A hint names commands by values (`context.fixes`), which each interface words.
+    """
+    named = [
+        f"{path}: {ast.unparse(node)}"
+        for path, tree in modules().items()
+        if not path.startswith("app/cli/")
+        for node in ast.walk(tree)
+        if isinstance(node, ast.keyword)
+        and node.arg == "hint"
+        and isinstance(node.value, ast.Constant | ast.JoinedStr)
+        and re.search("`strata |--[a-z]", ast.unparse(node.value))
+    ]
+    return named + [
+        f"{path}: {ast.unparse(node)}"
+        for path, tree in modules().items()
+        if path.startswith(("app/", "chains/", "context/", "ui/", "vault/"))
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and _REWRITES.fullmatch(node.func.attr)
+        and any(_HINT.search(ast.unparse(at)) for at in (node.func.value, *node.args))
+    ]
+
+
 RULES: dict[str, Callable[[], object]] = {
     "crowded_folders": find_crowded_folders,
     "modules_of_unfit_size": find_modules_of_unfit_size,
@@ -171,6 +203,7 @@ RULES: dict[str, Callable[[], object]] = {
     "long_pages": find_long_pages,
     "similar_dataclasses": lambda: concept_counts.find_similar_dataclasses(modules()),
     "single_implementors": lambda: concept_counts.find_single_implementors(modules()),
+    "rewritten_hints": find_rewritten_hints,
     "lonely_bases": lambda: concept_counts.find_lonely_bases(modules()),
 }
 

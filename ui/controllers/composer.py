@@ -8,7 +8,6 @@ from PySide6.QtCore import Signal
 
 from app.commands import Situation
 from app.config.models import ModelChoice
-from app.config.schema import adapt_hint
 from app.customize.commands import MessageDraft, OpenPlace
 from app.errors import ErrorInfo, describe
 from app.sessions.transcript import ChatTranscript, UserItem
@@ -27,6 +26,7 @@ from ui.controllers.queue import QueueController
 from ui.controllers.session import ChatController, Collaborators, SessionController
 from ui.controllers.turns import ChatTurn, attach_to, list_attachments
 from ui.widgets.buttons import ButtonText, LabelledAction
+from ui.widgets.texts import word_hint
 
 __all__ = ["ComposerController"]
 
@@ -398,7 +398,7 @@ class ComposerController(ChatController):
             self._on_edited(is_now=True)
 
     def _on_command_failed(self, text: str, info: ErrorInfo) -> None:
-        message = f"{info.message} {adapt_hint(info.hint)}".strip()
+        message = f"{info.message} {word_hint(info.hint)}".strip()
         self._composer.show_error(message, [(_SEND_AS_TEXT, lambda: self.send(text))])
 
 

@@ -325,5 +325,5 @@ class ErrorActionController(ChatController):
 
 
 def _copy(info: ErrorInfo) -> None:
-    details = "\n".join(filter(None, (info.code, info.message, info.hint)))
+    details = "\n".join(filter(None, (info.code, info.message, info.word_hint())))
     QGuiApplication.clipboard().setText(details)

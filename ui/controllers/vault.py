@@ -11,7 +11,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QTimer, Signal
 
-from app.config.schema import adapt_hint, use_labels
+from app.config.schema import use_labels
 from app.errors import ErrorInfo, describe
 from app.library.instructions import VaultInstructions
 from ui.chat.transcript.instructions_bar import InstructionsBar
@@ -25,6 +25,7 @@ from ui.panels.notes.folders import Folders
 from ui.panels.vault_switcher import folder_name
 from ui.tasks import LatestOnly
 from ui.widgets.buttons import DISMISS, ButtonText, LabelledAction
+from ui.widgets.texts import word_hint
 from vault.errors import IndexBusy, VaultError, VaultMissing
 from vault.indexing.progress import IndexProgress, IndexReport
 
@@ -192,7 +193,7 @@ class VaultController(ChatController):
     def _show_notice(self, info: ErrorInfo, *actions: LabelledAction) -> None:
         middle = self._frame.middle
         dismiss = (DISMISS, middle.clear_notice)
-        message, hint = use_labels(info.message), adapt_hint(info.hint)
+        message, hint = use_labels(info.message), word_hint(info.hint)
         middle.show_notice("amber", message, hint, *actions, dismiss)
 
     def _on_progressed(self, progress: IndexProgress) -> None:
@@ -219,7 +220,7 @@ class VaultController(ChatController):
         middle = self._frame.middle
         announce(middle, info.message, is_urgent=True)
         if self._assistant.vault is None:
-            hint = adapt_hint(info.hint) or "Nothing was deleted."
+            hint = word_hint(info.hint) or "Nothing was deleted."
             middle.welcome.show_problem(info.message, hint)
         else:
             self._show_notice(info, (_CHOOSE_FOLDER, self._frame.navigation.choose_folder))

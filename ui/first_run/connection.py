@@ -13,7 +13,7 @@ from PySide6.QtWidgets import (
 
 from app.config.model_setup import Connection, ModelService, ModelSetup
 from app.config.models import FoundServer, ModelChoice
-from app.config.schema import adapt_hint, use_labels
+from app.config.schema import use_labels
 from app.errors import describe
 from chains.cancel import CancelToken
 from chains.llm.urls import complete_address
@@ -25,6 +25,7 @@ from ui.widgets.controls import label, make_wrapped_label, one_line
 from ui.widgets.formatting import count
 from ui.widgets.layouts import align, grow, make_column, make_row, stretch
 from ui.widgets.menus import MenuButton
+from ui.widgets.texts import word_hint
 
 __all__ = ["ConnectionForm"]
 
@@ -124,7 +125,7 @@ class ConnectionForm(QWidget):
     def show_failure(self, error: Exception) -> None:
         """Show an error message, and a hint that tells the user what to do."""
         info = describe(error)
-        self.say(f"{use_labels(info.message)} {adapt_hint(info.hint)}".strip(), "danger")
+        self.say(f"{use_labels(info.message)} {word_hint(info.hint)}".strip(), "danger")
 
     def focus_first(self) -> None:
         """Focus the first empty field, or the test button if no field is empty."""

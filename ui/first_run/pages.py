@@ -6,7 +6,6 @@ from pathlib import Path
 from PySide6.QtCore import QEvent, QObject, Signal
 from PySide6.QtWidgets import QLineEdit, QWidget
 
-from app.config.schema import adapt_hint
 from app.errors import ErrorInfo
 from resources import sample_vault
 from ui.chat.transcript.empty_state import QuestionButton
@@ -19,6 +18,7 @@ from ui.widgets.controls import make_wrapped_label, one_line
 from ui.widgets.geometry import make_scroll_area
 from ui.widgets.layouts import grow, make_column, stretch
 from ui.widgets.surfaces import Notice, Pane
+from ui.widgets.texts import word_hint
 
 __all__ = ["AskPage", "NotesPage", "StepPage"]
 
@@ -98,7 +98,7 @@ class StepPage(QWidget):
     def show_problem(self, info: ErrorInfo) -> None:
         """Show on the page why the step could not be completed."""
         self.notice.show_notice(
-            "danger", one_line(info.message), one_line(adapt_hint(info.hint)), ()
+            "danger", one_line(info.message), one_line(word_hint(info.hint)), ()
         )
 
     def focus_first(self) -> None:

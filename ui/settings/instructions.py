@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
-from app.config.schema import adapt_hint
 from app.errors import describe
 from app.library.user_texts import MOST_CHARS, UserText, UserTextFile
 from ui.tasks import LatestOnly, TaskRunner
@@ -16,6 +15,7 @@ from ui.widgets.dialogs import CtrlEnter
 from ui.widgets.formatting import count
 from ui.widgets.geometry import scale_size
 from ui.widgets.layouts import align, grow, make_column, make_row
+from ui.widgets.texts import word_hint
 
 __all__ = ["INSTRUCTIONS_WORDS", "MEMORIES_WORDS", "SAVE_TIP", "EditorWords", "UserTextSection"]
 
@@ -128,7 +128,7 @@ class UserTextSection(QWidget):
 
     def _on_failed(self, error: Exception) -> None:
         info = describe(error)
-        self._say(f"{info.message} {adapt_hint(info.hint)}".strip(), "danger")
+        self._say(f"{info.message} {word_hint(info.hint)}".strip(), "danger")
 
     def _on_discard(self) -> None:
         self._show(self._known)

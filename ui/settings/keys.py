@@ -4,7 +4,6 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from app.assistant import Assistant
-from app.config.schema import adapt_hint
 from app.config.secrets import is_readable_on_the_way, name_key
 from app.errors import describe
 from chains.cancel import CancelToken
@@ -16,6 +15,7 @@ from ui.widgets.controls import label, make_wrapped_label
 from ui.widgets.formatting import count
 from ui.widgets.geometry import scale_size
 from ui.widgets.layouts import grow, make_column, make_row, stretch
+from ui.widgets.texts import word_hint
 
 __all__ = ["KeySection"]
 
@@ -180,7 +180,7 @@ class KeySection(QWidget):
 
     def _on_failed(self, error: Exception) -> None:
         info = describe(error)
-        self._say(f"{info.message} {adapt_hint(info.hint)}".strip(), "danger")
+        self._say(f"{info.message} {word_hint(info.hint)}".strip(), "danger")
 
     def _say(self, text: str, tone: str) -> None:
         self.state.setText(text)

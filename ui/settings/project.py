@@ -10,7 +10,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.config.schema import adapt_hint
 from app.errors import describe
 from app.library.projects import Projects, ProjectSettings
 from ui.settings.instructions import SAVE_TIP, EditorWords, UserTextSection
@@ -22,6 +21,7 @@ from ui.widgets.dialogs import CtrlEnter
 from ui.widgets.geometry import make_text_scroll_area, scale_size
 from ui.widgets.layouts import align, grow, make_column, make_row, stretch
 from ui.widgets.surfaces import Hairline
+from ui.widgets.texts import word_hint
 
 __all__ = ["ProjectDialog"]
 
@@ -137,7 +137,7 @@ class ProjectFields(QWidget):
 
     def _on_failed(self, error: Exception) -> None:
         info = describe(error)
-        self._say(f"{info.message} {adapt_hint(info.hint)}".strip(), "danger")
+        self._say(f"{info.message} {word_hint(info.hint)}".strip(), "danger")
 
     def _show(self, settings: ProjectSettings) -> None:
         self.include.setPlainText("\n".join(settings.include))

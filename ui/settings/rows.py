@@ -1,13 +1,12 @@
 """The row of a setting: name and help on the left, control and reset button on the right."""
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
-from app.config.schema import SettingSpec, format_share, use_labels
+from app.config.schema import SettingSpec, use_labels
 from ui.settings.writer import SettingsWriter
 from ui.widgets.buttons import IconButton
 from ui.widgets.controls import label, make_wrapped_label
@@ -116,12 +115,7 @@ class SettingRow(QWidget):
 
     def _on_refused(self, key: str, problem: str) -> None:
         if key == self.spec.key:
-            self.set_problem(_use_percent(problem) if self.spec.is_share else problem)
-
-
-def _use_percent(problem: str) -> str:
-    """Return an error message with its fraction replaced by a percentage."""
-    return re.sub(r"(?<=stays at )[\d.]*\d", lambda found: format_share(float(found[0])), problem)
+            self.set_problem(problem)
 
 
 def _mark_invalid(widget: QWidget, is_invalid: bool) -> None:

@@ -7,8 +7,8 @@ from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QGuiApplication
 
 from app.assistant import Assistant
-from app.config.schema import SettingSpec, use_labels
-from app.errors import describe
+from app.config.schema import SettingSpec, format_share, schema, use_labels
+from app.errors import BadSetting, describe
 from ui.actions import Keymap
 from ui.tasks import LatestOnly, Task, TaskRunner
 
@@ -137,5 +137,12 @@ def _problem(write: Callable[[], object]) -> str:
     try:
         write()
     except Exception as error:  # noqa: BLE001 - the row shows the error
-        return use_labels(describe(error).message)
+        return _describe(error)
     return ""
+
+
+def _describe(error: Exception) -> str:
+    if isinstance(error, BadSetting) and error.kept and schema()[str(error.key)].is_share:
+        kept = format_share(float(error.kept))
+        return f"{use_labels(error.reason)} It stays at {kept}."
+    return use_labels(describe(error).message)

@@ -25,12 +25,13 @@
     surfaces         Surfaces of the window: panes, headers, hairlines, notices and accessible
                      frames.
     texts            The direction and script of text, and plain text for one line, for the
-                     clipboard and for names.
+                     clipboard, for names and for hints.
     toast            A short message over the chat, with at most one action.
 
 This package may import PySide6, `ui.theme`, `ui.icons`, `ui.actions`, `app.hidden_characters` for
-names, `context.layers` for the names of layers, and `vault.edits.diff` for the lines of a diff. It
-must not import views or other modules below `ui`.
+names, `app.config.schema` and `context.fixes` for hints, `context.layers` for the names of layers,
+and `vault.edits.diff` for the lines of a diff. It must not import views or
+other modules below `ui`.
 
 Text is plain text, and elided text has a tooltip with the full text. A button has a
 tooltip, and an icon button an accessible name. Sizes follow the font scale.

@@ -1,14 +1,17 @@
-"""The direction and script of text, and plain text for the clipboard and for names.
+"""The direction and script of text, and plain text for the clipboard, for names and for hints.
 
 Importing this module does not import Qt, so that Markdown can be read without Qt.
 """
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from PySide6.QtGui import QTextCursor
+
+    from context.fixes import Fix, Place
 
 __all__ = [
     "END_ISOLATE",
@@ -22,6 +25,7 @@ __all__ = [
     "is_rtl",
     "one_line",
     "read_selection",
+    "word_hint",
 ]
 
 _MARK = "\N{LEFT-TO-RIGHT MARK}"
@@ -116,3 +120,17 @@ def escape_hidden(text: str) -> str:
 def one_line(text: str) -> str:
     """Convert text to a single line, and escape control characters and invisible characters."""
     return escape_hidden(" ".join(text.split()))
+
+
+def word_hint(hint: "Sequence[Fix]") -> str:
+    """Word an error's ways out for the window: settings by their labels, and no commands."""
+    from context.fixes import Setting
+
+    shown = (fix for fix in hint if all(isinstance(at, Setting | str) for at in fix.places))
+    return " ".join(fix.word(_word_setting) for fix in shown)
+
+
+def _word_setting(place: "Place") -> str:
+    from app.config.schema import schema  # loads the settings: not before the first paint
+
+    return f'"{schema()[str(place)].label}"'

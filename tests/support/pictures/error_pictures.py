@@ -5,6 +5,7 @@ from typing import Any
 
 from app.errors import ErrorInfo
 from chains.tool import ApprovalRequest, Proposal
+from context.fixes import make_hint
 from tests.support.models.model_server import Answer, Failure, Silence
 from tests.support.pictures.gallery import Shot
 from tests.support.pictures.picture_states import show_column
@@ -49,7 +50,7 @@ def show_errors(on: Stage) -> Iterator[Shot]:
     yield Shot("error")
     for code, message, hint in _CODES:
         transcript.live.begin(BACKUPS if code == "offline" else POWER)
-        transcript.live.fail(ErrorInfo(code, message, hint))
+        transcript.live.fail(ErrorInfo(code, message, make_hint(hint)))
     settle()
     yield Shot("errors")
     on.server.script(Answer(LONG[:300], break_after=12))

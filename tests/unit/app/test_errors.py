@@ -8,6 +8,7 @@ from app import errors
 from chains import errors as chains
 from chains.events import CITES_NOTHING
 from context.errors import ContextHookError, ContextOverflow, MalformedEntry
+from context.fixes import Fix
 from vault import errors as vault
 
 
@@ -79,8 +80,8 @@ def test_an_embedding_model_that_fails_is_no_bug_and_has_a_way_out() -> None:
     info = errors.describe(failed)
     assert not errors.is_bug(failed)
     assert info.message == str(failed)
-    assert info.hint is not None
-    assert "embedding.model" in info.hint
+
+    assert "embedding.model" in info.word_hint()
 
 
 @pytest.mark.parametrize(
@@ -93,8 +94,10 @@ def test_a_sentence_that_several_parts_say_is_made_in_one_place(sentence: str) -
 
 
 def test_an_overflow_carries_its_layer_table_and_its_ways_out() -> None:
-    info = errors.describe(ContextOverflow("too long", Report(), ("Split it.", "Raise it.")))
-    assert info.hint == "Split it. Raise it."
+    info = errors.describe(
+        ContextOverflow("too long", Report(), (Fix("Split it."), Fix("Raise it.")))
+    )
+    assert info.word_hint() == "Split it. Raise it."
     assert info.context is not None
     assert info.context["used"] == 5
 
@@ -119,18 +122,18 @@ def test_other_failures_name_no_chat() -> None:
 
 def test_a_bug_says_where_the_log_is(strata_home: Path) -> None:
     info = errors.describe(ZeroDivisionError("division by zero"))
-    assert info.hint is not None
-    assert str(strata_home / "state" / "strata.log") in info.hint
+
+    assert str(strata_home / "state" / "strata.log") in info.word_hint()
     assert "ZeroDivisionError" in info.message
 
 
 def test_a_file_that_cannot_be_used_has_a_way_out() -> None:
     for number, hint in ((errno.EACCES, "permissions"), (errno.EISDIR, "Move it away")):
         info = errors.describe(OSError(number, "text of the system", "/data/x"))
-        assert info.hint is not None
-        assert hint in info.hint
+
+        assert hint in info.word_hint()
     failed = chains.LedgerFailed("127.0.0.1", "It is full.")
-    assert errors.describe(failed).hint is not None
+    assert errors.describe(failed).hint
 
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EFBIG])
@@ -145,11 +148,11 @@ def test_a_hook_that_failed_says_what_came_of_it_and_how_to_switch_it_off() -> N
         "hook_failed",
         'The hook "marker" failed at before_request: no such luck.',
     )
-    assert info.hint is not None
-    assert info.hint.startswith("Nothing was sent. ")
+
+    assert info.word_hint().startswith("Nothing was sent. ")
     late = errors.describe(ContextHookError("marker", "turn_end"))
-    assert late.hint is not None
-    assert late.hint.startswith("The answer is kept. ")
+
+    assert late.word_hint().startswith("The answer is kept. ")
 
 
 @pytest.mark.parametrize(
@@ -161,4 +164,4 @@ def test_a_hook_that_failed_says_what_came_of_it_and_how_to_switch_it_off() -> N
 )
 def test_the_hint_names_what_keeps_a_file_from_being_written(number: int, hint: str) -> None:
     failed = errors.storage_failed(Path("/notes/a.md"), OSError(number, os.strerror(number)))
-    assert failed.hint == hint
+    assert errors.describe(failed).word_hint() == hint

@@ -4,7 +4,7 @@ from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QAccessible, QPainter, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QWidget
 
-from app.config.schema import adapt_hint, use_labels
+from app.config.schema import use_labels
 from app.errors import ErrorInfo
 from ui.chat.message.answer_status import paint_callout
 from ui.theme import Theme
@@ -13,7 +13,7 @@ from ui.widgets.controls import IconLabel, make_wrapped_label, one_line
 from ui.widgets.geometry import OUTDENT
 from ui.widgets.layouts import align, grow, make_column, make_row, stretch
 from ui.widgets.surfaces import AccessibleFrame
-from ui.widgets.texts import from_left
+from ui.widgets.texts import from_left, word_hint
 from vault.notes.text.sentences import split_sentences
 
 __all__ = ["Failure"]
@@ -82,7 +82,7 @@ class Failure(AccessibleFrame):
             icon_name, ways_out = _TOO_LONG_FOR_SERVICE
         first, *rest = split_sentences(use_labels(one_line(info.message))) or [""]
         self.title = make_wrapped_label(from_left(first.rstrip(".")), "ui_strong")
-        detail = " ".join([*rest, one_line(adapt_hint(info.hint))]).strip()
+        detail = " ".join([*rest, one_line(word_hint(info.hint))]).strip()
         self.detail = make_wrapped_label(from_left(detail), "caption", "secondary")
         self.detail.setVisible(bool(detail))
         self.setAccessibleName(f"{first} {detail}".strip())

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
-from app.config.schema import adapt_hint
 from app.errors import describe
 from app.library.projects import Project, find_project_folder
 from app.sessions.session_info import SessionInfo
@@ -15,6 +14,7 @@ from ui.tasks import LatestOnly
 from ui.widgets.buttons import DISMISS, ButtonText
 from ui.widgets.completion_list import Choice
 from ui.widgets.dialogs import choose_folder
+from ui.widgets.texts import word_hint
 
 __all__ = ["ProjectController"]
 
@@ -178,4 +178,4 @@ class ProjectController(ChatController):
         info = describe(error)
         middle = self._frame.middle
         dismiss = (DISMISS, middle.clear_notice)
-        middle.show_notice("amber", info.message, adapt_hint(info.hint), dismiss)
+        middle.show_notice("amber", info.message, word_hint(info.hint), dismiss)

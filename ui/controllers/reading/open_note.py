@@ -26,6 +26,7 @@ from ui.markdown.note_parts import cut_parts
 from ui.notify import open_address
 from ui.panels.notes.image import OpenImage
 from ui.tasks import LatestOnly
+from ui.widgets.texts import word_hint
 from vault.notes.links import LinkResolver
 from vault.notes.note import Note, ReadOptions
 
@@ -318,7 +319,9 @@ class ReadingController(ChatController):
             self._show_image(found)
         else:
             is_image = is_image_link(visit.path)
-            self._panel.show_error(visit.path, found.message, found.hint or "", is_image=is_image)
+            self._panel.show_error(
+                visit.path, found.message, word_hint(found.hint), is_image=is_image
+            )
         self._panel.head.show_steps(
             has_back=self._visits.can_go_back,
             has_forward=self._visits.can_go_forward,

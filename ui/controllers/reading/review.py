@@ -5,12 +5,12 @@ from functools import partial
 
 from PySide6.QtCore import QTimer
 
-from app.config.schema import adapt_hint
 from app.errors import describe
 from app.library.review import ReviewResult
 from ui.controllers.session import Collaborators, Controller
 from ui.tasks import Task
 from ui.widgets.buttons import ButtonText
+from ui.widgets.texts import word_hint
 from vault.review.findings import Finding
 from vault.review.review import ReviewProgress
 
@@ -133,7 +133,7 @@ class ReviewController(Controller):
         if task is self._task:
             self._task, self._has_failed = None, True
             info = describe(error)
-            self._panel.show_error(info.message, adapt_hint(info.hint))
+            self._panel.show_error(info.message, word_hint(info.hint))
 
     def _on_finished(self, task: Task) -> None:
         if task is self._task:  # no result arrived, so it was stopped

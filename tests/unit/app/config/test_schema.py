@@ -1,6 +1,6 @@
 import pytest
 
-from app.config.schema import adapt_hint, check, schema
+from app.config.schema import check, schema
 from app.config.settings import SECTIONS, Settings
 from app.errors import BadSetting
 
@@ -107,20 +107,3 @@ def test_blanks_around_an_address_are_no_part_of_it(key: str, blank: str) -> Non
 def test_an_unknown_key_is_refused_by_name() -> None:
     with pytest.raises(BadSetting, match="contextTurns"):
         check("contextTurns", 5)
-
-
-@pytest.mark.parametrize(
-    ("hint", "adapted"),
-    [
-        (None, ""),
-        ("Try again.", "Try again."),
-        ("Name one with --vault DIR, or set `vault.path`.", ""),
-        (
-            "Choose another embedding.model. `strata doctor` tests it.",
-            'Choose another "Embedding model".',
-        ),
-        ("`--attach` takes full paths.", ""),
-    ],
-)
-def test_hints_in_the_window_name_no_commands(hint: str | None, adapted: str) -> None:
-    assert adapt_hint(hint) == adapted

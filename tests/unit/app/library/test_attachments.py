@@ -260,7 +260,7 @@ def test_a_name_inside_the_notes_that_leads_outside_is_refused(attachments, vaul
         named = str(vault / name) if whole else name
         with pytest.raises(InvalidRequest, match="is a link out of the folder of notes") as caught:
             attachments.segments([named])
-        assert str(outside / "secret.txt") in caught.value.hint
+        assert str(outside / "secret.txt") in str(caught.value.hint[0])
         with pytest.raises(InvalidRequest):
             attachments.segments([], [Selection(named, 1, 1)])
     (segment,) = attachments.segments([str(outside / "secret.txt")])
@@ -288,7 +288,7 @@ def test_a_hidden_file_is_attached_only_after_the_user_agreed(
     for name in names:
         with pytest.raises(InvalidRequest, match="hidden file") as caught:
             attachments.segments([name])
-        assert caught.value.hint.endswith(f": hidden:{name}")
+        assert str(caught.value.hint[0]).endswith(f": hidden:{name}")
         with pytest.raises(InvalidRequest, match="hidden file"):
             attachments.segments([], [Selection(name, 1, 1)])
         (segment,) = attachments.segments([f"hidden:{name}"])

@@ -12,7 +12,6 @@ from app.assistant import Assistant
 from app.paths import Paths
 from app.rpc.requests import LONGEST_LINE
 from app.rpc.server import RPC
-from app.rpc.wire import adapt_hint
 from app.wiring import build
 from chains.cancel import CancelToken
 from chains.events import IndexProgressed
@@ -266,22 +265,6 @@ def test_the_hint_about_an_unknown_entry_names_the_request_that_lists_them(calle
     caller.turn("Hello?")
     hint = caller.error("regenerate", entry="ffffffff")["hint"]
     assert hint == "`get_entries` shows those that there are."
-
-
-@pytest.mark.parametrize(
-    ("hint", "adapted"),
-    [
-        (
-            "Name one with --vault DIR, or for good with `strata settings set vault.path DIR`.",
-            "Name one with `strata rpc --vault DIR`, or for good with "
-            "`set_setting{key: vault.path, value: DIR}`.",
-        ),
-        ("`strata doctor` names it.", "`strata doctor` names it."),
-        (None, None),
-    ],
-)
-def test_a_command_that_no_request_replaces_is_kept(hint: str | None, adapted: str | None) -> None:
-    assert adapt_hint(hint) == adapted
 
 
 def test_no_warning_names_a_command_that_a_request_replaces(

@@ -73,7 +73,7 @@ def test_a_deleted_chat_is_only_in_the_bin_and_comes_back_as_it_was(
     for use in (store.open, store.read, store.info, store.delete):
         with pytest.raises(SessionMissing, match="is in the bin") as caught:
             use(session)
-        assert f"strata sessions restore {session}" in str(caught.value.hint)
+        assert f"strata sessions restore {session}" in str(caught.value.hint[0])
     store.bin.restore(session)
     assert list_ids(store) == ([session], [])
     assert (store.info(session), store.file(session).read_bytes()) == (before, content)
@@ -360,7 +360,7 @@ def test_what_lies_in_the_place_of_the_bin_hinders_only_deletions(
     for delete in (store.delete, store.delete_for_good):
         with pytest.raises(StorageFailed, match="bin is no folder") as caught:
             delete(session)
-        assert str(caught.value.hint).startswith("Move it away")
+        assert str(caught.value.hint[0]).startswith("Move it away")
     assert store.bin.remove_expired() == ()
     assert {info.session for info in store.list()} == {session, begun}
     with pytest.raises(SessionMissing if kind == "link" else StorageFailed):

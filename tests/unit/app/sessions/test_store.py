@@ -338,7 +338,7 @@ def test_a_chat_of_a_newer_version_is_read_and_not_written(store: SessionStore) 
     edited(store, session, {0: {"version": 3}})
     with pytest.raises(InvalidRequest, match="newer version") as refused:
         store.open(session)
-    assert f"sessions fork {session}" in str(refused.value.hint)
+    assert f"sessions fork {session}" in str(refused.value.hint[0])
     assert texts_of(store.read(session)) == ["first"]
 
 

@@ -155,7 +155,7 @@ def test_an_overflow_is_known_by_its_code_where_the_words_do_not_say_it(call, na
 def test_the_way_out_of_a_services_overflow_is_not_a_higher_threshold(call):
     overflow = answered(call, 400, OVERFLOWS[0])
     assert isinstance(overflow, ContextOverflow)
-    assert overflow.ways_out[0].startswith("Lower autoCompactThreshold")
+    assert str(overflow.ways_out[0]).startswith("Lower autoCompactThreshold")
     assert "Example" in str(overflow)
 
 
