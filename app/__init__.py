@@ -22,14 +22,14 @@
     commands, doctor  Slash commands of the window; the checks of `strata doctor`.
     errors      This package's errors; conversion of any error to a code, a sentence and a hint.
     faults      Log unexpected exceptions from any thread.
-    crashes/    Record crashes of Strata's processes, and report them at the next start.
-    secret_text  Recognise secrets in texts, addresses and arguments.
-    log         The log file, which contains neither the text of notes nor keys.
+    crashes/    Record crashes, and report them. secret_text: recognise secrets in texts.
+    log         The log file, without the text of notes and without keys.
     ledger      The file that lists every call that leaves Strata, written before the call.
+    spending    What calls to models cost, and the limits that hold them back.
+    line_file   A file of JSON lines that several processes append to.
     state_db    The database state.db: last requests, list of chats, large tool results.
     request_images  Encode stored requests as JSON for state.db, with each image only once.
-    migrations  Migrate state.db to the current version.
-    paths       The folders and files of Strata itself.
+    migrations  Migrate state.db. paths: the folders and files of Strata itself.
 
 This package may import chains, context, vault, resources, third-party libraries and, in `__main__`,
 `ui.main`, which starts the window. It must not import PySide6. Heavy libraries are imported where

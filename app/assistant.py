@@ -25,8 +25,9 @@ from app.sessions.agent import AgentBuilder
 from app.sessions.ask import TurnRunner
 from app.sessions.session_info import SessionInfo
 from app.sessions.store import SessionStore
-from app.sessions.turn_builder import TurnBuilder
+from app.sessions.turn_builder import CallStores, TurnBuilder
 from app.sessions.user_messages import find_last_mode
+from app.spending import Spending
 from chains.cancel import CancelToken
 from chains.events import Event, IndexProgressed, Mode
 from chains.models import EXTRACTIVE
@@ -67,6 +68,7 @@ class Assistant:
         settings: the user's settings.
         sessions: the chats.
         ledger: the list of all outgoing calls.
+        spending: what calls to models cost, and the limits.
         customization: the user's prompts, long-term memories and hooks, and whether the user has
             accepted the vault's AGENTS.md.
         projects: the projects with their settings.
@@ -87,6 +89,7 @@ class Assistant:
         self.settings = settings
         self.sessions = sessions
         self.ledger = ledger = Ledger(paths.ledger)
+        self.spending = Spending(paths.spending, settings)
         self._vault = vault = OpenVault(paths, settings, lambda: ledger, embedder)
         self.projects = Projects(paths, vault)
         self.customization = UserCustomization(paths, settings, vault, self.projects)
@@ -245,8 +248,7 @@ class Assistant:
             self.settings,
             vault,
             customization,
-            self.ledger,
-            self._learned,
+            CallStores(self.ledger, self.spending, self._learned),
             self.agents,
             lambda: Attachments(vault.vault, self._pages, self._images),
             projects,

@@ -119,7 +119,8 @@ def _is_damaged(assistant: Assistant, session: str) -> bool:
 def _check_files(assistant: Assistant) -> Iterator[Check]:
     """Name the folders that stand where files belong."""
     paths = assistant.paths
-    for file in (paths.ledger, paths.learned_models, paths.model_files, paths.log_file):
+    kept = (paths.ledger, paths.spending, paths.learned_models, paths.model_files)
+    for file in (*kept, paths.log_file):
         if file.is_dir():
             failed = storage_failed(file, IsADirectoryError(errno.EISDIR, ""))
             yield Check("files", False, " ".join(map(str, (failed, *failed.hint))))

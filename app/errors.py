@@ -62,6 +62,11 @@ _HINTS: Mapping[type[Exception], Hint] = {
         Fix("Choose a model that sees images, or detach the image."),
         Fix("{} and the list of models say “images” beside those that do.", Command("models")),
     ),
+    chains.SpendingLimitReached: (
+        "Raise spending.dayLimit or spending.monthLimit. To send it once, add "
+        "`--set spending.dayLimit=0 --set spending.monthLimit=0` to the command. `strata spending` "
+        "shows what was spent."
+    ),
     chains.LedgerFailed: "See that it is a file that can be written, and has room, and try again.",
     vault.DiskFull: "Make room on the disk and try again.",
     vault.EmbedderFailed: (

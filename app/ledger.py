@@ -7,10 +7,7 @@ older half is removed.
 
 import json
 import logging
-import os
-import threading
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,24 +15,13 @@ from secrets import token_hex
 from typing import Any, Final
 
 from app.errors import StorageFailed, storage_errors
+from app.line_file import LineFile, describe_failure
 from chains.errors import LedgerFailed
 from chains.ledger import OutgoingCall
-from resources.system.calls import read_at, shorten_file
-from resources.system.files import (
-    acquire_lock,
-    create_empty,
-    make_private_folder,
-    open_file,
-    write_all,
-    write_atomically,
-)
-from vault.database_file import set_aside
 
 __all__ = ["Ledger"]
 
 MAX_BYTES: Final = 4_000_000
-LOCK_WAIT_S: Final = 5.0
-_LINE_START: Final = b'{"id"'
 
 _log = logging.getLogger(__name__)
 
@@ -50,10 +36,8 @@ class Ledger:
             path: the path of the file.
             max_bytes: the size above which the older half of the file is removed.
         """
-        self._path = path
+        self._file = LineFile(path)
         self._max_bytes = max_bytes
-        self._lock = threading.Lock()
-        self._is_checked = False
 
     def record(self, call: OutgoingCall) -> "LedgerRecord":
         """Record a call before it is made. See `chains.ledger.LedgerPort`.
@@ -66,7 +50,7 @@ class Ledger:
         try:
             self._append({"id": id, "at": at, **asdict(call)})
         except (OSError, StorageFailed) as error:
-            raise LedgerFailed(call.host, _describe(self._path, error)) from error
+            raise LedgerFailed(call.host, describe_failure(self._file.path, error)) from error
         return LedgerRecord(self, id)
 
     def list_calls(self) -> list[dict[str, Any]]:
@@ -75,10 +59,8 @@ class Ledger:
         Raises:
             StorageFailed: the ledger cannot be read.
         """
-        with storage_errors(self._path), self._hold_lock():
-            if not self._path.exists():
-                return []
-            return _join_results(self._read_lines())
+        with storage_errors(self._file.path), self._file.hold_lock():
+            return _join_results(self._file.read())
 
     def add_result(self, id: str, bytes_in: int, tokens: int | None) -> None:
         """Add the result of an outgoing call to the ledger. Failures are only logged.
@@ -94,77 +76,20 @@ class Ledger:
             _log.warning("The result of a call is not in the ledger: %s", error)
 
     def _append(self, line: Mapping[str, Any]) -> None:
-        content = _encode(line)
-        with self._hold_lock():
-            if not self._is_checked and self._path.exists():
-                self._read_lines()  # renames the file if it is damaged
-            self._is_checked = True
-            size = self._write(content)
+        with self._file.hold_lock():
+            size = self._file.append(line)
             if size > self._max_bytes:
                 self._remove_older_half()
 
-    def _write(self, content: bytes) -> int:
-        """Append a line completely or not at all, and return the new size of the file."""
-        if not os.path.lexists(self._path):
-            create_empty(self._path)
-        handle = open_file(self._path, os.O_RDWR | os.O_APPEND)
-        try:
-            size = os.fstat(handle).st_size
-            if size and read_at(handle, 1, size - 1) != b"\n":
-                content = b"\n" + content  # after a line that a crash cut off
-            try:
-                write_all(handle, content)
-            except OSError:
-                shorten_file(handle, size)
-                raise
-            return size + len(content)
-        finally:
-            os.close(handle)
-
-    def _read_lines(self) -> list[dict[str, Any]]:
-        """Read the valid lines of the ledger.
-
-        A damaged file is renamed, and its valid lines are copied to a new one. A line that was cut
-        off by a crash is skipped.
-        """
-        handle = open_file(self._path, os.O_RDONLY)
-        with os.fdopen(handle, "rb") as file:
-            raw = file.read()
-        lines = [(line, _decode(line)) for line in raw.split(b"\n") if line]
-        good = [line for _, line in lines if line is not None]
-        if any(line is None and not text.startswith(_LINE_START) for text, line in lines):
-            aside = set_aside(self._path)
-            _log.warning("%s was damaged and is kept as %s", self._path, aside)
-            write_atomically(self._path, b"".join(map(_encode, good)))
-        return good
-
     def _remove_older_half(self) -> None:
-        kept: list[bytes] = []
+        kept: list[Mapping[str, Any]] = []
         size = 0
-        for line in reversed(self._read_lines()):
-            encoded = _encode(line)
-            size += len(encoded)
+        for line in reversed(self._file.read()):
+            size += len(json.dumps(line)) + 1
             if size > self._max_bytes // 2 and kept:
                 break
-            kept.append(encoded)
-        write_atomically(self._path, b"".join(reversed(kept)))
-
-    @contextmanager
-    def _hold_lock(self) -> Iterator[None]:
-        with self._lock:
-            make_private_folder(self._path.parent)
-            name = self._path.with_suffix(".lock")
-            with storage_errors(name):
-                # Only read, so that the ledger can be listed in a folder that cannot be written.
-                handle = open_file(name, os.O_RDONLY | os.O_CREAT)
-            try:
-                try:
-                    acquire_lock(handle, name, LOCK_WAIT_S)
-                except TimeoutError:
-                    raise StorageFailed(f"{name} is held by another process.") from None
-                yield
-            finally:
-                os.close(handle)
+            kept.append(line)
+        self._file.replace(reversed(kept))
 
 
 class LedgerRecord:
@@ -177,20 +102,6 @@ class LedgerRecord:
     def finish(self, bytes_in: int, tokens: int | None = None) -> None:
         """Add the call's result to the ledger. See `chains.ledger.OpenRecord`."""
         self._ledger.add_result(self._id, bytes_in, tokens)
-
-
-def _encode(line: Mapping[str, Any]) -> bytes:
-    # A path that is not UTF-8 contains surrogates, which only ASCII-escaped JSON can hold.
-    return json.dumps(line).encode() + b"\n"
-
-
-def _decode(line: bytes) -> dict[str, Any] | None:
-    """Decode a line of the ledger, or return None if the line is damaged."""
-    try:
-        found = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) and isinstance(found.get("id"), str) else None
 
 
 def _join_results(lines: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -221,9 +132,3 @@ def _read_count(line: Mapping[str, Any], key: str) -> int | None:
     """Return a number by its key in a line of the ledger, or None if it is missing or damaged."""
     value = line.get(key)
     return value if isinstance(value, int) else None
-
-
-def _describe(path: Path, error: Exception) -> str:
-    if isinstance(error, OSError):
-        return f"{path} cannot be written ({(error.strerror or str(error)).lower()})."
-    return str(error)

@@ -109,6 +109,11 @@ class Paths:
         return self.state / "ledger.log"
 
     @property
+    def spending(self) -> Path:
+        """The file with what calls to models cost."""
+        return self.state / "spending.log"
+
+    @property
     def mcp(self) -> Path:
         """The folder with the approvals of MCP servers."""
         return self.state / "mcp"

@@ -21,9 +21,9 @@ turn        run_turn: hooks, retrieve, fit attachments, prepare, store, stream, 
 - `models`: the limits, prices and abilities of models. `providers`: their names, hosts and keys.
 - `tokenizer`: counts tokens with the model's encoding.
 - `prompts`: the shipped prompts and the user's customization: prompts, instructions and hooks.
-- `folders`: the folder names in the prompt of an agent. `ledger`: records each outgoing call.
+- `folders`: the folder names in an agent's prompt. `ledger`: records each outgoing call.
 - `cancel`: the token that stops running work. `concurrency`: the pool that calls run in.
-- `event_loop`: the thread that runs asyncio code.
+- `event_loop`: the thread that runs asyncio code. `spending`: the interface of spending limits.
 
 A `request.turn.Turn` has all that is needed to answer a message; the four ways of answering are the
 rows of `request.ask.MODES`. `turn.run.run_turn` is a generator that answers a turn, in the thread

@@ -17,6 +17,7 @@ ChainError
     ├── BadRequest       the service rejects the request
     ├── QuotaUsedUp      the account at the service has no quota or credit left
     ├── WrongAddress     the address leads to a web page
+    ├── SpendingLimitReached  the call may cost more than the user's limit leaves
     ├── LocalModelFailed a model file cannot be opened, or its process ended
     ├── ClientNotLoaded  the library that calls services cannot be imported
     └── Offline          the call would leave this computer while privacy.offline is on
@@ -28,7 +29,7 @@ is too long for the model raises `context.errors.ContextOverflow`.
 
 import math
 from collections.abc import Sequence
-from typing import ClassVar, Final
+from typing import ClassVar, Final, Literal
 
 __all__ = [
     "MODEL_ERRORS",
@@ -50,9 +51,13 @@ __all__ = [
     "ProposalOutdated",
     "QuotaUsedUp",
     "RateLimited",
+    "SpendingLimitReached",
     "ToolFailed",
     "WrongAddress",
+    "format_dollars",
 ]
+
+SpendingPeriod = Literal["day", "month"]
 
 
 class ChainError(Exception):
@@ -284,6 +289,40 @@ class Offline(ModelError):
         )
 
 
+class SpendingLimitReached(ModelError):
+    """A call may cost more than the user's spending limit leaves, so it was not made.
+
+    Attributes:
+        period: the period of the limit.
+        most: the most that the call can cost, in dollars.
+        spent: what was spent in the period so far, in dollars.
+        limit: the limit of the period, in dollars.
+    """
+
+    code = "spending_limit"
+
+    def __init__(
+        self, service: str, *, period: SpendingPeriod, most: float, spent: float, limit: float
+    ) -> None:
+        word = {"day": "today", "month": "this month"}[period]
+        super().__init__(
+            f"This call may cost {format_dollars(most)}, and {format_dollars(spent)} of "
+            f"{format_dollars(limit)} were spent {word}. It was not sent, and your message is "
+            "kept.",
+            service=service,
+            reason=f"it may pass the spending limit of {format_dollars(limit)} {word}",
+        )
+        self.period: SpendingPeriod = period
+        self.most, self.spent, self.limit = most, spent, limit
+
+
+def format_dollars(amount: float) -> str:
+    """Format an amount of money, such as `$12.50`, or `$0.0012` with two digits that say it."""
+    if amount >= 0.095 or amount <= 0:
+        return f"${amount:,.2f}"
+    return f"${amount:.4f}" if amount >= 0.0001 else "less than $0.0001"
+
+
 def _format_wait(seconds: float) -> str:
     """Format a waiting time, such as `3 minutes`, rounded up."""
     for unit, length in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
@@ -301,5 +340,6 @@ MODEL_ERRORS: Final = (
     BadRequest,
     QuotaUsedUp,
     WrongAddress,
+    SpendingLimitReached,
     Offline,
 )

@@ -29,6 +29,7 @@ from chains.errors import (
     ModelUnavailable,
     Offline,
     RateLimited,
+    SpendingLimitReached,
 )
 from chains.events import Usage
 from chains.llm.failures import classify_failure
@@ -80,7 +81,7 @@ class LiteLLMModel:
         key_for: returns a provider's key, or None.
         offline: whether to refuse all hosts except this computer.
         pause: waits before a failed call is repeated.
-        recorder: records each call in the ledger before it is made.
+        recorder: records each call before it is made, and holds it to the spending limit.
         shapes: remembers the shape of the requests that this model takes.
         max_seconds: how long an answer may take, or 0 for no limit.
     """
@@ -121,9 +122,10 @@ class LiteLLMModel:
         shaped = ShapedRequest(request, self._endpoint, key, self._shapes)
         started_s = CLOCK.now()
         while True:
+            record = self._recorder.open_record(request, self._endpoint)
+            started_s += record.check(cancel)
             patience = Patience(self._limits, CLOCK, started_s)
             try:
-                record = self._recorder.open_record(request)
                 yield from self._send(shaped, record, patience, cancel)
             except ModelError as error:
                 if shaped.reshape(error):
@@ -220,6 +222,7 @@ class LiteLLMModel:
         def take(piece: AnswerPiece) -> bool:
             if piece.usage is not None:
                 record.tokens = piece.usage.prompt_tokens + piece.usage.completion_tokens
+                record.cost = piece.usage.cost
             return emit(piece)
 
         key, call = self._open_call(built, record, emit, take)
@@ -234,7 +237,7 @@ class LiteLLMModel:
                     deque(stream, maxlen=0)  # its pieces are emitted while it is read
                 else:
                     read_chunks(stream, take, self._price, lambda: call.reader.has_finish_reason)
-        except LedgerFailed:
+        except (LedgerFailed, SpendingLimitReached):
             raise
         except Exception as error:
             owner = endpoint.key_owner
@@ -242,7 +245,8 @@ class LiteLLMModel:
                 error, call, service=endpoint.service, key=key, key_owner=owner
             ) from error
         finally:
-            record.finish(call.reader.bytes_in)
+            is_billed = not (built.is_reported and call.is_unbilled)
+            record.finish(call.reader.bytes_in, is_billed=is_billed)
 
     def _open_call(
         self,

@@ -3,6 +3,7 @@
 The models are listed in a table that ships with litellm and is read without importing it.
 """
 
+import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -60,6 +61,10 @@ KEYLESS: Final = frozenset(
 # Fields of the table that say what a model supports.
 TOOLS: Final = "supports_function_calling"
 IMAGES: Final = "supports_vision"
+_ABOVE: Final = re.compile(r"_above_(\d+)k_tokens")
+_INPUT: Final = "input_cost_per_token"
+_OUTPUT: Final = "output_cost_per_token"
+_CACHED: Final = "cache_creation_input_token_cost"
 # Providers that refuse a request with tool calls in its history, but without tools.
 NEED_TOOLS: Final = frozenset({"anthropic", "bedrock"})
 # Providers that accept cache marks. Others may reject a request that has them.
@@ -175,6 +180,43 @@ def find_entry(wire_name: str, provider: str) -> Mapping[str, Any]:
     bare = wire_name.removeprefix(f"{provider}/")
     entry: Mapping[str, Any] = _load_table().get(wire_name) or _load_table().get(bare) or {}
     return entry if str(entry.get("litellm_provider", "")).startswith(provider) else {}
+
+
+def price_call(
+    endpoint: Endpoint, prompt_tokens: int, answer_tokens: int, is_marked: bool
+) -> float | None:
+    """Return the most that a call can cost in dollars, or None if its price is not known.
+
+    A call to a model on this computer costs nothing.
+
+    Args:
+        endpoint: the address of the model.
+        prompt_tokens: the tokens of the request.
+        answer_tokens: the most tokens of the answer.
+        is_marked: whether the service is asked to cache a part of the request, which costs more.
+    """
+    if endpoint.is_local:
+        return 0.0
+    if endpoint.api_base and "://" in endpoint.key_owner:
+        return None  # the prices of an unknown server
+    prices = find_entry(endpoint.wire_name, endpoint.provider)
+    into = _find_price(prices, _INPUT, prompt_tokens)
+    if is_marked:
+        into = max(into, _find_price(prices, _CACHED, prompt_tokens))
+    cost = prompt_tokens * into + answer_tokens * _find_price(prices, _OUTPUT, prompt_tokens)
+    return cost or None  # no service is free, so its price is missing
+
+
+def _find_price(prices: Mapping[str, Any], field: str, prompt_tokens: int) -> float:
+    """Return the highest price of a token that holds for a request of a size, or 0."""
+    found = [0.0]
+    for name, price in prices.items():
+        if not isinstance(price, int | float) or not name.startswith(field):
+            continue
+        above = _ABOVE.fullmatch(name, len(field))
+        if name == field or (above is not None and prompt_tokens > int(above[1]) * 1_000):
+            found.append(float(price))
+    return max(price for price in found if math.isfinite(price))
 
 
 @cache

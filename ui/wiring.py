@@ -12,6 +12,7 @@ from app.assistant import Assistant
 from ui.controllers.agent.approvals import ApprovalController
 from ui.controllers.agent.edits import EditsController
 from ui.controllers.agent.memory import MemoryController
+from ui.controllers.agent.spending import SpendingController
 from ui.controllers.attachments import AttachmentPicker
 from ui.controllers.chats.actions import ChatActionController
 from ui.controllers.chats.bin import ChatBinController
@@ -125,9 +126,10 @@ def make_controllers(
 
 
 def _follow_agents(shared: Collaborators, session: SessionController) -> None:
-    """Show what agents changed in notes and memories, in the open chat."""
+    """Show what agents changed in notes and memories, and ask before a limit is passed."""
     EditsController(shared, session)
     MemoryController(shared, session)
+    SpendingController(shared)
 
 
 def _open_drafts(file: Path, parent: WindowFrame) -> DraftStore:

@@ -38,6 +38,7 @@ _PLACES: Final = {
     "model_files.json": "model_files",
     "edits": "edits",
     "reviews": "reviews",
+    "spending.log": "spending",
     STATE_DB: "state_db",
 }
 _FOLDERS: Final = frozenset(

@@ -1,4 +1,4 @@
-"""The verbs for settings, API keys, the ledger, instructions and memories.
+"""The verbs for settings, API keys, the ledger, spending, instructions and memories.
 
 API keys are read from standard input, which keeps them out of the process list and the shell
 history.
@@ -168,6 +168,13 @@ def _read_key(owner: str, *, allows_plain_http: bool) -> str:
     return key.strip()
 
 
+def show_spending(_args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
+    """Run `strata spending`, and return the exit code."""
+    found = assistant.spending.summarise()
+    output.show(found.to_dict, map(escape_text, (*found.describe(), *found.describe_models())))
+    return 0
+
+
 def show_ledger(_args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
     """Run `strata ledger`, and return the exit code."""
     calls = assistant.ledger.list_calls()
@@ -316,4 +323,5 @@ SETTINGS_VERBS: Final[Mapping[str, Callable[[argparse.Namespace, Assistant, Outp
     "keys": change_keys,
     "models": list_models,
     "ledger": show_ledger,
+    "spending": show_spending,
 }

@@ -23,6 +23,7 @@ SECTIONS: Final = (
     "Keyboard",
     "Vault and index",
     "Models",
+    "Spending",
     "Context",
     "Retrieval",
     "Agent",
@@ -177,6 +178,29 @@ class Settings(BaseModel):
         "Titles by the model",
         "Let the model name a chat after its first answer, which takes one short call. Off: the "
         "first words are the title.",
+    )
+    spending_day_limit: float = _define_setting(
+        "spending.dayLimit",
+        0.0,
+        "Spending",
+        "Limit for a day",
+        "No call to a model that may cost more than what is left of it is made without asking. 0: "
+        "no limit. Calls to models whose price is not known are not held back.",
+        ge=0,
+        le=100_000,
+        allow_inf_nan=False,
+        unit="dollars",
+    )
+    spending_month_limit: float = _define_setting(
+        "spending.monthLimit",
+        0.0,
+        "Spending",
+        "Limit for a month",
+        "The same for a month of the calendar. 0: no limit.",
+        ge=0,
+        le=100_000,
+        allow_inf_nan=False,
+        unit="dollars",
     )
     auto_compact_threshold: int = _define_setting(
         "autoCompactThreshold",

@@ -39,6 +39,7 @@ class NoteRequests:
         }
         self.quick: Mapping[type[asked.RpcRequest], Callable[..., Json]] = {
             asked.ListCalls: self._list_calls,
+            asked.GetSpending: self._show_spending,
             asked.ForgetMemory: self._forget_memory,
             asked.GetMemory: self._read_memory,
             asked.ListMemories: self._list_memories,
@@ -68,6 +69,9 @@ class NoteRequests:
 
     def _list_calls(self, _request: asked.ListCalls) -> Json:
         return {"calls": self._assistant.ledger.list_calls()}
+
+    def _show_spending(self, _request: asked.GetSpending) -> Json:
+        return self._assistant.spending.summarise().to_dict()
 
     def _read_memory(self, request: asked.GetMemory) -> Json:
         session = asked.require_chat(request)

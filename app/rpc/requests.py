@@ -527,6 +527,10 @@ class ListCalls(RpcRequest):
     """List every call that left Strata, and the notes in it."""
 
 
+class GetSpending(RpcRequest):
+    """Get what was spent today and this month, and the limits."""
+
+
 class Shutdown(RpcRequest):
     """Cancel all running requests, and stop the server."""
 
@@ -547,6 +551,7 @@ _TYPES: Final[Mapping[str, type[RpcRequest]]] = {
     "get_entries": GetEntries,
     "get_memory": GetMemory,
     "get_project": GetProject,
+    "get_spending": GetSpending,
     "get_state": GetState,
     "index": Index,
     "instructions": Instructions,

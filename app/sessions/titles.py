@@ -70,7 +70,7 @@ class ChatTitles:
 
     def _call(self, chat: Session, opening: _Opening, cancel: CancelToken) -> ChatTitle | None:
         ask = Ask("", "chat", opening.model)
-        turn = self._builder.equip_turn(self._builder.begin_turn(ask, chat, cancel))
+        turn = self._builder.equip_turn(self._builder.begin_turn(ask, chat, cancel, may_ask=False))
         return write_title(turn, opening.question, opening.answer)
 
     def _store(self, session: str, made: ChatTitle) -> str:

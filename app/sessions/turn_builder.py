@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +17,7 @@ from app.library.open_vault import OpenVault
 from app.library.projects import Projects
 from app.sessions.agent import WHOLE_VAULT, AgentBuilder, AgentScope
 from app.sessions.session import Session
+from app.spending import Spending
 from chains.cancel import CancelToken
 from chains.gguf.process import ModelRunner
 from chains.ledger import LedgerPort
@@ -35,6 +36,21 @@ if TYPE_CHECKING:
     from chains.turn.calls import ModelCheck
 
 
+@dataclass(frozen=True)
+class CallStores:
+    """What is kept about the calls to models.
+
+    Attributes:
+        ledger: records each outgoing call before it is made.
+        spending: what calls cost, and the limits.
+        learned: what services said when they refused a request.
+    """
+
+    ledger: LedgerPort
+    spending: Spending
+    learned: LearnedPort
+
+
 class TurnBuilder:
     """Builds turns. Thread-safe.
 
@@ -48,14 +64,12 @@ class TurnBuilder:
         settings: SettingsStore,
         vault: OpenVault,
         customization: UserCustomization,
-        ledger: LedgerPort,
-        learned: LearnedPort,
+        stores: CallStores,
         agents: AgentBuilder,
         open_attachments: Callable[[], Attachments],
         projects: Projects,
     ) -> None:
-        self._ledger, self._learned = ledger, learned
-        self._settings = settings
+        self._stores, self._settings = stores, settings
         self._vault = vault
         self._projects = projects
         self._customization = customization
@@ -98,10 +112,15 @@ class TurnBuilder:
         session: SessionPort | None = None,
         cancel: CancelToken | None = None,
         changes: Mapping[str, object] | None = None,
+        *,
+        may_ask: bool = True,
     ) -> Turn:
         """Build a turn without attachments, which take time, and without notes and tools.
 
-        The arguments are those of `build_turn`.
+        The other arguments are those of `build_turn`.
+
+        Args:
+            may_ask: whether the user is asked before a call may pass a spending limit.
         """
         self._settings.refresh()  # another program may have switched `privacy.offline` on
         values = self._settings.values_with(changes) if changes else self._settings.values
@@ -112,8 +131,9 @@ class TurnBuilder:
             TurnPorts(
                 secrets.key_for,
                 resolve=self.attachments.resolve,
-                ledger=self._ledger,
-                learned=self._learned,
+                ledger=self._stores.ledger,
+                spending=self._stores.spending.open_turn(may_ask=may_ask),
+                learned=self._stores.learned,
                 local=self.local,
             ),
             session or SessionView(),

@@ -21,8 +21,8 @@
 `chains.model` combines these modules with LiteLLM.
 
 This package may import `chains.cancel`, `chains.concurrency`, `chains.errors`, `chains.events`,
-`chains.ledger`, `chains.turn_answer`, `chains.citations`, context and vault. It sends a key only to
-the key's own server, and does not follow redirects.
+`chains.ledger`, `chains.spending`, `chains.turn_answer`, `chains.citations`, context and vault. It
+sends a key only to the key's own server, and does not follow redirects.
 """
 
 __all__ = [

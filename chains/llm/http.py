@@ -18,7 +18,7 @@ from time import time
 from typing import TYPE_CHECKING, Any, Final
 from urllib.request import getproxies
 
-from chains.errors import LedgerFailed, ModelUnavailable, Offline
+from chains.errors import LedgerFailed, ModelUnavailable, Offline, SpendingLimitReached
 from chains.llm.incoming.patience import FIRST_WORD_S
 from chains.llm.incoming.pieces import AnswerPiece
 from chains.llm.incoming.response import ResponseReader
@@ -82,7 +82,7 @@ class WireCall:
             fill: maps each placeholder in the body to the JSON that replaces it when the body is
                 sent.
             record: records the host and the size of the body before it is sent. If it raises
-                `LedgerFailed`, the call is not made.
+                `LedgerFailed` or `SpendingLimitReached`, the call is not made.
             on_piece: receives the pieces of an answer that is read here, and returns whether
                 anybody still reads them.
         """
@@ -90,7 +90,7 @@ class WireCall:
         self.status: int | None = None
         self.reader = ResponseReader(max_output_tokens, on_piece)
         self.failure = ""
-        self.refusal: Offline | ModelUnavailable | LedgerFailed | None = None
+        self.refusal: Offline | ModelUnavailable | LedgerFailed | SpendingLimitReached | None = None
         self.foreign_host = ""
         self._headers: Mapping[str, str] = {}
         self._asked_hosts: set[str] = set()
@@ -109,6 +109,11 @@ class WireCall:
     def location(self) -> str:
         """The address that a redirect names, or an empty string."""
         return self._headers.get("location", "")
+
+    @property
+    def is_unbilled(self) -> bool:
+        """Whether the service cannot bill the call: it was not reached, or it refused the call."""
+        return self._socket is None or (self.status or 0) >= 400
 
     @property
     def retry_after_s(self) -> float | None:
@@ -181,7 +186,7 @@ class WireCall:
             return
         try:
             self._record(host, size)
-        except LedgerFailed as error:
+        except (LedgerFailed, SpendingLimitReached) as error:
             self.refusal = error
             raise
 

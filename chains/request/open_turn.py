@@ -225,10 +225,12 @@ def open_language_model(turn: Turn, model: ModelInfo, read: Sequence[Segment] = 
     from chains.gguf.model import GgufModel
     from chains.llm.records import CallOrigin, CallRecorder
     from chains.model import LiteLLMModel
+    from chains.providers import price_call
 
     ports, settings = turn.ports, turn.settings
     origin = CallOrigin(turn.session.id or None, turn.id or None, read)
-    port = partial(LiteLLMModel, recorder=CallRecorder(ports.ledger, origin))
+    recorder = CallRecorder(ports.ledger, origin, ports.spending, price_call)
+    port = partial(LiteLLMModel, recorder=recorder)
     shapes = ShapeMemory(ports.learned, model.learned_owner)
     make = partial(port, offline=settings.privacy_offline, max_seconds=settings.chat_max_seconds)
 

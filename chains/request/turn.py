@@ -19,6 +19,7 @@ from chains.request.ask import MODES, Ask, ModeRules
 from chains.request.deferral import NOTHING_DEFERRED, DeferredTools
 from chains.request.session import SessionPort, SessionView
 from chains.request.usage import LogUsage, find_factor
+from chains.spending import NoSpendingLimit, SpendingPort
 from chains.tool import READING_TOOLS, ApprovalPort, ApprovalRules, Tool
 from context.assemble.attachments import CurrentSource, Resolve
 from context.assemble.inputs import HistoryPolicy, SummaryTask
@@ -137,6 +138,7 @@ class TurnPorts:
         find_excluded: returns those of the given paths whose notes models may not read now. If
             None, no note is excluded.
         ledger: records each outgoing call before it is made.
+        spending: holds the calls of the turn to the spending limit.
         learned: remembers what services said when they refused a request, or None.
         local: runs model files.
         approvals: asks the user about an agent's proposals. Without it, proposals that the rules do
@@ -149,6 +151,7 @@ class TurnPorts:
     resolve: Resolve | None = None
     find_excluded: FindExcluded | None = None
     ledger: LedgerPort = field(default_factory=NoLedger)
+    spending: SpendingPort = field(default_factory=NoSpendingLimit)
     learned: LearnedPort | None = None
     local: ModelRunner = field(default_factory=ModelRunner)
     approvals: ApprovalPort | None = None

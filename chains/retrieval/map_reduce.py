@@ -25,7 +25,7 @@ from chains.citations.map_notes import (
     render_notes,
 )
 from chains.concurrency import WorkerPool, gather
-from chains.errors import MissingKey, ModelError, Offline
+from chains.errors import MissingKey, ModelError, Offline, SpendingLimitReached
 from chains.events import Event, ReadingPart, Step
 from chains.llm.incoming.answer_reader import collect_answer
 from chains.llm.port import ModelPort
@@ -327,7 +327,7 @@ class MapReducer:
     def _run_call(self, call: _Call, stop: CancelToken) -> _Outcome:
         try:
             return self._answer(call, stop)
-        except (MissingKey, Offline):
+        except (MissingKey, Offline, SpendingLimitReached):
             raise  # all other calls would fail too
         except (ModelError, ContextOverflow) as error:
             return _Outcome(error=error)

@@ -43,6 +43,7 @@ _SENT = "sent to the model in their place"
 _PAGES = {
     "choose_model": "Models",
     "privacy_settings": "Privacy",
+    "spending_settings": "Spending",
     "raise_limit": "Context",
     "lower_limit": "autoCompactThreshold",
 }

@@ -5,7 +5,7 @@
     rows           the row of one setting: name, help, control, reset button
     fields         the controls for each kind of setting
     limit          the row of `autoCompactThreshold`, with a preview of its effect
-    sections       sections without settings: text size, index, privacy, actions
+    sections       sections without settings: text size, index, privacy, costs, actions
     shapes         the section for what was learned about the requests that servers take
     keys           the section for an API key: enter, test, remove
     keyboard       the shortcuts of all commands: record, take from another command, reset

@@ -24,7 +24,13 @@ from ui.settings.mcp import ServersSection
 from ui.settings.pages import SettingsPages
 from ui.settings.rows import SettingRow
 from ui.settings.search import PagesModel, SettingsSearchField
-from ui.settings.sections import ActionSection, IndexSection, PrivacySection, TextSizeSection
+from ui.settings.sections import (
+    ActionSection,
+    IndexSection,
+    PrivacySection,
+    SpendingSection,
+    TextSizeSection,
+)
 from ui.settings.shapes import ShapeSection
 from ui.settings.writer import SettingsWriter
 from ui.tasks import TaskRunner
@@ -87,6 +93,7 @@ class SettingsDialog(QDialog):
         self.index.index_requested.connect(self.index_requested)
         self.privacy = PrivacySection(assistant, runner)
         self.ledger = LedgerSection(assistant, runner)
+        self.spending = SpendingSection(assistant, runner)
         self.servers = ServersSection(assistant, runner, self.writer)
         texts = assistant.customization
         self.instructions = UserTextSection(texts.own_instructions, runner, INSTRUCTIONS_WORDS)
@@ -131,6 +138,7 @@ class SettingsDialog(QDialog):
         for extra in (self.index, self.privacy, self.ledger, self.text_size, self.servers):
             extra.refresh()
         self.shapes.refresh()
+        self.spending.refresh()
         for folder in chain.from_iterable(self.folders.values()):
             folder.refresh()
         for text in (self.instructions, self.memories):
@@ -167,6 +175,8 @@ class SettingsDialog(QDialog):
         if key.startswith(("chat.", "privacy.")):
             self.keys.refresh()
             self.privacy.refresh()
+        if key.startswith("spending."):
+            self.spending.refresh()
 
     def _on_page(self, index: QModelIndex) -> None:
         name = index.data()
@@ -174,11 +184,13 @@ class SettingsDialog(QDialog):
             self.stack.show_section(name)
 
     def _on_turned(self) -> None:
-        """Remember which page is shown. Reload the list of calls if it is the page "Ledger"."""
+        """Remember which page is shown, and reload it if it lists calls or what they cost."""
         if self.stack.section:
             self._shown = self.stack.section
             if self._shown == "Ledger":
                 self.ledger.refresh()
+            elif self._shown == "Spending":
+                self.spending.refresh()
 
     def _turn_to(self, section: str) -> None:
         """Show a page, and select it in the list of pages."""
@@ -321,6 +333,7 @@ class SettingsDialog(QDialog):
             "Memory": (self.memories,),
             "Privacy": (self.privacy,),
             "Ledger": (self.ledger,),
+            "Spending": (self.spending,),
         }
         self._holder = QWidget()
         self.destroyed.connect(self._holder.deleteLater)

@@ -34,6 +34,7 @@ _ICONS = {
     "Hooks": "puzzle-piece",
     "Memory": "brain",
     "Privacy": "shield",
+    "Spending": "currency-dollar",
     "Ledger": "list-bullets",
 }
 

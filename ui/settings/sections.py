@@ -1,4 +1,4 @@
-"""Sections of the settings dialog without settings: text size, index, privacy, actions."""
+"""Sections of the settings dialog without settings: text size, index, privacy, costs, actions."""
 
 from collections.abc import Sequence
 
@@ -7,10 +7,12 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.assistant import Assistant
 from app.config.models import ModelChoice
+from app.errors import describe
+from app.spending import SpendingOverview
 from ui.tasks import LatestOnly, TaskRunner
 from ui.theme import Theme, dress, tokens
 from ui.widgets.buttons import ButtonText, make_button
-from ui.widgets.controls import ElidedLabel, IconLabel, label, make_wrapped_label
+from ui.widgets.controls import ElidedLabel, IconLabel, label, make_wrapped_label, one_line
 from ui.widgets.formatting import percent, plural
 from ui.widgets.geometry import clear_layout
 from ui.widgets.layouts import align, grow, make_column, make_row
@@ -18,7 +20,14 @@ from ui.widgets.menus import MenuButton
 from ui.widgets.surfaces import Hairline
 from vault.records import NoteState
 
-__all__ = ["ActionSection", "IndexSection", "PrivacySection", "TextSizeSection", "stack_separated"]
+__all__ = [
+    "ActionSection",
+    "IndexSection",
+    "PrivacySection",
+    "SpendingSection",
+    "TextSizeSection",
+    "stack_separated",
+]
 
 _MOST_LISTED = 200
 
@@ -142,6 +151,41 @@ class PrivacySection(QWidget):
                 f"{chosen.name}. Nothing else leaves, and no account is needed."
             )
         self._text.setText(text)
+
+
+class SpendingSection(QWidget):
+    """A list of what was spent today and this month, by model."""
+
+    def __init__(self, assistant: Assistant, runner: TaskRunner) -> None:
+        super().__init__()
+        self._spending = assistant.spending
+        self._reads = LatestOnly(runner, 0, self)
+        self._reads.answered.connect(self.show_overview)
+        self._reads.failed.connect(self._on_failed)
+        self.state = make_wrapped_label("Loading…", "caption", "secondary")
+        self._rows = make_column(spacing=2)
+        texts = make_column(label("Spent so far", "ui_strong"), self.state, spacing=2)
+        again = make_button(
+            ButtonText("Count again", "Read what was spent again"), "", self.refresh
+        )
+        head = make_row(grow(texts), align(again, Qt.AlignmentFlag.AlignTop))
+        make_column(head, self._rows, margins=(0, 10, 0, 10), spacing=8, parent=self)
+
+    def refresh(self) -> None:
+        """Reload what was spent."""
+        self._reads.ask(self._spending.summarise, now=True)
+
+    def show_overview(self, overview: SpendingOverview) -> None:
+        """Show what was spent, and the models whose price is not known."""
+        dress(self.state, "caption", "secondary")
+        self.state.setText(one_line(" ".join(overview.describe())))
+        clear_layout(self._rows)
+        for text in overview.describe_models():
+            self._rows.addWidget(make_wrapped_label(one_line(text), "caption", "primary"))
+
+    def _on_failed(self, error: Exception) -> None:
+        self.state.setText(describe(error).message)
+        dress(self.state, "caption", "danger")
 
 
 def _note_line(note: NoteState) -> QWidget:

@@ -36,6 +36,10 @@ _PRIVACY = (
     ButtonText("Privacy settings", "Open the settings that keep Strata offline"),
     "privacy_settings",
 )
+_SPENDING = (
+    ButtonText("Change the limit", "Open the settings of the spending limits"),
+    "spending_settings",
+)
 _COPY_DETAILS = (
     ButtonText("Copy details", "Copy the error with its details, for a report"),
     "copy_details",
@@ -52,6 +56,7 @@ _WAYS_OUT = {
     "session_missing": ("file-x", ()),
     "busy": ("lock", (_RETRY,)),
     "hook_failed": ("puzzle-piece", (_TURN_HOOKS_OFF, _RETRY)),
+    "spending_limit": ("currency-dollar", (_SPENDING, _CHOOSE_MODEL, _RETRY)),
     "offline": ("wifi-slash", (_PRIVACY, _RETRY)),
     "storage": ("hard-drives", (_RETRY,)),
     "not_found": ("file-x", (_RETRY,)),

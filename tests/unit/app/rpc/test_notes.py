@@ -189,3 +189,10 @@ def test_a_task_is_not_ticked_in_another_version_of_its_note(
     (small_vault / "Tasks.md").write_text("- [ ] Call\n#private\n")
     with pytest.raises(EditRefused, match="marked as private"):
         indexed.user_edits.toggle_task("Tasks.md", 1)
+
+
+def test_what_was_spent_is_told_with_the_limits(client: Client) -> None:
+    client.do("set_setting", key="spending.monthLimit", value=20)
+    found = client.do("get_spending")
+    assert found["month"] == {"cost": 0, "calls": 0, "unpriced_calls": 0, "limit": 20}
+    assert (found["today"]["limit"], found["models"]) == (None, [])
