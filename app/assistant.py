@@ -2,7 +2,7 @@
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -197,7 +197,26 @@ class Assistant:
         """Finds notes of the open vault that need attention."""
         from app.library.review import NoteReview
 
-        return NoteReview(self._vault, self.paths)
+        return NoteReview(self._vault.require_vault, self.paths, self._is_index_in_use)
+
+    def find_review(self, project: str | None) -> "NoteReview":
+        """Return the review of a project's notes, or of the open vault if `project` is None.
+
+        Args:
+            project: the folder of the project.
+
+        Raises:
+            NotFound: the folder does not exist.
+        """
+        from app.library.review import NoteReview
+
+        if project is None:
+            return self.review
+        find_vault = partial(self.projects.open, self.projects.find_name(project))
+        return NoteReview(find_vault, self.paths, self._is_index_in_use)
+
+    def _is_index_in_use(self) -> bool:
+        return self.library is not None and self.library.is_in_use
 
     @cached_property
     def pinned(self) -> "PinnedAnswers":

@@ -117,7 +117,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     add_verb(verbs, "tick", "tick or untick a task in a note", _define_tick)
     add_group(verbs, "project", "list, show and change projects", _add_projects)
-    about = "look after your notes: contradictions, faults in front matter, copies, outdated notes"
+    about = "look after your notes: contradictions, broken links, copies, overdue tasks and more"
     add_verb(verbs, "review", about, _define_review)
     add_verb(verbs, "ask", "answer a question, citing the notes it rests on", _define_ask)
     add_verb(verbs, "context", "show what the model saw, or would see next", _define_context)
@@ -246,6 +246,19 @@ def _define_tick(verb: ArgumentParser) -> None:
 
 
 def _define_review(verb: ArgumentParser) -> None:
+    from vault.review.findings import KINDS
+
+    _add_project(verb)
+    verb.add_argument(
+        "--kind",
+        choices=KINDS,
+        action="append",
+        default=[],
+        help="show only findings of this kind; may be given again",
+    )
+    verb.add_argument(
+        "--folder", metavar="PATH", default="", help="show only findings in this folder of notes"
+    )
     which = verb.add_mutually_exclusive_group()
     which.add_argument("--dismiss", metavar="KEY", help="hide a finding from now on")
     which.add_argument("--restore", metavar="KEY", help="show a hidden finding again")

@@ -142,6 +142,8 @@ def review(result: "ReviewResult") -> Iterator[str]:
             quote = f"  {note.quote}" if note.quote else ""
             yield escape_text(f"    {place(note.path, lines)}{quote}")
         yield f"    --dismiss {finding.key}"
+    if result.left_out:
+        yield f"{result.left_out:,} more are left out. --folder or --kind lists fewer."
     if result.dismissed:
         yield f"{len(result.dismissed):,} dismissed; --json lists them."
 

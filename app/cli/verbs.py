@@ -145,10 +145,13 @@ def _tick(args: argparse.Namespace, assistant: Assistant, output: Output) -> int
 def _review(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
     """Run `strata review`, and return the exit code."""
     from app.library.review import review_with
+    from vault.review.findings import FindingFilter
 
     open_vault(assistant, args.vault)
+    review = assistant.find_review(args.project)
+    which = FindingFilter(frozenset(args.kind), args.folder)
     with Interruptible() as run:
-        result = review_with(assistant.review, run.cancel, args.dismiss, args.restore)
+        result = review_with(review, run.cancel, which, args.dismiss, args.restore)
     output.show(result.to_dict, cli_text.review(result))
     return run.exit_code or 0
 

@@ -1,4 +1,4 @@
-"""Review the open vault: find notes that need attention, and remember dismissed findings.
+"""Review a vault: find notes that need attention, and remember dismissed findings.
 
 Dismissed findings are stored outside of the index, because the index can be deleted at any time. If
 their file is lost or damaged, these findings are shown again.
@@ -9,27 +9,34 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
+from datetime import date
 from pathlib import Path
 from typing import Any, Final
 
 from app.errors import NotFound, storage_errors
-from app.library.library import Library
-from app.library.open_vault import OpenVault
 from app.paths import Paths
 from chains.cancel import CancelToken
 from context.fixes import Command, Fix
 from resources.system.files import make_private_folder, write_atomically
 from vault.indexing.relocate import list_folders
-from vault.review.findings import Check, Finding, FindingNote
+from vault.review.findings import (
+    MOST_FINDINGS,
+    Check,
+    Finding,
+    FindingFilter,
+    FindingNote,
+    limit_findings,
+)
 from vault.review.review import (
     ReviewProgress,
     ReviewReport,
     read_fingerprint,
     review_notes,
 )
+from vault.vault import Vault
 
-__all__ = ["NoteReview", "ReviewResult", "review_with"]
+__all__ = ["EVERYTHING", "NoteReview", "ReviewResult", "review_with"]
 
 _log = logging.getLogger(__name__)
 _REST_S: Final = 0.0003  # after each step, so that the window stays responsive
@@ -39,6 +46,7 @@ _STEP_S: Final = 0.02
 _LONGEST_REST_S: Final = 1.0
 _LOOK_S: Final = 0.2
 _MOST_DISMISSED: Final = 10_000
+EVERYTHING: Final = FindingFilter()
 
 
 @dataclass(frozen=True)
@@ -46,14 +54,22 @@ class ReviewResult:
     """The result of a review.
 
     Attributes:
-        findings: the findings that the user has not dismissed, most important first.
+        findings: the findings that the user has not dismissed, most important first. Of each kind,
+            only the first ones are contained.
         dismissed: the findings that the user has dismissed.
         notes: the number of notes that were compared.
+        totals: how many findings of each kind there are that were not dismissed.
     """
 
     findings: tuple[Finding, ...]
     dismissed: tuple[Finding, ...]
     notes: int
+    totals: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def left_out(self) -> int:
+        """The number of findings beyond the limit of their kinds."""
+        return sum(self.totals.values()) - len(self.findings)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the result as printed by `strata review --json`."""
@@ -61,14 +77,16 @@ class ReviewResult:
             "findings": [finding.to_dict() for finding in self.findings],
             "dismissed": [finding.to_dict() for finding in self.dismissed],
             "notes": self.notes,
+            "totals": dict(self.totals),
+            "limit": MOST_FINDINGS,
         }
 
 
 class _BackgroundPace:
     """Pauses a background review regularly, because no user is waiting for it."""
 
-    def __init__(self, library: Library, cancel: CancelToken) -> None:
-        self._library, self._cancel = library, cancel
+    def __init__(self, is_in_use: Callable[[], bool], cancel: CancelToken) -> None:
+        self._is_in_use, self._cancel = is_in_use, cancel
         self._rested_at = time.monotonic()
 
     def wait(self) -> None:
@@ -83,27 +101,34 @@ class _BackgroundPace:
         if worked_s < _STEP_S:
             return
         self._cancel.wait(min(worked_s, _LONGEST_REST_S))
-        while self._library.is_in_use and not self._cancel.is_cancelled:
+        while self._is_in_use() and not self._cancel.is_cancelled:
             self._cancel.wait(_LOOK_S)
         self._cancel.raise_if_cancelled()
         self._rested_at = time.monotonic()
 
 
 class NoteReview:
-    """Reviews the notes of the open vault. Thread-safe."""
+    """Reviews the notes of a vault, or of the part of it that a project limits. Thread-safe."""
 
-    def __init__(self, vault: OpenVault, paths: Paths) -> None:
-        """Create a review of the open vault. No notes are read yet.
+    def __init__(
+        self, find_vault: Callable[[], Vault], paths: Paths, is_in_use: Callable[[], bool]
+    ) -> None:
+        """Create a review. No notes are read yet.
 
         Args:
-            vault: the open vault.
+            find_vault: returns the vault, which may be limited to a scope.
             paths: the folders and files of Strata itself, including that of dismissed findings.
+            is_in_use: returns whether the index is being updated or searched.
         """
-        self._vault, self._paths = vault, paths
+        self._find_vault, self._paths, self._is_in_use = find_vault, paths, is_in_use
         self._lock = threading.Lock()
 
     def find(
-        self, cancel: CancelToken, *, is_background: bool = False
+        self,
+        cancel: CancelToken,
+        which: FindingFilter = EVERYTHING,
+        *,
+        is_background: bool = False,
     ) -> Iterator[ReviewProgress | ReviewResult]:
         """Find the notes that need attention, and yield the progress, then the result.
 
@@ -111,6 +136,7 @@ class NoteReview:
 
         Args:
             cancel: cancels the review.
+            which: what limits the findings, such as to those in a project.
             is_background: whether to use at most half of a processor, and to wait while the index
                 is updated or searched.
 
@@ -119,8 +145,8 @@ class NoteReview:
             VaultNotChosen: no vault is open.
             VaultError: the notes are not indexed yet, or the index cannot be read.
         """
-        library = self._vault.require()
-        wait_for_user = _BackgroundPace(library, cancel).wait if is_background else None
+        vault = self._find_vault()
+        wait_for_user = _BackgroundPace(self._is_in_use, cancel).wait if is_background else None
 
         def rest() -> None:
             cancel.raise_if_cancelled()
@@ -128,9 +154,9 @@ class NoteReview:
             if wait_for_user is not None:
                 wait_for_user()
 
-        for item in self._review(library, rest):
+        for item in self._review(vault, rest):
             cancel.raise_if_cancelled()
-            yield self._divide(library, item) if isinstance(item, ReviewReport) else item
+            yield self._divide(vault, item, which) if isinstance(item, ReviewReport) else item
 
     def dismiss(self, finding: Finding) -> None:
         """Hide a finding in later reviews, unless its details change.
@@ -151,50 +177,54 @@ class NoteReview:
         restored = {finding.key for finding in findings}
         self._change(lambda keys: [key for key in keys if key not in restored])
 
-    def _review(self, library: Library, rest: Check) -> Iterator[ReviewProgress | ReviewReport]:
+    def _review(self, vault: Vault, rest: Check) -> Iterator[ReviewProgress | ReviewReport]:
         """Yield the stored report if the notes are unchanged. Otherwise, review the notes.
 
         Args:
-            library: the open vault.
+            vault: the vault.
             rest: called between two notes, to pause or cancel the review.
         """
-        folder = library.vault.index_dir
-        stored = _read_report(folder, read_fingerprint(folder))
+        folder = vault.index_dir
+        today = date.today()
+        stored = _read_report(folder, read_fingerprint(folder, today))
         if stored is not None:
             yield stored
             return
-        for item in review_notes(library.vault.root, folder, rest):
+        for item in review_notes(vault.root, folder, rest, today):
             if isinstance(item, ReviewReport):
                 _write_report(folder, item)
             yield item
 
-    def _divide(self, library: Library, report: ReviewReport) -> ReviewResult:
+    def _divide(self, vault: Vault, report: ReviewReport, which: FindingFilter) -> ReviewResult:
         with self._lock:
-            keys = set(self._read(library))
-        dismissed = tuple(one for one in report.findings if one.key in keys)
-        offered = tuple(one for one in report.findings if one.key not in keys)
-        return ReviewResult(offered, dismissed, report.notes)
+            keys = set(self._read(vault))
+        covers = vault.scope.covers
+        inside = (one for one in report.findings if all(covers(note.path) for note in one.notes))
+        found = [one for one in inside if which.fits(one)]
+        dismissed = tuple(one for one in found if one.key in keys)
+        offered, totals = limit_findings(one for one in found if one.key not in keys)
+        return ReviewResult(offered, dismissed, report.notes, totals)
 
     def _change(self, change: Callable[[list[str]], list[str]]) -> None:
-        library = self._vault.require()
-        file = self._name_file(library.vault.index_dir)
+        vault = self._find_vault()
+        file = self._name_file(vault.index_dir)
         with self._lock, storage_errors(file):
-            keys = change(self._read(library))[-_MOST_DISMISSED:]
+            keys = change(self._read(vault))[-_MOST_DISMISSED:]
             make_private_folder(file.parent)
             write_atomically(file, json.dumps({"dismissed": keys}, indent=2).encode())
 
     def _name_file(self, index_dir: Path) -> Path:
         return self._paths.reviews / f"{index_dir.name}.json"
 
-    def _read(self, library: Library) -> list[str]:
+    def _read(self, vault: Vault) -> list[str]:
         """Return the keys of the dismissed findings.
 
         The list is empty if the file is missing or damaged. If the vault was moved and nothing has
         been dismissed since, the file for its old path is read.
         """
-        file = self._name_file(library.vault.index_dir)
+        file = self._name_file(vault.index_dir)
         if not file.exists():
-            indexes = map(self._paths.index_folder, list_folders(library.vault.index_dir))
+            indexes = map(self._paths.index_folder, list_folders(vault.index_dir))
             former = (found for one in indexes if (found := self._name_file(one)).exists())
             file = next(former, file)
         try:
@@ -208,13 +238,18 @@ class NoteReview:
 
 
 def review_with(
-    review: NoteReview, cancel: CancelToken, dismiss: str | None = None, restore: str | None = None
+    review: NoteReview,
+    cancel: CancelToken,
+    which: FindingFilter = EVERYTHING,
+    dismiss: str | None = None,
+    restore: str | None = None,
 ) -> ReviewResult:
-    """Review the open vault, after a finding was dismissed or restored.
+    """Review a vault, after a finding was dismissed or restored.
 
     Args:
-        review: reviews the open vault.
+        review: reviews the vault.
         cancel: cancels the review.
+        which: what limits the findings.
         dismiss: the key of a finding to hide from now on, or None.
         restore: the key of a dismissed finding to show again, or None.
 
@@ -223,18 +258,18 @@ def review_with(
         VaultNotChosen: no vault is open.
         VaultError: the notes are not indexed yet, or the index cannot be read.
     """
-    result = _read_result(review, cancel)
+    result = _read_result(review, cancel, which)
     if dismiss is None and restore is None:
         return result
     if dismiss is not None:
         review.dismiss(_find_finding(result.findings, dismiss))
     if restore is not None:
         review.restore([_find_finding(result.dismissed, restore)])
-    return _read_result(review, cancel)
+    return _read_result(review, cancel, which)
 
 
-def _read_result(review: NoteReview, cancel: CancelToken) -> ReviewResult:
-    *_, result = review.find(cancel)
+def _read_result(review: NoteReview, cancel: CancelToken, which: FindingFilter) -> ReviewResult:
+    *_, result = review.find(cancel, which)
     assert isinstance(result, ReviewResult)
     return result
 

@@ -137,7 +137,7 @@ def _ask_about_people(notes: Sequence[Note]) -> Iterator[str]:
 def _ask_about_tasks(notes: Sequence[Note], today: date) -> Iterator[str]:
     """Yield a question about overdue tasks, or about open tasks if no task is overdue."""
     tasks = [task for note in notes for task in note.tasks if task.is_of_kind("open")]
-    if any(end <= today for task in tasks for _, end in task.list_days()):
+    if any(task.is_overdue(today) for task in tasks):
         yield "Which tasks are overdue?"
     elif tasks:
         yield "Which tasks are open?"

@@ -18,6 +18,7 @@ from app.rpc.wire import Json
 from app.sessions.abandoned_memory import find_abandoned_memories
 from chains.cancel import CancelToken
 from context.history.memory import read_memory
+from vault.review.findings import FindingFilter
 
 _DECISIONS: Final[Mapping[str, Decision]] = {"accept": "accepted", "refuse": "refused"}
 
@@ -49,8 +50,9 @@ class NoteRequests:
         }
 
     def _review(self, request: asked.Review, cancel: CancelToken) -> Json:
-        review = self._assistant.review
-        return review_with(review, cancel, request.dismiss, request.restore).to_dict()
+        review = self._assistant.find_review(request.project)
+        which = FindingFilter(frozenset(request.kinds), request.folder)
+        return review_with(review, cancel, which, request.dismiss, request.restore).to_dict()
 
     def _find_related(self, request: asked.Related, _cancel: CancelToken) -> Json:
         library, path = self._require_library(), request.path

@@ -8,6 +8,7 @@ from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 from app.errors import AppError, InvalidRequest, NotFound
 from chains.events import Mode
 from chains.tools.schema import clean_json, parse_json
+from vault.review.findings import FindingKind
 
 LONGEST_LINE: Final = (
     16_000_000  # bytes; a question of 200,000 characters has at most 1,200,000 bytes
@@ -309,10 +310,16 @@ class Review(RpcRequest):
     """Find the notes that need attention.
 
     Attributes:
+        kinds: the kinds of findings to list. If there are none, all are listed.
+        folder: the folder that all notes of a finding have to be in, or an empty string.
+        project: the folder of the project to stay in, or None for the whole vault.
         dismiss: the key of a finding to hide from now on, or None.
         restore: the key of a hidden finding to show again, or None.
     """
 
+    kinds: list[FindingKind] = Field(default_factory=list)
+    folder: str = ""
+    project: str | None = None
     dismiss: str | None = None
     restore: str | None = None
 

@@ -37,6 +37,7 @@ BENCHES: Final[Mapping[str, str]] = {
     "answers": "retrieval",
     "phrasings": "retrieval",
     "life": "retrieval",
+    "review": "retrieval",
 }
 
 

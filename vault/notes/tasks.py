@@ -14,6 +14,7 @@ Without such a mark, a date is a due date.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import date
 from typing import Final, Literal
 
 from vault.notes.date_spans import Span
@@ -22,7 +23,7 @@ from vault.notes.text.inline import ITEM
 from vault.notes.text.lines import FRONT
 from vault.notes.text.markdown_text import MarkdownText
 
-__all__ = ["TaskItem", "TaskKind", "find_checkbox", "find_tasks", "toggle_status"]
+__all__ = ["TaskItem", "TaskKind", "find_checkbox", "find_tasks", "read_task", "toggle_status"]
 
 TaskKind = Literal["open", "done", "any"]
 
@@ -35,6 +36,8 @@ _DAY: Final = r"[:\s]{0,3}\d{4}-\d\d-\d\d"
 _NOT_DUE: Final = re.compile(
     rf"(?:[➕🛫✅❌]\ufe0f?|\b(?:created|start|completion|done|cancelled):?){_DAY}", re.IGNORECASE
 )
+_DUE: Final = re.compile(rf"(?:[📅📆🗓]\ufe0f?|\bdue:?){_DAY}", re.IGNORECASE)
+_SCHEDULED: Final = re.compile(rf"(?:[⏳⌛]\ufe0f?|\bscheduled:?){_DAY}", re.IGNORECASE)
 _COMPLETION: Final = re.compile(rf"(?:✅\ufe0f?|\b(?:completion|done):?){_DAY}", re.IGNORECASE)
 
 
@@ -70,6 +73,19 @@ class TaskItem:
             return find_written_spans(done[0])
         return find_written_spans(_NOT_DUE.sub(" ", self.text))
 
+    def list_due_days(self) -> tuple[Span, ...]:
+        """Return the dates until which the task is due, each as a range of days.
+
+        If no date is marked as due, those without a mark count, but no scheduled ones.
+        """
+        marked = " ".join(match[0] for match in _DUE.finditer(self.text))
+        return find_written_spans(marked or _SCHEDULED.sub(" ", _NOT_DUE.sub(" ", self.text)))
+
+    def is_overdue(self, today: date) -> bool:
+        """Return whether the task is open, and was due before a day."""
+        is_late = any(after <= today for _, after in self.list_due_days())
+        return is_late and self.is_of_kind("open")
+
 
 def toggle_status(status: str) -> str:
     """Return the status of a task after it was ticked or unticked.
@@ -85,6 +101,17 @@ def find_checkbox(line: str) -> int | None:
     return None if match is None else match.start(1)
 
 
+def read_task(number: int, line: str) -> TaskItem | None:
+    """Return the task in a line, or None if it has none.
+
+    Args:
+        number: the number of the line, counted from 1.
+        line: the line, which must not be code.
+    """
+    match = _TASK.match(line)
+    return None if match is None else TaskItem(number, match[1], match[2].strip())
+
+
 def find_tasks(text: MarkdownText) -> Iterator[TaskItem]:
     """Find the tasks in a note or a passage, including those in callouts.
 
@@ -92,5 +119,5 @@ def find_tasks(text: MarkdownText) -> Iterator[TaskItem]:
     of the text, which may be a passage that begins within a list or a code block.
     """
     for number, line in text.list_shown_lines():
-        if text.kinds[number - 1] != FRONT and (match := _TASK.match(line)):
-            yield TaskItem(number, match[1], match[2].strip())
+        if text.kinds[number - 1] != FRONT and (task := read_task(number, line)):
+            yield task

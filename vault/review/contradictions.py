@@ -1,60 +1,71 @@
-"""Find pairs of notes that state different numbers for the same thing.
+"""Find pairs of notes that state different figures or days of the same thing.
 
-A statement is a sentence that contains a number. Two statements are compared if they have the same
-words, except that one may have a few additional words. They must also be about the same thing:
-"Bake for 30 minutes" in one recipe does not contradict "Bake for 40 minutes" in another.
+Statements are sentences with a figure or a date. Those that share two of their rarest words are
+compared, as in answers, by `vault.review.disagreement`. No question says here what they are about,
+so that the words which they share have to: "Bake for 30 minutes" in one recipe does not contradict
+"Bake for 40 minutes" in another.
 """
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
+from posixpath import dirname
 from typing import Final
 
-from vault.review.findings import Check, Finding, FindingNote, shorten_quote
-from vault.review.statements import (
-    LEAST_OVERLAP,
-    Quantity,
-    Statement,
-    find_statements,
-    measure_overlap,
+from vault.notes.tasks import find_checkbox
+from vault.review.disagreement import (
+    Disagreement,
+    Said,
+    find_disagreement,
+    is_series,
+    list_unsaid_names,
 )
-from vault.review.texts import NoteInfo, NoteLine, Vocabulary, list_singulars
+from vault.review.findings import Check, Finding, FindingNote, shorten_quote
+from vault.review.statements import Statement, list_sentences, list_words, read_statement
+from vault.review.texts import NoteInfo, NoteLine, Vocabulary
 
 __all__ = ["ContradictionRule"]
 
 _CODE_LINE: Final = re.compile(r"\s*(?:[-*+]\s+)?`[^`]+`\s*")
-_LEAST_WORDS: Final = 3
-_RARE_WORDS: Final = 3  # the words of a statement that are used to find similar ones
+_LEAST_WORDS: Final = 2
+_MOST_QUANTITIES: Final = 4
+_RARE_WORDS: Final = 5  # the words of a statement that are used to find similar ones
 _MOST_ALIKE: Final = 24  # statements with the same rare words; more are a series or a template
 _MOST_IN_SERIES: Final = 3  # notes with the same statement; more are a series
 _MOST_VALUES: Final = 2  # different numbers in a statement; more are a series too
 _LONG_WORDS: Final = 8
-_LEAST_NAMES: Final = 2
+_MOST_NOTES_SPECIFIC: Final = 3  # notes with a word that tells one thing from all others
+_LEAST_NOTES_PER_SPECIFIC: Final = 25  # in fewer notes, most words occur only once or twice
+_LEAST_SPECIFIC: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A statement with the note and the line that contain it."""
+    """A statement with the note, the line and the headings that it is below."""
 
     note: NoteInfo
     line: int
     statement: Statement
+    said: Said
+
+    @property
+    def frame(self) -> tuple[object, ...]:
+        """What identifies the statement but for its figures."""
+        return self.statement.words, *(quantity.unit for quantity in self.statement.quantities)
 
 
 class ContradictionRule:
     """Collects the statements of all notes, then finds those that contradict each other.
 
-    Attributes:
-        linked: pairs of paths of notes with a link between them. Set this attribute before calling
-            `find`.
+    Args:
+        linked: pairs of paths of notes with a link between them.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, linked: Collection[frozenset[str]] = ()) -> None:
         self._places: list[_Place] = []
-        self._subjects: dict[str, frozenset[str]] = {}
-        self.linked: Collection[frozenset[str]] = ()
+        self._linked = linked
 
     def add(self, note: NoteInfo, lines: Sequence[NoteLine]) -> None:
         """Collect the statements in a note.
@@ -64,12 +75,18 @@ class ContradictionRule:
         Args:
             lines: the lines of the note that are not code.
         """
-        self._subjects[note.path] = frozenset(list_singulars(note.title))
+        heading = ""
         for line in lines:
-            if line.kind == "text" and not _CODE_LINE.fullmatch(line.raw):
-                for statement in find_statements(line.text):
-                    if len(statement.words) >= _LEAST_WORDS:
-                        self._places.append(_Place(note, line.number, statement))
+            if line.kind == "heading":
+                heading = line.text
+            elif line.kind == "text" and not _CODE_LINE.fullmatch(line.raw):
+                headings = (heading,) if heading and heading != note.title else ()
+                is_task = find_checkbox(line.raw) is not None
+                for sentence in list_sentences(line.text):
+                    said = Said(note.path, sentence, note.title, headings)
+                    statement = _read(said, is_task=is_task)
+                    if statement is not None and len(statement.words) >= _LEAST_WORDS:
+                        self._places.append(_Place(note, line.number, statement, said))
 
     def find(self, vocabulary: Vocabulary, check: Check) -> Iterator[Finding]:
         """Yield a finding for each pair of notes with contradicting statements.
@@ -78,12 +95,13 @@ class ContradictionRule:
             vocabulary: the words of all notes.
             check: called between steps. It may raise an exception to stop.
         """
-        found: dict[frozenset[str], list[tuple[float, _Place, _Place]]] = defaultdict(list)
+        found: dict[frozenset[str], list[_Contradiction]] = defaultdict(list)
         for one, other in self._find_candidates(vocabulary, check):
-            score = self._score(one, other, vocabulary)
-            if score:
+            evidence = self._count_evidence(one, other, vocabulary)
+            if evidence and (values := find_disagreement(one.said, other.said)):
                 pair = frozenset((one.note.path, other.note.path))
-                found[pair].append((score, one, other))
+                shared = len(one.statement.words & other.statement.words)
+                found[pair].append(_Contradiction(evidence + shared / 100, one, other, values))
         for contradictions in found.values():
             check()
             yield _build_finding(contradictions)
@@ -97,7 +115,7 @@ class ContradictionRule:
         for number, place in enumerate(self._places):
             if number % 200 == 0:
                 check()
-            if _name_frame(place.statement) not in series:
+            if place.frame not in series:
                 words = sorted(place.statement.words, key=lambda w: (vocabulary.count_notes(w), w))
                 for pair in combinations(sorted(words[:_RARE_WORDS]), 2):
                     buckets[pair].append(number)
@@ -113,86 +131,102 @@ class ContradictionRule:
                         yield one, other
 
     def _find_series(self) -> set[tuple[object, ...]]:
-        """Return the statements that occur in many notes or with many different numbers.
+        """Return the frames of statements that are in many notes or have many different figures.
 
-        These statements form a series, as in a log, and do not contradict each other. Each is
-        identified by its words and units.
+        These statements form a series, as in a log, and do not contradict each other.
         """
         notes: dict[tuple[object, ...], set[str]] = defaultdict(set)
         quantities: dict[tuple[object, ...], set[object]] = defaultdict(set)
         for place in self._places:
-            frame = _name_frame(place.statement)
-            notes[frame].add(place.note.path)
-            quantities[frame].add(tuple(quantity.values for quantity in place.statement.quantities))
+            notes[place.frame].add(place.note.path)
+            values = tuple(quantity.values for quantity in place.statement.quantities)
+            quantities[place.frame].add(values)
         return {
             frame
             for frame, paths in notes.items()
             if len(paths) > _MOST_IN_SERIES or len(quantities[frame]) > _MOST_VALUES
         }
 
-    def _score(self, one: _Place, other: _Place, vocabulary: Vocabulary) -> float:
-        """Return how clearly two statements contradict each other, or 0 if they do not."""
-        if one.note.is_dated and other.note.is_dated:
-            return 0.0
-        overlap = measure_overlap(one.statement, other.statement)
-        if overlap < LEAST_OVERLAP or not _differ_in_one(
-            one.statement.quantities, other.statement.quantities
-        ):
-            return 0.0
-        evidence = self._count_evidence(one, other, vocabulary)
-        shared = len(one.statement.words & other.statement.words)
-        return overlap * (evidence + shared / 100) if evidence else 0.0
-
     def _count_evidence(self, one: _Place, other: _Place, vocabulary: Vocabulary) -> int:
         """Count the indications that two statements are about the same thing."""
+        if is_series(one.said, other.said) or _have_other_numbers(one.said, other.said):
+            return 0
         shared = one.statement.words & other.statement.words
         rare = {word for word in shared if vocabulary.is_rare(word)}
-        titles = self._subjects[one.note.path], self._subjects[other.note.path]
-        if _has_number(titles[0] - titles[1]) and _has_number(titles[1] - titles[0]):
-            return 0  # members of a series, such as two models of a device
-        is_linked = frozenset((one.note.path, other.note.path)) in self.linked
-        is_named = bool(rare & (titles[0] | titles[1]))
-        has_same_subject = (titles[0] <= titles[1] or titles[1] <= titles[0]) and any(
-            vocabulary.is_rare(word) for word in titles[0] & titles[1]
-        )
+        specific = _count_specific(shared - _list_units(one, other), vocabulary)
+        these, those = list_unsaid_names(one.said, other.said)
+        if these and those:  # both notes are on something else, so that the sentences say it all
+            is_in_folder = dirname(one.note.path) == dirname(other.note.path)
+            return int(specific >= _LEAST_SPECIFIC and not is_in_folder)
+        is_linked = bool(rare) and frozenset((one.note.path, other.note.path)) in self._linked
+        is_named = bool(rare) and not shared.isdisjoint(one.said.above | other.said.above)
         is_long = len(shared) >= _LONG_WORDS and bool(rare)
-        names = {name for name in one.statement.names & other.statement.names if name.isalpha()}
-        is_about_names = len(names) >= _LEAST_NAMES and one.statement.words == other.statement.words
-        return is_linked + is_named + has_same_subject + is_long + is_about_names
+        return is_linked + is_named + is_long + (specific >= _LEAST_SPECIFIC)
 
 
-def _has_number(words: Collection[str]) -> bool:
-    return any(char.isdigit() for word in words for char in word)
+@dataclass(frozen=True, slots=True)
+class _Contradiction:
+    score: float
+    one: _Place
+    other: _Place
+    values: Disagreement
 
 
-def _name_frame(statement: Statement) -> tuple[object, ...]:
-    return statement.words, *(quantity.unit for quantity in statement.quantities)
+def _read(said: Said, *, is_task: bool) -> Statement | None:
+    """Read a sentence as a statement of figures or else of a date, or return None.
+
+    Args:
+        said: the sentence.
+        is_task: whether it is a task, whose date says when it is due.
+    """
+    statement = read_statement(said.text)
+    if 0 < len(statement.quantities) <= _MOST_QUANTITIES:
+        return statement
+    if is_task or statement.quantities or len(said.days) != 1:
+        return None
+    return replace(statement, words=said.dated.words)
 
 
-def _differ_in_one(one: Sequence[Quantity], other: Sequence[Quantity]) -> bool:
-    """Return whether two statements have the same units, and differ in exactly one number."""
-    if [quantity.unit for quantity in one] != [quantity.unit for quantity in other]:
-        return False
-    differing = [a.contradicts(b) for a, b in zip(one, other, strict=True)]
-    return sum(differing) == 1
+def _count_specific(words: Collection[str], vocabulary: Vocabulary) -> int:
+    """Count the words that so few notes have that they tell one thing from all others."""
+    most = min(_MOST_NOTES_SPECIFIC, vocabulary.notes // _LEAST_NOTES_PER_SPECIFIC)
+    return sum(vocabulary.count_notes(word) <= most for word in words)
 
 
-def _build_finding(found: Iterable[tuple[float, _Place, _Place]]) -> Finding:
+def _list_units(one: _Place, other: _Place) -> set[str]:
+    quantities = (*one.statement.quantities, *other.statement.quantities)
+    return {quantity.unit for quantity in quantities}
+
+
+def _have_other_numbers(one: Said, other: Said) -> bool:
+    """Return whether titles have different numbers, as those of two models of a device do."""
+    these, those = (
+        {word for word in list_words(said.title) if any(char.isdigit() for char in word)}
+        for said in (one, other)
+    )
+    return bool(these - those) and bool(those - these)
+
+
+def _build_finding(found: Sequence[_Contradiction]) -> Finding:
     """Build the finding about two notes from all contradictions between them."""
-    ordered = sorted(found, key=lambda one: (-one[0], one[1].line, one[2].line))
-    score, one, other = ordered[0]
-    first, second = sorted((one, other), key=lambda place: place.note.path)
-    more = len({(place.note.path, place.line) for _, place, _ in ordered}) - 1
+    ordered = sorted(found, key=lambda each: (-each.score, each.one.line, each.other.line))
+    best = ordered[0]
+    sides = [(best.one, best.values.first), (best.other, best.values.second)]
+    (first, said), (second, contradicting) = sorted(sides, key=lambda side: side[0].note.path)
+    more = len({(each.other.note.path, each.other.line) for each in ordered}) - 1
     others = "" if not more else " 1 more differs." if more == 1 else f" {more} more differ."
-    quantities = zip(first.statement.quantities, second.statement.quantities, strict=True)
-    said, contradicting = next((a, b) for a, b in quantities if a.contradicts(b))
-    reason = f"One note says {said.written}, the other {contradicting.written}.{others}"
-    texts = sorted(place.statement.text for place in (one, other))
+    reason = f"One note says {said}, the other {contradicting}.{others}"
+    texts = sorted(place.statement.text for place in (best.one, best.other))
     return Finding(
-        "contradiction", (_show(first), _show(second)), reason, "\0".join(texts), score + more
+        "contradiction",
+        (_show(first, said), _show(second, contradicting)),
+        reason,
+        "\0".join(texts),
+        best.score + more,
     )
 
 
-def _show(place: _Place) -> FindingNote:
+def _show(place: _Place, value: str) -> FindingNote:
     note, line = place.note, place.line
-    return FindingNote(note.path, note.title, line, line, shorten_quote(place.statement.text))
+    quote = shorten_quote(place.statement.text)
+    return FindingNote(note.path, note.title, line, line, quote, value)

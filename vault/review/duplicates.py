@@ -1,18 +1,22 @@
-"""Find pairs of notes that have most of their text in common.
+"""Find pairs of notes that have most of their text in common, and notes that have one title.
 
 The texts are compared by sequences of five words. Sequences that occur in many notes are ignored,
 because they come from text such as a licence or a template. Only notes that share other sequences
-are compared.
+are compared. Two notes that were written from one form, as on two devices, are not the same: each
+has the words of its own title in its text, or another number in its name.
 """
 
+import posixpath
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
 from vault.notes.copies import read_copy_name
-from vault.review.findings import Check, Finding, FindingNote
-from vault.review.texts import NoteInfo
+from vault.notes.kinds import MARKDOWN, find_kind, note_name
+from vault.review.findings import Check, Finding, FindingKind, FindingNote
+from vault.review.texts import NoteInfo, NoteLine
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,13 +24,16 @@ if TYPE_CHECKING:
 
     Numbers = NDArray[np.uint64]
 
-__all__ = ["DuplicateRule"]
+__all__ = ["DuplicateRule", "SameTitleRule"]
 
 _LENGTH: Final = 5  # words in a sequence
 _MOST_NOTES: Final = 6  # a sequence in more notes is part of a template
-_LEAST_SHARED, _LEAST_SHARE = 40, 0.6
+_LEAST_SHARED, _LEAST_SHARE = 40, 0.85
+_LEAST_SHARE_OF_ONE_TITLE: Final = 0.6
 _LEAST_SHARED_WHOLE, _LEAST_SHARE_WHOLE = 12, 0.85
 _LEAST_SHARE_DATED: Final = 0.95
+_LEAST_SHARE_OF_FORMS: Final = 0.98
+_NUMBER: Final = re.compile(r"\d+")
 _SEED: Final = 20_040
 _COPY_SCORE: Final = 3.0  # before all that only have alike texts
 _SAME: Final = "Both notes have the same content."
@@ -34,6 +41,11 @@ _CONFLICT: Final = (
     "The first note is a copy that a synchronisation program made, because both were changed. "
     "Move what is new in it to the second, and delete it."
 )
+# Names that each folder may have once.
+_OF_FOLDERS: Final = frozenset(
+    {"readme", "index", "_index", "license", "changelog", "contributing"}
+)
+_MOST_SHOWN: Final = 6
 
 
 class DuplicateRule:
@@ -46,16 +58,30 @@ class DuplicateRule:
         self._factors: Numbers = drawn * np.uint64(2) + np.uint64(1)
         self._notes: list[NoteInfo] = []
         self._hashes: list[Numbers] = []
+        self._words: list[frozenset[int]] = []
+        self._titles: list[frozenset[int]] = []
 
-    def add(self, note: NoteInfo, words: Sequence[int]) -> None:
+    def add(
+        self,
+        note: NoteInfo,
+        words: Sequence[int],
+        title: Sequence[int],
+        addresses: Sequence[int] = (),
+    ) -> None:
         """Add a note to the comparison.
 
         Args:
             words: the words of the note, in order. Each word is represented by a number.
+            title: the words of its title.
+            addresses: the words of the web addresses in it.
         """
         import numpy as np
 
         self._notes.append(note)
+        has_heading = list(words[: len(title)]) == list(title)
+        body = words[len(title) :] if has_heading else words
+        self._words.append(frozenset((*body, *addresses)))
+        self._titles.append(frozenset(title))
         self._hashes.append(np.unique(self._hash_sequences(np.array(words, np.uint64))))
 
     def find(self, check: Check) -> Iterator[Finding]:
@@ -116,7 +142,8 @@ class DuplicateRule:
                     FindingNote(note.path, note.title),
                     FindingNote(original.path, original.title),
                 )
-                yield Finding("duplicate", pair, reason, "", _COPY_SCORE)
+                kind: FindingKind = "conflict_copy" if name.is_sure else "duplicate"
+                yield Finding(kind, pair, reason, "", _COPY_SCORE)
 
     def _hash_sequences(self, numbers: "Numbers") -> "Numbers":
         import numpy as np
@@ -168,11 +195,56 @@ class DuplicateRule:
         notes = self._notes[smaller], self._notes[larger]
         if all(note.is_dated for note in notes):
             is_alike = share_of_larger >= _LEAST_SHARE_DATED and shared >= _LEAST_SHARED
+        elif self._are_forms(smaller, larger):
+            is_alike = share_of_larger >= _LEAST_SHARE_OF_FORMS
         else:
-            is_alike = (share >= _LEAST_SHARE and shared >= _LEAST_SHARED) or (
+            has_one_title = self._titles[smaller] == self._titles[larger]
+            least = _LEAST_SHARE_OF_ONE_TITLE if has_one_title else _LEAST_SHARE
+            is_alike = (share >= least and shared >= _LEAST_SHARED) or (
                 share_of_larger >= _LEAST_SHARE_WHOLE
             )
         return _build_finding(*notes, share, share_of_larger) if is_alike else None
+
+    def _are_forms(self, first: int, second: int) -> bool:
+        """Return whether two notes are on different things, and only have a form in common."""
+        numbers = [set(_NUMBER.findall(self._notes[at].path)) for at in (first, second)]
+        if numbers[0] - numbers[1] and numbers[1] - numbers[0]:
+            return True
+        own = (
+            (self._titles[one] & self._words[one]) - self._words[other] - self._titles[other]
+            for one, other in ((first, second), (second, first))
+        )
+        return all(own)
+
+
+class SameTitleRule:
+    """Collects the titles of notes, then finds those that several notes have."""
+
+    def __init__(self) -> None:
+        self._notes: dict[str, list[NoteInfo]] = defaultdict(list)
+
+    def add(self, note: NoteInfo, _lines: Sequence[NoteLine]) -> None:
+        """Add a note. Daily notes, and names that each folder may have once, are left out."""
+        name = note_name(note.path).lower()
+        if find_kind(note.path) is MARKDOWN and not note.is_dated and name not in _OF_FOLDERS:
+            title = " ".join((note.title or name).casefold().split())
+            self._notes[title].append(note)
+
+    def find(self, check: Check) -> Iterator[Finding]:
+        """Yield a finding for each title of several notes.
+
+        Args:
+            check: called between steps. It may raise an exception to stop.
+        """
+        for notes in self._notes.values():
+            check()
+            if len(notes) > 1:
+                number = "Two" if len(notes) == 2 else f"{len(notes):,}"
+                reason = f"{number} notes have the title “{notes[0].title}”."
+                if len({posixpath.basename(note.path).casefold() for note in notes}) == 1:
+                    reason += f" A link to “{note_name(notes[0].path)}” can lead to only one."
+                places = tuple(FindingNote(note.path, note.title) for note in notes[:_MOST_SHOWN])
+                yield Finding("same_title", places, reason, "", 1 / len(notes))
 
 
 def _build_finding(

@@ -14,7 +14,7 @@ _CONFLICT_REASON: Final = (
     "Git has left two versions of the same lines in this note{names}. Keep one of them, and delete "
     "the lines with <<<<<<<, ======= and >>>>>>>."
 )
-_CONFLICT_SCORE: Final = 100.0  # before all contradictions, because these are certain
+_LAST_MARK: Final = ">>>>>>> "
 _FAULT_SCORE: Final = 1.0  # all are equally certain
 _SHOWN_LINES: Final = 3
 
@@ -34,14 +34,15 @@ class ConflictRule:
         numbered = [(line.number, line.raw) for line in lines]
         conflict = next(find_conflicts(numbered), None)
         if conflict is None:
+            numbered = list(_add_last_marks(numbered))
+            conflict = next(find_conflicts(numbered), None)
+        if conflict is None:
             return
         ours = _build_side(note, lines, conflict.opens, conflict.base)
         theirs = _build_side(note, lines, conflict.divides, conflict.closes)
         detail = "\0".join(_list_sides(lines, conflict))
         reason = _CONFLICT_REASON.format(names=_name_sides(dict(numbered), conflict))
-        self._found.append(
-            Finding("contradiction", (ours, theirs), reason, detail, _CONFLICT_SCORE)
-        )
+        self._found.append(Finding("git_conflict", (ours, theirs), reason, detail, _FAULT_SCORE))
 
     def find(self, check: Check) -> Iterator[Finding]:
         """Yield a finding for the first conflict of each note.
@@ -52,6 +53,21 @@ class ConflictRule:
         for finding in self._found:
             check()
             yield finding
+
+
+def _add_last_marks(lines: Sequence[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """Yield lines with the mark of a conflict's end above each gap.
+
+    The index lacks this mark where a passage ends with it.
+
+    Args:
+        lines: numbered lines, without blank ones.
+    """
+    numbers = {number for number, _ in lines}
+    for number, line in lines:
+        yield number, line
+        if number + 1 not in numbers:
+            yield number + 1, _LAST_MARK
 
 
 def _name_sides(lines: Mapping[int, str], conflict: Conflict) -> str:

@@ -1,22 +1,48 @@
-"""The findings of a review. A finding consists of one or two notes and a reason to look at them."""
+"""The findings of a review. A finding consists of some notes and a reason to look at them."""
 
 import hashlib
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
-__all__ = ["MOST_FINDINGS", "Check", "Finding", "FindingKind", "FindingNote", "choose_findings"]
+__all__ = [
+    "KINDS",
+    "MOST_FINDINGS",
+    "Check",
+    "Finding",
+    "FindingFilter",
+    "FindingKind",
+    "FindingNote",
+    "choose_findings",
+    "limit_findings",
+]
 
-FindingKind = Literal["contradiction", "front_matter", "duplicate", "outdated"]
+# In the order in which they are shown.
+FindingKind = Literal[
+    "git_conflict",
+    "contradiction",
+    "front_matter",
+    "broken_link",
+    "broken_embed",
+    "conflict_copy",
+    "duplicate",
+    "same_title",
+    "overdue",
+    "outdated",
+    "draft",
+    "orphan",
+]
+KINDS: Final[tuple[FindingKind, ...]] = get_args(FindingKind)
 
 # Called between steps. It may pause, and raises an exception to end the review.
 Check = Callable[[], None]
 
-MOST_FINDINGS: Final = 200
+MOST_FINDINGS: Final = 500  # of one kind that are shown
 _MOST_PER_NOTE: Final = 4
 _QUOTE_CHARS: Final = 240
-_ORDER: Final = {"contradiction": 0, "front_matter": 1, "duplicate": 2, "outdated": 3}
+# Of these, a note that is like many others would have as many.
+_OF_PAIRS: Final = frozenset({"contradiction", "duplicate", "outdated"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +54,7 @@ class FindingNote:
         last: the last line to look at.
         quote: the shortened text of these lines without markup, or an empty string for the whole
             note.
+        value: the figure or day in the quote that another note contradicts, or an empty string.
     """
 
     path: str
@@ -35,11 +62,18 @@ class FindingNote:
     first: int = 0
     last: int = 0
     quote: str = ""
+    value: str = ""
 
     def to_dict(self) -> dict[str, object]:
         """Return the note with the lines to look at, as a JSON object."""
         lines = [self.first, self.last] if self.first else None
-        return {"path": self.path, "title": self.title, "lines": lines, "quote": self.quote}
+        return {
+            "path": self.path,
+            "title": self.title,
+            "lines": lines,
+            "quote": self.quote,
+            "value": self.value,
+        }
 
     @property
     def name(self) -> str:
@@ -49,11 +83,12 @@ class FindingNote:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Two notes that the user may want to look at together, or one with a fault.
+    """Notes that the user may want to look at together, or one with a fault.
 
     Attributes:
-        kind: the rule that found the notes.
-        notes: one or two notes. If one of two is outdated, it comes first.
+        kind: what was found.
+        notes: one or two notes, or up to six of one title. If one of two is outdated, it is the
+            first. So is the copy of another.
         reason: a sentence for the user.
         detail: identifies the content that led to the finding. A dismissed finding is shown again
             when this changes.
@@ -79,31 +114,68 @@ class Finding:
         return {"key": self.key, "kind": self.kind, "reason": self.reason, "notes": notes}
 
 
-def choose_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Return the best findings in order, but only a few about each note.
+@dataclass(frozen=True, slots=True)
+class FindingFilter:
+    """What limits the findings of a review that are shown.
 
-    Contradictions come first, then faults, duplicates and outdated notes. If several notes are
-    nearly the same, only as many pairs are returned as are needed to connect them.
+    Attributes:
+        kinds: the kinds to show. If there are none, all are shown.
+        folder: the folder in the vault that all notes of a finding have to be in, or an empty
+            string for the whole vault.
+    """
+
+    kinds: frozenset[FindingKind] = frozenset()
+    folder: str = ""
+
+    def fits(self, finding: Finding) -> bool:
+        """Return whether a finding is shown."""
+        below = f"{self.folder.strip('/')}/" if self.folder.strip("/") else ""
+        return (not self.kinds or finding.kind in self.kinds) and all(
+            note.path.startswith(below) for note in finding.notes
+        )
+
+
+def choose_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Return the best findings in order: by kind, and of a kind by their scores.
+
+    If several notes are nearly the same, only as many pairs are returned as are needed to connect
+    them. A note is only in a few pairs of a kind. Of one title are no notes that are copies anyway.
     """
     ordered = sorted(
         findings,
-        key=lambda one: (_ORDER[one.kind], -one.score, [note.path for note in one.notes]),
+        key=lambda one: (KINDS.index(one.kind), -one.score, [note.path for note in one.notes]),
     )
     seen: Counter[tuple[str, str]] = Counter()
     groups: dict[str, set[str]] = {}
     chosen = []
     for finding in ordered:
-        first, second = finding.notes[0].path, finding.notes[-1].path
-        places = ((finding.kind, first), (finding.kind, second))
-        if finding.kind == "duplicate" and second in groups.get(first, ()):
+        paths = {note.path for note in finding.notes}
+        places = [(finding.kind, path) for path in paths]
+        if finding.kind in ("duplicate", "same_title") and any(
+            paths <= groups.get(path, set()) for path in paths
+        ):
             continue
-        if all(seen[place] < _MOST_PER_NOTE for place in places):
-            chosen.append(finding)
-            seen.update(places)
-            if finding.kind == "duplicate":
-                group = groups.get(first, {first}) | groups.get(second, {second})
-                groups.update(dict.fromkeys(group, group))
-    return tuple(chosen[:MOST_FINDINGS])
+        if finding.kind in _OF_PAIRS and any(seen[place] >= _MOST_PER_NOTE for place in places):
+            continue
+        chosen.append(finding)
+        seen.update(places)
+        if finding.kind in ("conflict_copy", "duplicate"):
+            group = paths.union(*(groups.get(path, ()) for path in paths))
+            groups.update(dict.fromkeys(group, group))
+    return tuple(chosen)
+
+
+def limit_findings(
+    findings: Iterable[Finding], most: int = MOST_FINDINGS
+) -> tuple[tuple[Finding, ...], dict[str, int]]:
+    """Return the first findings of each kind, and how many of each kind there are in all."""
+    totals: Counter[str] = Counter()
+    shown = []
+    for finding in findings:
+        totals[finding.kind] += 1
+        if totals[finding.kind] <= most:
+            shown.append(finding)
+    return tuple(shown), dict(totals)
 
 
 def shorten_quote(text: str) -> str:

@@ -9,16 +9,14 @@ as many other notes is also skipped, because it was probably copied.
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final
 
-from vault.catalog import Catalog
-from vault.notes.links import LinkResolver
 from vault.review.findings import Check, Finding, FindingNote, shorten_quote
+from vault.review.links import NoteLink
 from vault.review.texts import NoteInfo, NoteLine
 
-__all__ = ["NoteLink", "OutdatedRule", "read_links"]
+__all__ = ["OutdatedRule"]
 
 _SOURCE_WORDS: Final = (
     "(?:sources?|references?|based on|cited|citations?|bibliography|quellen?|literatur"
@@ -39,40 +37,14 @@ _LEAST_NS: Final = _DAY_NS
 _MOST_AT_ONCE: Final = 20  # notes written within a minute; if there are more, they were copied
 
 
-@dataclass(frozen=True, slots=True)
-class NoteLink:
-    """A link from one note to another.
-
-    Attributes:
-        source: the path of the note that contains the link.
-        line: the number of the line that contains the link.
-        target: the path of the note that the link leads to.
-    """
-
-    source: str
-    line: int
-    target: str
-
-
-def read_links(catalog: Catalog, resolver: LinkResolver) -> list[NoteLink]:
-    """Read the links between the notes of a catalog. Links of a note to itself are skipped."""
-    rows = catalog.rows(
-        "SELECT path, line, target FROM links JOIN files ON files.id = file_id"
-        " WHERE target != '' ORDER BY path, line"
-    )
-    resolved = (
-        NoteLink(path, line, resolver.resolve(name, path) or "") for path, line, name in rows
-    )
-    return [link for link in resolved if link.target and link.target != link.source]
-
-
 class OutdatedRule:
     """Collects links to sources, then finds the notes that are older than their sources."""
 
     def __init__(self, links: Iterable[NoteLink]) -> None:
         self._links: dict[str, list[NoteLink]] = defaultdict(list)
         for link in links:
-            self._links[link.source].append(link)
+            if link.target and link.target != link.source:
+                self._links[link.source].append(link)
         self._sources: dict[str, dict[str, int]] = {}
         self._quotes: dict[tuple[str, int], str] = {}
         self._notes: dict[str, NoteInfo] = {}

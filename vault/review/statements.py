@@ -20,6 +20,7 @@ __all__ = [
     "Quantity",
     "Statement",
     "find_statements",
+    "list_sentences",
     "list_words",
     "measure_overlap",
     "read_statement",
@@ -60,7 +61,7 @@ _UNITS: Final = _split_words(
 QUALIFIERS: Final = _split_words(
     """
     not no never without except only max maximum min minimum least most up per each total
-    average every first second third last next new old another other extra additional before
+    average every first second third last next new old another other extra additional before off
     after until since previous previously former formerly earlier later was were used
     originally usually if unless when half double twice nicht kein keine ohne nur pro je
     gesamt alt neu vorher nachher
@@ -154,17 +155,26 @@ def list_words(text: str) -> frozenset[str]:
     return frozenset(word for token in plain for word in list_singulars(token))
 
 
-def find_statements(text: str) -> Iterator[Statement]:
-    """Yield the sentences of a line that contain one to four numbers."""
+def list_sentences(text: str) -> Iterator[str]:
+    """Yield the sentences of a line, and the parts of sentences, that contain a number.
+
+    Sentences about the note itself and very long ones are left out.
+    """
     if not _HAS_NUMBER.search(text):
         return
     clauses = (clause for each in split_sentences(text) for clause in _CLAUSE_END.split(each))
     for sentence in filter(_HAS_NUMBER.search, clauses):
         tokens = _list_tokens(sentence)
         if 2 <= len(tokens) <= _MOST_TOKENS and not _is_about_its_note(tokens):
-            statement = _build_statement(sentence.strip(), tokens)
-            if 0 < len(statement.quantities) <= _MOST_QUANTITIES:
-                yield statement
+            yield sentence.strip()
+
+
+def find_statements(text: str) -> Iterator[Statement]:
+    """Yield the sentences of a line that contain one to four numbers."""
+    for sentence in list_sentences(text):
+        statement = read_statement(sentence)
+        if 0 < len(statement.quantities) <= _MOST_QUANTITIES:
+            yield statement
 
 
 def read_statement(text: str) -> Statement:

@@ -153,6 +153,11 @@ class Vocabulary:
         self.notes += 1
         return found
 
+    def number_words(self, text: str) -> list[int]:
+        """Return the numbers of the words of a text. Words that no note has so far get one too."""
+        numbers = self._numbers
+        return [numbers.setdefault(word, len(numbers)) for word in list_singulars(text)]
+
     def count_notes(self, word: str) -> int:
         """Return the number of notes that contain a word."""
         number = self._numbers.get(word)

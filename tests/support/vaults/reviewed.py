@@ -1,19 +1,20 @@
 """Catalogs of notes for reviews, made without embedding anything."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import closing
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 from vault.catalog import CATALOG_FILE, Catalog
 from vault.embedding.chunking import chunk_note
 from vault.notes.note import parse_note
 from vault.records import Records
-from vault.review.findings import Finding
+from vault.review.findings import KINDS, Finding, FindingKind
 from vault.review.review import ReviewReport, review_notes
 from vault.scan import FileStat
 
 DAY = "2026-03-01"
+TODAY = date(2026, 6, 1)
 
 
 def make_catalog(folder: Path, notes: Mapping[str, str], days: Mapping[str, str]) -> None:
@@ -37,13 +38,23 @@ def make_catalog(folder: Path, notes: Mapping[str, str], days: Mapping[str, str]
 
 
 def review(
-    folder: Path, notes: Mapping[str, str], days: Mapping[str, str] | None = None
+    folder: Path,
+    notes: Mapping[str, str],
+    days: Mapping[str, str] | None = None,
+    kinds: Collection[FindingKind] = KINDS,
 ) -> tuple[Finding, ...]:
-    """Return what a review finds in some notes; `folder` is where their catalog is written."""
+    """Return what a review finds in some notes, of some kinds, on 1 June 2026.
+
+    Args:
+        folder: where the catalog of the notes is written.
+        notes: the text of each note, by its path.
+        days: the days on which notes were changed.
+        kinds: the kinds of findings to return.
+    """
     make_catalog(folder, notes, days or {})
-    *_, report = review_notes(folder, folder)
+    *_, report = review_notes(folder, folder, today=TODAY)
     assert isinstance(report, ReviewReport)
-    return report.findings
+    return tuple(each for each in report.findings if each.kind in kinds)
 
 
 def name_paths(findings: tuple[Finding, ...]) -> list[tuple[str, str, str]]:

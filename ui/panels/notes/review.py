@@ -26,20 +26,25 @@ __all__ = ["ReviewPanel"]
 _SHOWN_AT_ONCE = 20
 _LOOK_AGAIN = ButtonText("Look again", "Start the review again")
 _TITLES = {
+    "git_conflict": "Conflicts that Git left",
     "contradiction": "Contradicting figures",
     "front_matter": "Faults in front matter",
+    "broken_link": "Links that lead nowhere",
+    "broken_embed": "Embeds that show nothing",
+    "conflict_copy": "Copies after a conflict",
     "duplicate": "Nearly the same text",
+    "same_title": "Notes of one title",
+    "overdue": "Overdue tasks",
     "outdated": "Older than a source",
+    "draft": "Drafts not touched for a year",
+    "orphan": "Notes without links",
 }
 _NO_VAULT = "Choose a folder of notes. What needs care in it appears here."
 _WAITING = (
-    "Notes that contradict each other, that have faults in their front matter, that are nearly the \
-same, or that are older than their sources appear here."
+    "Contradicting figures, broken links, copies, overdue tasks, old drafts and other notes that "
+    "need care appear here."
 )
-_NOTHING = (
-    "No contradicting figures, no faults in front matter, no nearly equal notes and no notes older \
-than their sources were found."
-)
+_NOTHING = "No contradiction, broken link, copy, overdue task or old draft was found."
 _CHANGED = "Your notes have changed since."
 
 

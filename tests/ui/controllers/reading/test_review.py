@@ -244,7 +244,7 @@ def test_a_running_review_shows_its_progress_and_is_stopped(
 
     has_begun, may_go_on = Event(), Event()
 
-    def wait(_root: object, _folder: object, check: object) -> Iterator[object]:
+    def wait(_root: object, _folder: object, check: object, _today: object) -> Iterator[object]:
         yield ReviewProgress(20, 1_234)
         has_begun.set()
         while not may_go_on.wait(0.01):

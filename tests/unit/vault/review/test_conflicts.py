@@ -29,6 +29,7 @@ def test_marks_that_do_not_belong_together_are_markdown() -> None:
 def test_a_note_with_a_conflict_is_reported(tmp_path: Path) -> None:
     fenced = f"# Git\n\n```\n{MERGE}```\n"
     (found,) = review(tmp_path, {"Merge.md": MERGE, "Git.md": fenced})
+    assert found.kind == "git_conflict"
     assert found.reason.startswith(
         "Git has left two versions of the same lines in this note, from “HEAD” and “other”."
     )
@@ -42,6 +43,6 @@ def test_a_conflicted_copy_is_reported_though_it_is_short(tmp_path: Path) -> Non
     copy = "Yusuf (conflicted copy 2026-11-02).md"
     notes = {"Yusuf.md": "# Yusuf\n\nEats peanuts.\n", copy: "# Yusuf\n\nEats nothing.\n"}
     (found,) = review(tmp_path, notes)
-    assert found.kind == "duplicate"
+    assert found.kind == "conflict_copy"
     assert [note.path for note in found.notes] == [copy, "Yusuf.md"]
     assert found.reason.startswith("The first note is a copy that a synchronisation program made")

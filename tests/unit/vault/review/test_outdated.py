@@ -49,7 +49,8 @@ def test_a_note_that_is_older_than_its_source_is_found(tmp_path: Path, text: str
 def test_other_links_do_not_make_a_note_outdated(
     tmp_path: Path, path: str, text: str, day: str
 ) -> None:
-    assert review(tmp_path, {path: text, "Prices.md": PRICES}, {**LATER, path: day}) == ()
+    notes, days = {path: text, "Prices.md": PRICES}, {**LATER, path: day}
+    assert review(tmp_path, notes, days, kinds=["outdated"]) == ()
 
 
 def test_a_source_that_changes_again_is_offered_again(tmp_path: Path) -> None:
@@ -66,4 +67,5 @@ def test_files_that_were_all_written_at_once_say_nothing(
     monkeypatch.setattr("vault.review.outdated._MOST_AT_ONCE", 0)
     monkeypatch.setattr("vault.review.outdated._MINUTE_NS", 10**9 * 3600 * 24 * 7)
     notes = {"Budget.md": "# Budget\n\nSource: [[Prices]]\n", "Prices.md": PRICES, "Else.md": "x"}
-    assert review(tmp_path, notes, {**LATER, "Else.md": "2026-05-12"}) == ()
+    days = {**LATER, "Else.md": "2026-05-12"}
+    assert review(tmp_path, notes, days, kinds=["outdated"]) == ()
