@@ -15,9 +15,9 @@
     statements      Find the sentences of a line that state quantities.
     texts           Read the notes of a catalog as lines of prose and as words.
 
-Answers also use `disagreement`. The rules return only what is worth a look. Only notes that share rare words, rare
-sequences of words or a link are compared, so the running time is proportional to the length of the
-notes. Nothing is written.
+Answers also use `disagreement`. The rules return only what is worth a look. Only notes that share
+rare words, rare sequences of words or a link are compared, so the running time is proportional to
+the length of the notes. Nothing is written.
 
 This package may import `vault.catalog`, `vault.records`, `vault.notes`, `vault.exclude` and
 `vault.errors`.
