@@ -15,7 +15,7 @@ from chains.extractive.writer import escape_markdown
 from vault.notes.text.sentences import split_sentences
 from vault.review.disagreement import (
     Disagreement,
-    Said,
+    PlacedSentence,
     find_disagreement,
     is_series,
     list_unsaid_names,
@@ -53,7 +53,7 @@ class _Answer:
         about: the words of the question in the sentence, and in the title and headings above it.
     """
 
-    said: Said
+    said: PlacedSentence
     about: frozenset[str]
 
 
@@ -92,7 +92,7 @@ def _list_answers(section: ShownSection, asked: frozenset[str]) -> Iterator[_Ans
         prose = [line for line in text.split("\n") if not line.lstrip(" >").startswith(_NO_PROSE)]
         for sentence in split_sentences(" ".join(prose)):
             if asked & list_words(sentence):
-                said = Said(section.path, sentence, title, headings)
+                said = PlacedSentence(section.path, sentence, title, headings)
                 yield _Answer(said, asked & (above | list_words(sentence)))
 
 
@@ -110,7 +110,7 @@ def _are_of_one_thing(one: _Answer, other: _Answer) -> bool:
     return not ((these and those) if is_subject_said else (these or those))
 
 
-def _says_all(said: Said, asked: frozenset[str]) -> bool:
+def _says_all(said: PlacedSentence, asked: frozenset[str]) -> bool:
     """Return whether a sentence, with what stands above it, names all that a question does.
 
     What the figure measures need not be named: a figure in degrees is a temperature.

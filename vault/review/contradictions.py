@@ -17,7 +17,7 @@ from typing import Final
 from vault.notes.tasks import find_checkbox
 from vault.review.disagreement import (
     Disagreement,
-    Said,
+    PlacedSentence,
     find_disagreement,
     is_series,
     list_unsaid_names,
@@ -48,7 +48,7 @@ class _Place:
     note: NoteInfo
     line: int
     statement: Statement
-    said: Said
+    said: PlacedSentence
 
     @property
     def frame(self) -> tuple[object, ...]:
@@ -83,7 +83,7 @@ class ContradictionRule:
                 headings = (heading,) if heading and heading != note.title else ()
                 is_task = find_checkbox(line.raw) is not None
                 for sentence in list_sentences(line.text):
-                    said = Said(note.path, sentence, note.title, headings)
+                    said = PlacedSentence(note.path, sentence, note.title, headings)
                     statement = _read(said, is_task=is_task)
                     if statement is not None and len(statement.words) >= _LEAST_WORDS:
                         self._places.append(_Place(note, line.number, statement, said))
@@ -172,7 +172,7 @@ class _Contradiction:
     values: Disagreement
 
 
-def _read(said: Said, *, is_task: bool) -> Statement | None:
+def _read(said: PlacedSentence, *, is_task: bool) -> Statement | None:
     """Read a sentence as a statement of figures or else of a date, or return None.
 
     Args:
@@ -198,7 +198,7 @@ def _list_units(one: _Place, other: _Place) -> set[str]:
     return {quantity.unit for quantity in quantities}
 
 
-def _have_other_numbers(one: Said, other: Said) -> bool:
+def _have_other_numbers(one: PlacedSentence, other: PlacedSentence) -> bool:
     """Return whether titles have different numbers, as those of two models of a device do."""
     these, those = (
         {word for word in list_words(said.title) if any(char.isdigit() for char in word)}

@@ -27,7 +27,7 @@ from vault.review.statements import (
     read_statement,
 )
 
-__all__ = ["Disagreement", "Said", "find_disagreement", "is_series", "list_unsaid_names"]
+__all__ = ["Disagreement", "PlacedSentence", "find_disagreement", "is_series", "list_unsaid_names"]
 
 # One note says "planned for", the other "moved to".
 _PLANNING_WORDS: Final = """
@@ -88,7 +88,7 @@ class _Figure:
 
 
 @dataclass(frozen=True)
-class Said:
+class PlacedSentence:
     """A sentence of a note, with what stands above it.
 
     Attributes:
@@ -156,12 +156,14 @@ class Said:
         return replace(read, words=(read.words & undated.words) - _PLANNING)
 
 
-def is_series(one: Said, other: Said) -> bool:
+def is_series(one: PlacedSentence, other: PlacedSentence) -> bool:
     """Return whether two sentences may differ, because both are dated or numbered parts of one."""
     return (one.is_dated and other.is_dated) or _are_numbered(one.title, other.title)
 
 
-def list_unsaid_names(one: Said, other: Said) -> tuple[frozenset[str], frozenset[str]]:
+def list_unsaid_names(
+    one: PlacedSentence, other: PlacedSentence
+) -> tuple[frozenset[str], frozenset[str]]:
     """Return what the titles and headings above two sentences name, each beyond the other.
 
     Words that both sentences hold are left out, since they do not tell the two things apart. If
@@ -175,7 +177,7 @@ def list_unsaid_names(one: Said, other: Said) -> tuple[frozenset[str], frozenset
     return these, those
 
 
-def find_disagreement(one: Said, other: Said) -> Disagreement | None:
+def find_disagreement(one: PlacedSentence, other: PlacedSentence) -> Disagreement | None:
     """Return the figures or dates in which two sentences of one thing differ, or None."""
     if one.is_account or other.is_account or (one.words ^ other.words) & QUALIFIERS:
         return None
@@ -184,7 +186,7 @@ def find_disagreement(one: Said, other: Said) -> Disagreement | None:
     return _compare_figures(one, other) or _compare_days(one, other)
 
 
-def _compare_figures(one: Said, other: Said) -> Disagreement | None:
+def _compare_figures(one: PlacedSentence, other: PlacedSentence) -> Disagreement | None:
     shared = [unit for unit in one.figures if unit in other.figures]
     pairs = [(one.figures[unit], other.figures[unit]) for unit in shared]
     differing = [pair for pair in pairs if pair[0].quantity.contradicts(pair[1].quantity)]
@@ -198,7 +200,7 @@ def _compare_figures(one: Said, other: Said) -> Disagreement | None:
     return Disagreement(first.written, second.written)
 
 
-def _compare_days(one: Said, other: Said) -> Disagreement | None:
+def _compare_days(one: PlacedSentence, other: PlacedSentence) -> Disagreement | None:
     have_days = len(one.days) == len(other.days) == 1
     if not have_days or do_overlap(one.days[0], other.days[0]):
         return None
