@@ -43,6 +43,7 @@ from vault.search.hits import SearchResult
 if TYPE_CHECKING:
     from app.config.model_setup import ModelSetup
     from app.library.embedded_notes import EmbeddedNotes
+    from app.library.finding_fixes import FindingFixes
     from app.library.long_texts import LongTexts
     from app.library.review import NoteReview
     from app.pinned.answers import PinnedAnswers
@@ -214,6 +215,24 @@ class Assistant:
             return self.review
         find_vault = partial(self.projects.open, self.projects.find_name(project))
         return NoteReview(find_vault, self.paths, self._is_index_in_use)
+
+    def build_fixes(self, project: str | None = None) -> "FindingFixes":
+        """Build what fixes the findings of a review of a project, or of the open vault.
+
+        Args:
+            project: the folder of the project, or None for the open vault.
+
+        Raises:
+            VaultNotChosen: no vault is open.
+            NotFound: the folder does not exist.
+        """
+        from app.library.finding_fixes import FindingFixes
+
+        vault = self._vault.require_vault()
+        if project is not None:
+            vault = self.projects.open(self.projects.find_name(project))
+        exclude = self.settings.values.vault_exclude
+        return FindingFixes(self.edits.build_editor(vault.root, lambda: exclude))
 
     def _is_index_in_use(self) -> bool:
         return self.library is not None and self.library.is_in_use

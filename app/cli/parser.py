@@ -262,6 +262,8 @@ def _define_review(verb: ArgumentParser) -> None:
     which = verb.add_mutually_exclusive_group()
     which.add_argument("--dismiss", metavar="KEY", help="hide a finding from now on")
     which.add_argument("--restore", metavar="KEY", help="show a hidden finding again")
+    which.add_argument("--fix", metavar="KEY", help="list the fixes of a finding with their diffs")
+    verb.add_argument("--choice", metavar="ID", help="with --fix: apply this fix")
 
 
 def _define_ask(verb: ArgumentParser) -> None:

@@ -11,6 +11,7 @@ from app.hidden_characters import escape_text
 
 if TYPE_CHECKING:
     from app.doctor import Check
+    from app.library.finding_fixes import FindingFix
     from app.library.review import ReviewResult
     from app.sessions.bin import BinnedChat
     from app.sessions.session_info import SessionInfo
@@ -133,6 +134,8 @@ def list_related(found: "Sequence[RelatedNote]") -> Iterator[str]:
 
 def review(result: "ReviewResult") -> Iterator[str]:
     """Format the findings of a review: the reason, the places, and the key."""
+    from app.library.finding_fixes import FIXED_KINDS
+
     if not result.findings:
         yield f"No finding in {format_count(result.notes, 'note')}."
     for finding in result.findings:
@@ -141,11 +144,22 @@ def review(result: "ReviewResult") -> Iterator[str]:
             lines = (note.first, note.last) if note.first else None
             quote = f"  {note.quote}" if note.quote else ""
             yield escape_text(f"    {place(note.path, lines)}{quote}")
-        yield f"    --dismiss {finding.key}"
+        fix = f"--fix {finding.key}  " if finding.kind in FIXED_KINDS else ""
+        yield f"    {fix}--dismiss {finding.key}"
     if result.left_out:
         yield f"{result.left_out:,} more are left out. --folder or --kind lists fewer."
     if result.dismissed:
         yield f"{len(result.dismissed):,} dismissed; --json lists them."
+
+
+def list_fixes(key: str, fixes: "Sequence[FindingFix]") -> Iterator[str]:
+    """Format the fixes of a finding: what each does, its diff, and how to apply it."""
+    if not fixes:
+        yield "No fix is mechanical here. Open the notes and decide."
+    for fix in fixes:
+        yield escape_text(f"{fix.label}.")
+        yield from (escape_text(f"    {line}") for line in fix.plan.diff.splitlines())
+        yield f"    --fix {key} --choice {fix.id}"
 
 
 def call(step: "ToolStep") -> str:

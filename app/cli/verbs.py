@@ -149,10 +149,33 @@ def _review(args: argparse.Namespace, assistant: Assistant, output: Output) -> i
 
     open_vault(assistant, args.vault)
     review = assistant.find_review(args.project)
+    if args.fix is not None:
+        return _fix(args, assistant, output)
     which = FindingFilter(frozenset(args.kind), args.folder)
     with Interruptible() as run:
         result = review_with(review, run.cancel, which, args.dismiss, args.restore)
     output.show(result.to_dict, cli_text.review(result))
+    return run.exit_code or 0
+
+
+def _fix(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
+    """Run `strata review --fix`, and return the exit code."""
+    from app.library.review import find_finding
+
+    fixes = assistant.build_fixes(args.project)
+    with Interruptible() as run:
+        finding = find_finding(assistant.find_review(args.project), run.cancel, args.fix)
+    if args.choice is None:
+        found = fixes.list_fixes(finding)
+        shown = {"key": finding.key, "fixes": [fix.to_dict() for fix in found]}
+        output.show(lambda: shown, cli_text.list_fixes(finding.key, found))
+        return run.exit_code or 0
+    fixed = fixes.apply(finding, args.choice)
+    lines = [
+        f"{fixed.label}: {', '.join(fixed.paths)}",
+        f"`strata undo --run {fixed.run}` undoes it.",
+    ]
+    output.show(fixed.to_dict, map(escape_text, lines))
     return run.exit_code or 0
 
 

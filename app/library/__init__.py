@@ -14,6 +14,7 @@
     indexing      Update the index before a question is answered, and continue during the answer.
     instructions  The AGENTS.md of a vault or project, with the user's decision about it.
     long_texts    Store a message that is too long as a file, or split it.
+    finding_fixes Plan and apply the mechanical fixes of what a review finds.
     review        Find notes that need attention; remember the findings that the user dismissed.
     suggested_questions  Suggest questions for an empty chat, which the notes can answer.
     user_texts    The user's instructions and long-term memories, one file for each.
@@ -27,6 +28,7 @@ __all__ = [
     "attachments",
     "edits",
     "embedded_notes",
+    "finding_fixes",
     "formula_drawer",
     "image_reader",
     "images",

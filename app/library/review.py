@@ -36,7 +36,7 @@ from vault.review.review import (
 )
 from vault.vault import Vault
 
-__all__ = ["EVERYTHING", "NoteReview", "ReviewResult", "review_with"]
+__all__ = ["EVERYTHING", "NoteReview", "ReviewResult", "find_finding", "review_with"]
 
 _log = logging.getLogger(__name__)
 _REST_S: Final = 0.0003  # after each step, so that the window stays responsive
@@ -266,6 +266,18 @@ def review_with(
     if restore is not None:
         review.restore([_find_finding(result.dismissed, restore)])
     return _read_result(review, cancel, which)
+
+
+def find_finding(review: NoteReview, cancel: CancelToken, key: str) -> Finding:
+    """Return a finding of a review by its key, also if it was dismissed.
+
+    Raises:
+        NotFound: there is no such finding.
+        VaultNotChosen: no vault is open.
+        VaultError: the notes are not indexed yet, or the index cannot be read.
+    """
+    result = _read_result(review, cancel, EVERYTHING)
+    return _find_finding((*result.findings, *result.dismissed), key)
 
 
 def _read_result(review: NoteReview, cancel: CancelToken, which: FindingFilter) -> ReviewResult:

@@ -12,7 +12,7 @@ from app.customize.memory import MemoryNote
 from app.errors import NotFound, VaultNotChosen
 from app.library.instructions import Decision
 from app.library.library import Library
-from app.library.review import review_with
+from app.library.review import find_finding, review_with
 from app.rpc import requests as asked
 from app.rpc.wire import Json
 from app.sessions.abandoned_memory import find_abandoned_memories
@@ -35,6 +35,8 @@ class NoteRequests:
         self._assistant = assistant
         self.slow: Mapping[type[asked.RpcRequest], Callable[..., Json]] = {
             asked.Review: self._review,
+            asked.ListFixes: self._list_fixes,
+            asked.FixFinding: self._fix,
             asked.Related: self._find_related,
             asked.SaveNote: self._save_note,
         }
@@ -53,6 +55,17 @@ class NoteRequests:
         review = self._assistant.find_review(request.project)
         which = FindingFilter(frozenset(request.kinds), request.folder)
         return review_with(review, cancel, which, request.dismiss, request.restore).to_dict()
+
+    def _list_fixes(self, request: asked.ListFixes, cancel: CancelToken) -> Json:
+        review = self._assistant.find_review(request.project)
+        finding = find_finding(review, cancel, request.key)
+        fixes = self._assistant.build_fixes(request.project).list_fixes(finding)
+        return {"key": finding.key, "fixes": [fix.to_dict() for fix in fixes]}
+
+    def _fix(self, request: asked.FixFinding, cancel: CancelToken) -> Json:
+        review = self._assistant.find_review(request.project)
+        finding = find_finding(review, cancel, request.key)
+        return self._assistant.build_fixes(request.project).apply(finding, request.choice).to_dict()
 
     def _find_related(self, request: asked.Related, _cancel: CancelToken) -> Json:
         library, path = self._require_library(), request.path

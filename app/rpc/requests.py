@@ -324,6 +324,32 @@ class Review(RpcRequest):
     restore: str | None = None
 
 
+class ListFixes(RpcRequest):
+    """List the mechanical fixes of a finding, each with its diff.
+
+    Attributes:
+        key: the key of the finding.
+        project: the folder of the project that was reviewed, or None for the vault.
+    """
+
+    key: str
+    project: str | None = None
+
+
+class FixFinding(RpcRequest):
+    """Apply a fix of a finding. It can be undone like any other edit.
+
+    Attributes:
+        key: the key of the finding.
+        choice: the id of the fix, which is another one once a note has changed.
+        project: the folder of the project that was reviewed, or None for the vault.
+    """
+
+    key: str
+    choice: str
+    project: str | None = None
+
+
 class SaveNote(RpcRequest):
     """Save a chat, or one answer with its question, as a new note.
 
@@ -582,6 +608,8 @@ _TYPES: Final[Mapping[str, type[RpcRequest]]] = {
     "remove_project": RemoveProject,
     "rename_project": RenameProject,
     "restore_session": RestoreSession,
+    "fix_finding": FixFinding,
+    "list_fixes": ListFixes,
     "review": Review,
     "save_note": SaveNote,
     "search": Search,

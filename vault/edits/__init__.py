@@ -17,6 +17,7 @@
     journal  The journal of edits, in a folder of Strata.
     links    Change the links in other notes when a note is moved.
     plan     The values `EditPlan`, `ContentChange` and `FileMove`.
+    repairs  Repair broken links, contradicting figures, conflicts of Git, and copies.
     texts    Replace parts of a text, keeping its encoding, byte-order mark and line endings.
     undo     `EditHistory`: undo an edit or a run of edits, list the net changes of a run.
 
@@ -27,4 +28,4 @@ This package may import `vault.access`, `vault.exclude`, `vault.notes`, `vault.p
 - No path leads out of the folder of notes, even if a folder is replaced with a link in between.
 """
 
-__all__ = ["diff", "editor", "journal", "plan", "undo"]
+__all__ = ["diff", "editor", "journal", "plan", "repairs", "undo"]

@@ -76,6 +76,11 @@ class NoteEditor:
         self._outside = ExcludeRules(outside) if outside else None
 
     @property
+    def root(self) -> Path:
+        """The folder of notes, with symbolic links resolved."""
+        return self._root
+
+    @property
     def history(self) -> EditHistory:
         """The history of all edits in the journal, which may belong to several folders of notes."""
         return EditHistory(self._journal)
@@ -107,7 +112,7 @@ class NoteEditor:
             EditRefused: the old text does not occur exactly once, or the new text cannot be stored.
             VaultError: the note cannot be read, or a model may not read it.
         """
-        target, before = self._read(path)
+        target, before = self.read(path)
         return plan_replacement(target, before, old, new)
 
     def plan_append(self, path: str, text: str) -> EditPlan:
@@ -117,7 +122,7 @@ class NoteEditor:
             EditRefused: the text is empty, or cannot be stored in the note's encoding.
             VaultError: the note cannot be read, or a model may not read it.
         """
-        target, before = self._read(path)
+        target, before = self.read(path)
         return plan_append(target, before, text)
 
     def plan_toggle(self, path: str, line: int, version: str = "") -> tuple[EditPlan, TaskItem]:
@@ -133,7 +138,7 @@ class NoteEditor:
             EditRefused: the line is no task.
             VaultError: the note cannot be read, or is excluded.
         """
-        target, before = self._read(path)
+        target, before = self.read(path)
         if version and hash_content(before) != version:
             raise EditOutdated(printable(target))
         tasks = {task.line: task for task in parse_note(target, before)[0].tasks}
@@ -155,7 +160,7 @@ class NoteEditor:
                 link.
             VaultError: the note cannot be read, or a model may not read it.
         """
-        source, before = self._read(path)
+        source, before = self.read(path)
         lines = list_lines_with_links(parse_document(read_text(before) or ""))
         if any(links.resolve(link.target, source) == to for link in find_links(lines)):
             raise EditRefused(f"{printable(source)} has a link to {printable(to)} already.")
@@ -177,7 +182,7 @@ class NoteEditor:
             EditRefused: the new path is invalid or already exists.
             VaultError: the note cannot be read, or a model may not read it.
         """
-        source, content = self._read(path)
+        source, content = self.read(path)
         to = self._find_relative(to)
         if to.endswith("/") or self._is_folder(to):
             to = posixpath.join(to, posixpath.basename(source))
@@ -265,7 +270,7 @@ class NoteEditor:
             if read_file(self._root, moved.get(change.path, change.path)) != expected:
                 raise EditOutdated(printable(change.path))
 
-    def _read(self, path: str) -> tuple[str, bytes]:
+    def read(self, path: str) -> tuple[str, bytes]:
         """Check that a model may edit a note, and return its resolved path and content.
 
         Raises:

@@ -33,7 +33,7 @@ from vault.notes.links import (
 from vault.notes.note import parse_note
 from vault.notes.text.document import parse_document
 
-__all__ = ["plan_link_changes"]
+__all__ = ["list_files", "plan_link_changes", "plan_merged_links", "write_target"]
 
 LinkForm = Literal["name", "relative", "absolute"]
 _NOT_IN_URLS: Final = re.compile(r"[\s<>()\"%#?\\^`{}|]")
@@ -68,6 +68,24 @@ def plan_link_changes(root: Path, path: str, to: str) -> list[ContentChange]:
     return [*found, *_plan_canvas_changes(root, move)]
 
 
+def plan_merged_links(root: Path, path: str, kept: str) -> list[ContentChange]:
+    """Plan the changes to all links to a copy, so that they lead to the note that is kept.
+
+    Args:
+        root: the vault's folder.
+        path: the copy, which is going to be removed.
+        kept: the note that is kept.
+    """
+    files = _read_files(root, path, kept)
+    attachments = ExcludeRules.load(root).attachment_folder
+    before = LinkResolver(sorted(files.aliases.items()), attachments)
+    left = {name: aliases for name, aliases in files.aliases.items() if name != path}
+    move = _Move(path, kept, before, LinkResolver(sorted(left.items()), attachments))
+    others = sorted((name, data) for name, data in files.candidates.items() if name != path)
+    found = [change for name, data in others if (change := move.plan_change(name, data))]
+    return [*found, *_plan_canvas_changes(root, move)]
+
+
 @dataclass(frozen=True)
 class _Files:
     """The data of a vault's files that is needed to update links when a note is moved.
@@ -84,7 +102,7 @@ class _Files:
 def _read_files(root: Path, path: str, to: str) -> _Files:
     files = _Files()
     names = {fold_link_name(name) for name in (path, to)}
-    for name in _walk(root):
+    for name in list_files(root):
         files.aliases[name] = ()
         if find_kind(name) is MARKDOWN and name.lower().endswith(MARKDOWN.suffixes):
             try:
@@ -103,7 +121,7 @@ def _plan_canvas_changes(root: Path, move: "_Move") -> Iterator[ContentChange]:
     old = {json.dumps(move.path), json.dumps(move.path, ensure_ascii=False)}
     shown = re.compile(rf'"file"\s*:\s*({"|".join(map(re.escape, old))})')
     new = json.dumps(move.to, ensure_ascii=False)
-    for name in _walk(root):
+    for name in list_files(root):
         if find_kind(name) is CANVAS:
             with suppress(VaultError):
                 text = EditableText.decode(name, read_file(root, name) or b"")
@@ -115,7 +133,8 @@ def _plan_canvas_changes(root: Path, move: "_Move") -> Iterator[ContentChange]:
                     yield ContentChange(name, text.data, text.replace(sorted(replaced)))
 
 
-def _walk(root: Path) -> Iterator[str]:
+def list_files(root: Path) -> Iterator[str]:
+    """Yield the paths of all files in a vault that are not hidden."""
     for folder, folders, names in os.walk(root):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         relative = os.path.relpath(folder, root)
@@ -238,7 +257,7 @@ class _Move:
             return None
         for target in _list_targets(form, link.target, new_source, new):
             if self.after.resolve(target, new_source) == new:
-                return _write_target(target, found)
+                return write_target(target, found)
         return None
 
 
@@ -287,7 +306,8 @@ def _list_targets(form: LinkForm, target: str, source: str, path: str) -> Iterat
     yield f"/{whole}" if target.startswith("/") else whole
 
 
-def _write_target(target: str, found: LocatedLink) -> str:
+def write_target(target: str, found: LocatedLink) -> str:
+    """Return a target as it is written in a link, percent-encoded if the link needs it."""
     if not found.is_markdown:
         return target
     if found.is_quoted:

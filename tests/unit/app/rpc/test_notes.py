@@ -73,6 +73,29 @@ def test_findings_are_listed_dismissed_and_restored(client: Client) -> None:
     assert client.do("review", restore=finding["key"]) == found
 
 
+def test_findings_are_limited_to_a_kind_a_folder_and_a_project(
+    client: Client, small_vault: Path
+) -> None:
+    assert {one["kind"] for one in client.do("review", kinds=["contradiction"])["findings"]} == {
+        "contradiction"
+    }
+    assert client.do("review", kinds=["contradiction"], folder="Nowhere")["findings"] == []
+    (small_vault / "Inside").mkdir()
+    assert client.do("review", project=str(small_vault / "Inside"))["findings"] == []
+    assert client.do("review")["totals"]["contradiction"] == 1
+
+
+def test_a_finding_is_fixed_and_the_fix_undone(client: Client, small_vault: Path) -> None:
+    (finding,) = client.do("review", kinds=["contradiction"])["findings"]
+    fixes = client.do("list_fixes", key=finding["key"])["fixes"]
+    fixed = client.do("fix_finding", key=finding["key"], choice=fixes[0]["id"])
+    (path,) = fixed["paths"]
+    assert fixed["diff"] == fixes[0]["diff"]
+    assert WATER.format(4) == (small_vault / "Winter.md").read_text() == WATER.format(4)
+    client.do("undo", run=fixed["run"])
+    assert (small_vault / path).read_text() == WATER.format(7)
+
+
 def test_related_notes_say_why(client: Client) -> None:
     notes = client.do("related", path="Water.md")["notes"]
     near = next(note for note in notes if note["path"] == "Winter.md")
