@@ -160,8 +160,12 @@ class ContradictionRule:
             return int(specific >= _LEAST_SPECIFIC and not is_in_folder)
         is_linked = bool(rare) and frozenset((one.note.path, other.note.path)) in self._linked
         is_named = bool(rare) and not shared.isdisjoint(one.said.above | other.said.above)
+        subjects = one.said.above, other.said.above
+        is_on_one = (subjects[0] <= subjects[1] or subjects[1] <= subjects[0]) and any(
+            map(vocabulary.is_rare, subjects[0] & subjects[1])
+        )
         is_long = len(shared) >= _LONG_WORDS and bool(rare)
-        return is_linked + is_named + is_long + (specific >= _LEAST_SPECIFIC)
+        return is_linked + is_named + is_on_one + is_long + (specific >= _LEAST_SPECIFIC)
 
 
 @dataclass(frozen=True, slots=True)
