@@ -14,7 +14,6 @@ from app.customize.commands import (
     OpenPlace,
     UserCommand,
     expand_command,
-    list_user_commands,
 )
 from app.errors import InvalidRequest, NotFound
 from app.sessions.export import write_export
@@ -221,7 +220,7 @@ def _project(assistant: Assistant, situation: Situation, argument: str) -> Comma
 
 
 def _help(assistant: Assistant, _situation: Situation, _argument: str) -> CommandResult:
-    own = map(make_command, list_user_commands(assistant.paths.commands))
+    own = map(make_command, assistant.customization.list_commands())
     pairs = [(_usage(command), command.help) for command in (*COMMANDS, *own)]
     rows = [f"| `{_escape_cell(usage)}` | {_escape_cell(text)} |" for usage, text in pairs]
     return CommandResult("\n".join(["| command | does |", "|---|---|", *rows]) + "\n")

@@ -63,9 +63,12 @@ _HINTS: Mapping[type[Exception], Hint] = {
         Fix("{} and the list of models say “images” beside those that do.", Command("models")),
     ),
     chains.SpendingLimitReached: (
-        "Raise spending.dayLimit or spending.monthLimit. To send it once, add "
-        "`--set spending.dayLimit=0 --set spending.monthLimit=0` to the command. `strata spending` "
-        "shows what was spent."
+        Fix("Raise {} or {}.", Setting("spending.dayLimit"), Setting("spending.monthLimit")),
+        Fix(
+            "To send it once, add {}; {} shows what was spent.",
+            Option("--set spending.dayLimit=0 --set spending.monthLimit=0"),
+            Command("spending"),
+        ),
     ),
     chains.LedgerFailed: "See that it is a file that can be written, and has room, and try again.",
     vault.DiskFull: "Make room on the disk and try again.",

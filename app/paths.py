@@ -54,6 +54,11 @@ class Paths:
         return self.config / "commands"
 
     @property
+    def skills(self) -> Path:
+        """The folder with the user's own skills, one subfolder per skill."""
+        return self.data / "skills"
+
+    @property
     def exports(self) -> Path:
         """The folder for chats exported with `/export`."""
         return self.data / "exports"

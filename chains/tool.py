@@ -40,6 +40,7 @@ READING_TOOLS: Final = frozenset(
         "list_tags",
         "read_note",
         "read_result",
+        "read_skill",
         "recent_notes",
         "search_notes",
         "tool_search",

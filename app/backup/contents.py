@@ -33,6 +33,7 @@ _PLACES: Final = {
     "pasted": "pasted",
     "pinned": "pinned",
     "exports": "exports",
+    "skills": "skills",
     "ledger.log": "ledger",
     "limits.json": "learned_models",
     "model_files.json": "model_files",
@@ -52,6 +53,7 @@ _FOLDERS: Final = frozenset(
         "pasted",
         "pinned",
         "exports",
+        "skills",
         "edits",
         "reviews",
     )

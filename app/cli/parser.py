@@ -158,6 +158,8 @@ def _add_kept_things(verbs: "Verbs[ArgumentParser]") -> None:
     add_group(verbs, "sessions", about, _add_sessions)
     about = "show the instructions for models, and decide about the AGENTS.md of the notes"
     add_group(verbs, "instructions", about, _add_instructions)
+    about = "list the skills that an agent may read, and decide about those of the notes"
+    add_group(verbs, "skills", about, _add_skills)
     about = "list, edit and forget what models remember in all chats"
     add_group(verbs, "memory", about, _add_memory)
 
@@ -469,6 +471,17 @@ def _add_instructions(actions: "Verbs[ArgumentParser]") -> None:
         action.add_argument(
             "--project", metavar="DIR", help="those of a project, in the folder of notes or outside"
         )
+
+
+def _add_skills(actions: "Verbs[ArgumentParser]") -> None:
+    listed = add_verb(actions, "list", "list the skills, and whether each is used")
+    shown = add_verb(actions, "show", "show the text of a skill, and its files")
+    accepted = add_verb(actions, "accept", "give a skill of the notes to models, as it is now")
+    refused = add_verb(actions, "refuse", "leave a skill of the notes out")
+    for action in (shown, accepted, refused):
+        action.add_argument("name", metavar="NAME", help="the name of the skill")
+    for action in (listed, shown, accepted, refused):
+        action.add_argument("--project", metavar="DIR", help="also those of a project")
 
 
 def _define_restore(verb: ArgumentParser) -> None:

@@ -1,4 +1,4 @@
-"""The verbs for settings, API keys, the ledger, spending, instructions and memories.
+"""The verbs for settings, keys, the ledger, spending, instructions, skills and memories.
 
 API keys are read from standard input, which keeps them out of the process list and the shell
 history.
@@ -16,6 +16,7 @@ from app.cli.interrupt import Interruptible
 from app.cli.output import Output, complain, readable
 from app.config import secrets
 from app.config.model_setup import ModelSetup
+from app.customize.skills import Skill
 from app.errors import AppError, InvalidRequest, NotFound, VaultNotChosen
 from app.hidden_characters import escape_text
 from app.library.instructions import Decision, VaultInstructions, visible_text
@@ -209,6 +210,46 @@ def change_instructions(args: argparse.Namespace, assistant: Assistant, output: 
     return 0
 
 
+def change_skills(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
+    """Run `strata skills`, and return the exit code."""
+    open_vault(assistant, args.vault)
+    named, skills = args.project, assistant.customization.skills
+    project = None if named is None else assistant.projects.find_name(named)
+    if args.action == "list":
+        found = skills.list(project)
+        lines = [line for skill in found for line in _list_skill(skill)]
+        none = f"There are no skills. Each is a folder in {assistant.paths.skills} with a SKILL.md."
+        output.show(lambda: {"skills": [skill.to_dict() for skill in found]}, lines or [none])
+        return 0
+    if args.action == "show":
+        skill = skills.find(args.name, project)
+        texts = {"text": skill.text}
+        output.show(lambda: {**skill.to_dict(), **texts}, [*_list_skill(skill), *_list_text(skill)])
+        return 0
+    decision: Decision = "accepted" if args.action == "accept" else "refused"
+    skill = skills.decide(args.name, decision, project=project)
+    output.show(skill.to_dict, _list_skill(skill))
+    return 0
+
+
+def _list_skill(skill: Skill) -> Iterator[str]:
+    tokens = skill.to_dict()["tokens"]
+    yield escape_text(f"{skill.name}  {skill.describe()}")
+    if not skill.problem:
+        yield escape_text(f"    {skill.description}")
+        yield (
+            f"    {tokens['offered']:,} tokens in each request of an agent, {tokens['text']:,} "
+            "more when it is read"
+        )
+    yield escape_text(f"    {skill.folder}")
+
+
+def _list_text(skill: Skill) -> Iterator[str]:
+    yield ""
+    yield from (f"    {line}" for line in visible_text(skill.text).split("\n"))
+    yield from (escape_text(f"    with the file {name}") for name in skill.contents)
+
+
 def change_memories(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
     """Run `strata memory`, and return the exit code."""
     project = None
@@ -323,5 +364,6 @@ SETTINGS_VERBS: Final[Mapping[str, Callable[[argparse.Namespace, Assistant, Outp
     "keys": change_keys,
     "models": list_models,
     "ledger": show_ledger,
+    "skills": change_skills,
     "spending": show_spending,
 }

@@ -29,15 +29,22 @@ _PLACE: Final = re.compile(r"\{(activeNote|selection|\[\[[^\[\]{}\n]+\]\]|#[^\s{
 
 @dataclass(frozen=True)
 class UserCommand:
-    """A user-defined slash command."""
+    """A user-defined slash command.
+
+    Attributes:
+        description: what it does, or an empty string if its text says so.
+    """
 
     name: str
     text: str
+    description: str = ""
 
     @property
     def help(self) -> str:
-        """The first line of the command's text."""
-        return next((line.strip("# ") for line in self.text.splitlines() if line.strip()), "")
+        """The description of the command, or the first line of its text."""
+        return self.description or next(
+            (line.strip("# ") for line in self.text.splitlines() if line.strip()), ""
+        )
 
 
 @dataclass(frozen=True)

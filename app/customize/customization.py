@@ -6,8 +6,10 @@ from functools import cache
 from pathlib import Path
 
 from app.config.settings_file import SettingsStore
+from app.customize.commands import UserCommand, list_user_commands
 from app.customize.hooks import Hooks
 from app.customize.memory import MemoryNote
+from app.customize.skills import Skills, build_offer
 from app.errors import InvalidRequest, NotFound
 from app.library.instructions import (
     Decision,
@@ -36,6 +38,7 @@ class UserCustomization:
     Attributes:
         own_instructions: the file with the user's own instructions.
         memories: the note with the user's long-term memories.
+        skills: the skills that an agent may read.
     """
 
     def __init__(
@@ -49,6 +52,8 @@ class UserCustomization:
         self._book = InstructionDecisions(paths.instructions)
         self.own_instructions = UserTextFile(paths.user_instructions)
         self.memories = MemoryNote(paths.memories)
+        self.skills = Skills(paths.skills, vault, projects, self._book)
+        self._commands = paths.commands
 
     def find_memories(self, project: str | None) -> MemoryNote:
         """Return the note with the long-term memories of a project, or of all chats.
@@ -62,12 +67,15 @@ class UserCustomization:
         file = self._projects.memory(project).path
         return MemoryNote(file, PROJECT_MEMORY, f"in the project {name}")
 
-    def collect(self, runs_hooks: bool, project: str | None = None) -> Customization:
+    def collect(
+        self, runs_hooks: bool, project: str | None = None, *, offers_skills: bool = False
+    ) -> Customization:
         """Return the current customization for a turn.
 
         Args:
             runs_hooks: whether hooks run in this turn. If not, they are not loaded.
             project: the project whose instructions and memories are added, or None.
+            offers_skills: whether the names and descriptions of skills are added, for an agent.
         """
         own, memories = self.own_instructions.read(), self.memories.file.read()
         found, problem = self._read_accepted_instructions(None)
@@ -82,6 +90,8 @@ class UserCustomization:
             for text in self._projects.read_user_texts(project):
                 noted.append(text.segment())
                 warnings.append(text.problem)
+        if offers_skills:
+            noted.append(build_offer(self.skills.list_used(project)))
         return self._combine(runs_hooks, noted, warnings)
 
     def _combine(
@@ -94,6 +104,12 @@ class UserCustomization:
             return Customization(prompts, segments, None, warnings)
         loaded = self._hooks.load(self._settings.values.hooks_enabled, self._vault.folder)
         return Customization(prompts, segments, loaded.registry, (*warnings, *loaded.problems))
+
+    def list_commands(self) -> tuple[UserCommand, ...]:
+        """Return the user's own slash commands, and those that send the text of a skill."""
+        own = list_user_commands(self._commands)
+        names = {command.name for command in own}
+        return (*own, *(one for one in self.skills.list_commands() if one.name not in names))
 
     def hooks(self) -> HookRegistry:
         """Return the registry of the hooks that run in a turn."""

@@ -138,7 +138,9 @@ class InstructionDecisions:
             raise
         if not note.text.strip():
             return None
-        return VaultInstructions(note.path, note.text, note.version, self._decision(note.version))
+        return VaultInstructions(
+            note.path, note.text, note.version, self.find_decision(note.version)
+        )
 
     def decide(self, digest: str, decision: Decision) -> None:
         """Store the user's decision about an AGENTS.md.
@@ -154,7 +156,8 @@ class InstructionDecisions:
             make_private_folder(self._folder)
             write_atomically(self._folder / digest, f"{decision}\n".encode())
 
-    def _decision(self, digest: str) -> Decision | None:
+    def find_decision(self, digest: str) -> Decision | None:
+        """Return the user's decision about a text, by its digest, or None."""
         try:
             word = (self._folder / digest).read_text("utf-8").strip()
         except FileNotFoundError:

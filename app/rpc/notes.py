@@ -48,6 +48,7 @@ class NoteRequests:
             asked.ListMemories: self._list_memories,
             asked.SetMemory: self._set_memory,
             asked.Instructions: self._decide,
+            asked.SkillsRequest: self._decide_skill,
             asked.TickTask: self._tick,
         }
 
@@ -128,6 +129,18 @@ class NoteRequests:
             found = customization.instructions(project) or found
         state = found.decision or "undecided"
         return {"path": found.path, "digest": found.digest, "state": state, "text": found.text}
+
+    def _decide_skill(self, request: asked.SkillsRequest) -> Json:
+        named, skills = request.project, self._assistant.customization.skills
+        project = None if named is None else self._assistant.projects.find_name(named)
+        if request.action == "list":
+            return {"skills": [skill.to_dict() for skill in skills.list(project)]}
+        if request.action == "show":
+            skill = skills.find(request.name, project)
+        else:
+            decision = _DECISIONS[request.action]
+            skill = skills.decide(request.name, decision, request.digest, project)
+        return {**skill.to_dict(), "text": skill.text}
 
     def _require_library(self) -> Library:
         if self._assistant.library is None:

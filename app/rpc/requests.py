@@ -448,6 +448,22 @@ class Instructions(RpcRequest):
     project: str | None = None
 
 
+class SkillsRequest(RpcRequest):
+    """List the skills that an agent may read, or decide about a skill of the notes.
+
+    Attributes:
+        action: what to do.
+        name: the skill that is shown, accepted or refused.
+        digest: the digest that was shown to the user, or None for the present one.
+        project: the folder of the project, or None.
+    """
+
+    action: Literal["list", "show", "accept", "refuse"] = "list"
+    name: str = ""
+    digest: str | None = None
+    project: str | None = None
+
+
 class ListProjects(RpcRequest):
     """List the projects."""
 
@@ -624,6 +640,7 @@ _TYPES: Final[Mapping[str, type[RpcRequest]]] = {
     "set_setting": SetSetting,
     "show_pinned_answer": ShowPinnedAnswer,
     "shutdown": Shutdown,
+    "skills": SkillsRequest,
     "tick_task": TickTask,
     "undo": Undo,
 }

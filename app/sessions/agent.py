@@ -44,10 +44,12 @@ class AgentScope:
     Attributes:
         memories: the note with the project's long-term memories, or None for the global one.
         exclude: patterns for notes that the agent must not change, in addition to `vault.exclude`.
+        tools: more tools that run without asking.
     """
 
     memories: MemoryNote | None = None
     exclude: tuple[str, ...] = ()
+    tools: tuple[Tool, ...] = ()
 
 
 WHOLE_VAULT = AgentScope()
@@ -190,6 +192,7 @@ class AgentBuilder:
             *self.edits.build_tools(notes.root, self._list_excluded, session, scope.exclude),
             build_remember_tool((scope.memories or self._memories).propose),
             build_web_tool(self._web, time.cancel),
+            *scope.tools,
             *self.mcp.build_tools(time),
         )
 

@@ -154,7 +154,7 @@ class TurnBuilder:
         """
         mode, project = turn.mode_rules, turn.ask.project
         inside = project if mode.uses_project else None
-        customization = self._customization.collect(runs, inside)
+        customization = self._customization.collect(runs, inside, offers_skills=mode.calls_tools)
         notes = None if inside is None else self._projects.open(inside)
         if mode.needs == "project" and notes is None:
             raise InvalidRequest(
@@ -171,6 +171,7 @@ class TurnBuilder:
         turn = replace(turn, ports=ports, customization=customization, vault=vault, pages=pages)
         if mode.calls_tools:
             scope = WHOLE_VAULT if inside is None else self._limit_agent(inside)
+            scope = replace(scope, tools=self._customization.skills.build_tools(inside))
             session = turn.session.id if runs else ""
             return self.agents.add_tools(turn, notes or self._vault.require_vault(), session, scope)
         if mode.searches:

@@ -14,7 +14,6 @@ from app.commands import (
     parse,
     run,
 )
-from app.customize.commands import list_user_commands
 from app.errors import AppError, describe
 from ui.controllers.session import Controller
 from ui.widgets.completion_list import Choice
@@ -58,7 +57,7 @@ class CommandController(Controller):
             situation: the open chat, its mode and model, and the open note.
         """
         try:
-            parsed = parse(text, list_user_commands(self._assistant.paths.commands))
+            parsed = parse(text, self._assistant.customization.list_commands())
         except AppError as error:
             self.failed.emit(text, describe(error))
             return True
@@ -101,7 +100,7 @@ class CommandController(Controller):
 
 def list_command_choices(assistant: Assistant) -> list[Choice]:
     """Return the slash commands and the user's own commands as choices for completion."""
-    own = map(make_command, list_user_commands(assistant.paths.commands))
+    own = map(make_command, assistant.customization.list_commands())
     return [
         Choice(
             command.name,

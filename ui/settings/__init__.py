@@ -11,6 +11,7 @@
     keyboard       the shortcuts of all commands: record, take from another command, reset
     ledger         the list of network calls that left Strata
     mcp            the MCP servers: add, test, approve, remove
+    skills         the skills: list, read, accept
     folders        the user's own commands, prompts and hooks
     search         the list of pages, and the search over them
     instructions   the user's instructions and memories for models

@@ -32,6 +32,7 @@ from ui.settings.sections import (
     TextSizeSection,
 )
 from ui.settings.shapes import ShapeSection
+from ui.settings.skills import SkillsSection
 from ui.settings.writer import SettingsWriter
 from ui.tasks import TaskRunner
 from ui.theme import Theme, tokens
@@ -94,6 +95,7 @@ class SettingsDialog(QDialog):
         self.privacy = PrivacySection(assistant, runner)
         self.ledger = LedgerSection(assistant, runner)
         self.spending = SpendingSection(assistant, runner)
+        self.skills = SkillsSection(assistant, runner)
         self.servers = ServersSection(assistant, runner, self.writer)
         texts = assistant.customization
         self.instructions = UserTextSection(texts.own_instructions, runner, INSTRUCTIONS_WORDS)
@@ -139,6 +141,7 @@ class SettingsDialog(QDialog):
             extra.refresh()
         self.shapes.refresh()
         self.spending.refresh()
+        self.skills.refresh()
         for folder in chain.from_iterable(self.folders.values()):
             folder.refresh()
         for text in (self.instructions, self.memories):
@@ -328,7 +331,7 @@ class SettingsDialog(QDialog):
             "Appearance": (self.text_size, self._setup[0]),
             "Vault and index": (self.index,),
             "Models": (self.shapes,),
-            "Prompts": (self.instructions, *self.folders["Prompts"]),
+            "Prompts": (self.instructions, *self.folders["Prompts"], self.skills),
             "Hooks": self.folders["Hooks"],
             "Memory": (self.memories,),
             "Privacy": (self.privacy,),

@@ -30,6 +30,9 @@ _TOOLS: Mapping[str, _ToolWords] = {
         "link", "Following the links of", "Followed the links of", "Follow the links of"
     ),
     "read_result": _ToolWords("book-open", "Reading on", "Read on", "Read on"),
+    "read_skill": _ToolWords(
+        "graduation-cap", "Reading the skill", "Read the skill", "Read the skill"
+    ),
     "create_note": _ToolWords("file-plus", "Creating", "Created", "Create"),
     "edit_note": _ToolWords("pencil-simple", "Changing", "Changed", "Change"),
     "append_to_note": _ToolWords("pencil-simple", "Adding to", "Added to", "Add to"),
@@ -40,7 +43,7 @@ _TOOLS: Mapping[str, _ToolWords] = {
     "update_progress": _ToolWords("brain", "Noting", "Noted", "Note"),
 }
 _OTHER = _ToolWords("wrench", "Using", "Used", "Use")
-_ARGUMENTS = ("query", "pattern", "path", "ref_id", "url", "text")
+_ARGUMENTS = ("query", "pattern", "path", "ref_id", "url", "text", "name")
 _QUOTED = frozenset({"search_notes", "grep_notes", "remember"})
 _ALL_NOTES = frozenset({"search_notes", "list_folder", "grep_notes"})
 # For each tool: the verb and the noun in the summary. Without a noun, the calls are counted.
@@ -51,6 +54,7 @@ _COUNTED = {
     "grep_notes": ("searched for words", ""),
     "get_links": ("followed links", ""),
     "read_result": ("read on", ""),
+    "read_skill": ("read", "skill"),
     "create_note": ("created", "note"),
     "edit_note": ("changed", "note"),
     "move_note": ("moved", "note"),

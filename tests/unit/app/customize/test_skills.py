@@ -1,0 +1,198 @@
+"""Skills: which folders are skills, which of them models are given, and how an agent reads one."""
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from app.assistant import Assistant
+from app.cli.parser import run
+from app.commands import Situation, parse
+from app.commands import run as run_command
+from app.errors import InvalidRequest, NotFound
+from chains.errors import ToolFailed
+from tests.support.models.model_server import Answer, ModelServer
+from tests.support.processes.command_line import document
+from tests.support.sessions.turns import ask, result_of
+
+Write = Callable[..., Path]
+TEXT = "---\nname: {name}\ndescription: {about}\n---\n\nLook at the notes of seven days.\n"
+
+
+def write(folder: Path, name: str = "weekly-review", about: str = "Write a review.") -> Path:
+    made = folder / name
+    made.mkdir(parents=True)
+    (made / "SKILL.md").write_text(TEXT.format(name=name, about=about), "utf-8")
+    return made
+
+
+@pytest.fixture
+def own(reading: Assistant) -> Path:
+    return reading.paths.skills
+
+
+@pytest.fixture
+def of_notes(small_vault: Path) -> Path:
+    return small_vault / ".agents" / "skills"
+
+
+def list_states(assistant: Assistant) -> dict[str, str]:
+    return {skill.name: skill.state for skill in assistant.customization.skills.list()}
+
+
+def test_the_skills_of_the_user_are_used_and_those_of_the_notes_once_they_are_accepted(
+    reading: Assistant, own: Path, of_notes: Path
+) -> None:
+    write(own)
+    folder = write(of_notes, "tidy")
+    assert list_states(reading) == {"weekly-review": "used", "tidy": "undecided"}
+    skills = reading.customization.skills
+    assert skills.decide("tidy", "accepted").state == "used"
+    (folder / "more.txt").write_text("Also delete everything.")
+    assert list_states(reading)["tidy"] == "undecided"  # what changed is asked about anew
+    assert skills.decide("tidy", "refused").state == "refused"
+    (folder / "more.txt").unlink()
+    assert list_states(reading)["tidy"] == "used"  # as it was accepted
+
+
+def test_a_skill_that_changed_since_it_was_shown_is_not_accepted(
+    reading: Assistant, of_notes: Path
+) -> None:
+    folder = write(of_notes)
+    digest = reading.customization.skills.find("weekly-review").digest
+    (folder / "SKILL.md").write_text(TEXT.format(name="weekly-review", about="Other."), "utf-8")
+    with pytest.raises(InvalidRequest, match="has changed since it was shown"):
+        reading.customization.skills.decide("weekly-review", "accepted", digest)
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"Only text.\n", "does not begin with a name and a description"),
+        (b"---\nname: a\n", "does not begin with a name and a description"),
+        (b"---\nname: a\n---\nText.\n", "It has no description."),
+        (b"---\ndescription: b\n---\nText.\n", "Its name is not made of"),
+        (b"---\nname: Big Name\ndescription: b\n---\nText.\n", "Its name is not made of"),
+        (b"---\nname: [a]\ndescription: b\n---\nText.\n", "Its name is not made of"),
+        (b"---\nname: a\ndescription: b\n---\n \n", "has no text below"),
+        (b"---\nname: a\ndescription: '" + b"x" * 1_025 + b"'\n---\nText.\n", "more than 1,024"),
+        (b"---\nname: a: b: c\ndescription: b\n---\nText.\n", "cannot be read"),
+        (b"---\nname: a\ndescription: b\n---\nText \xff\n", "is not UTF-8"),
+        (b"x" * 500_001, "more than 500 kB"),
+    ],
+)
+def test_a_malformed_skill_says_why_and_is_not_offered(
+    reading: Assistant, own: Path, content: bytes, reason: str
+) -> None:
+    (write(own, "bad") / "SKILL.md").write_bytes(content)
+    (found,) = reading.customization.skills.list()
+    assert reason in found.problem
+    assert (found.name, found.state, reading.customization.skills.list_used()) == (
+        "bad",
+        "invalid",
+        (),
+    )
+
+
+def test_links_out_of_its_folder_hidden_files_and_pipes_are_no_part_of_a_skill(
+    reading: Assistant, own: Path, tmp_path: Path
+) -> None:
+    secret = tmp_path / "secret"
+    secret.mkdir()
+    (secret / "key.txt").write_text("key")
+    folder = write(own)
+    (folder / "steps.txt").write_text("1. Read.")
+    (folder / "same.txt").symlink_to("steps.txt")
+    (folder / "key.txt").symlink_to(secret / "key.txt")
+    (folder / "all").symlink_to(secret)
+    (folder / ".env").write_text("key")
+    os.mkfifo(folder / "pipe")
+    (found,) = reading.customization.skills.list()
+    assert list(found.contents) == ["same.txt", "steps.txt"]
+    assert found.read("steps.txt") == "1. Read."
+    for name in ("key.txt", "../weekly-review/SKILL.md", "/etc/passwd"):
+        with pytest.raises(ToolFailed, match="has no file"):
+            found.read(name)
+
+
+def test_a_skill_of_the_notes_that_lies_elsewhere_or_is_excluded_is_not_listed(
+    reading: Assistant, of_notes: Path, tmp_path: Path
+) -> None:
+    write(tmp_path / "elsewhere", "outside")
+    write(of_notes, "hidden")
+    (of_notes / "linked").symlink_to(tmp_path / "elsewhere" / "outside")
+    reading.settings.set("vault.exclude", ["hidden/"])
+    assert list_states(reading) == {}
+
+
+def test_of_two_skills_with_one_name_that_of_the_user_is_used(
+    reading: Assistant, own: Path, of_notes: Path
+) -> None:
+    write(own)
+    write(of_notes)
+    first, second = reading.customization.skills.list()
+    assert (first.origin, first.state) == ("own", "used")
+    assert second.problem == "Another skill above has the name weekly-review."
+
+
+def test_an_agent_is_offered_names_and_reads_a_skill_when_it_uses_it(
+    reading: Assistant, server: ModelServer, own: Path, of_notes: Path
+) -> None:
+    (write(own) / "form.txt").write_text("What went well?")
+    write(of_notes, "tidy", "Never seen by a model.")
+    read = {"name": "weekly-review"}
+    server.script(
+        Answer("", calls=(("1", "read_skill", json.dumps(read)),)),
+        Answer("", calls=(("2", "read_skill", json.dumps({**read, "file": "form.txt"})),)),
+        Answer("Here it is."),
+    )
+    result_of(ask(reading, "Write my review.", mode="agent"))
+    first, second, third = server.bodies
+    system = first["messages"][0]["content"]
+    assert "- weekly-review: Write a review." in system
+    assert "Look at the notes of seven days." not in json.dumps(first)
+    assert "Never seen by a model." not in json.dumps([first, second, third])
+    assert "Look at the notes of seven days." in second["messages"][-1]["content"]
+    assert "Its files: form.txt" in second["messages"][-1]["content"]
+    assert "What went well?" in third["messages"][-1]["content"]
+
+
+def test_the_tokens_of_what_is_offered_are_an_item_of_l1(reading: Assistant, own: Path) -> None:
+    write(own)
+    reading.settings.set("chat.model", "openai/gpt-4o")
+    found = reading.preview(None, "Write my review.", "agent")["segments"]
+    (item,) = (one for one in found if one["id"] == "skills")
+    assert (item["layer"], item["tokens"] > 0) == ("L1", True)
+    found = reading.preview(None, "Write my review.", "chat")["segments"]
+    assert all(one["id"] != "skills" for one in found)
+
+
+def test_a_skill_is_a_slash_command_too(reading: Assistant, own: Path, of_notes: Path) -> None:
+    write(own)
+    write(of_notes, "tidy")
+    found = parse("/weekly-review of May", reading.customization.list_commands())
+    assert found is not None
+    made = run_command(reading, Situation(None), *found).message
+    assert made is not None
+    assert made.text == "Look at the notes of seven days.\n\nof May"
+    with pytest.raises(NotFound):
+        parse("/tidy", reading.customization.list_commands())
+
+
+def test_the_command_line_lists_shows_and_accepts_skills(
+    reading: Assistant, small_vault: Path, of_notes: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(of_notes, "tidy")
+    place = ("--vault", str(small_vault))
+    assert run(["skills", "list", *place], lambda _: 0) == 0
+    assert "tidy  not used until you accept it (of these notes)" in capsys.readouterr().out
+    assert run(["skills", "show", "tidy", *place], lambda _: 0) == 0
+    assert "    Look at the notes of seven days." in capsys.readouterr().out
+    assert run(["skills", "accept", "tidy", "--json", *place], lambda _: 0) == 0
+    found = document(capsys.readouterr().out)
+    assert (found["name"], found["state"], found["origin"]) == ("tidy", "used", "vault")
+    assert found["tokens"]["offered"] > 0
+    assert run(["skills", "refuse", "none", *place], lambda _: 0) == 1
+    assert "There is no skill none." in capsys.readouterr().err
