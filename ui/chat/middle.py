@@ -3,12 +3,14 @@
 A note is shown beside the chat if there is enough space for both, otherwise in place of the chat.
 """
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent
+from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt, Signal
+from PySide6.QtGui import QFontMetrics, QKeyEvent, QKeySequence, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
+    QAbstractButton,
     QApplication,
     QHBoxLayout,
     QMenu,
+    QSizePolicy,
     QSplitter,
     QStackedWidget,
     QVBoxLayout,
@@ -16,17 +18,27 @@ from PySide6.QtWidgets import (
 )
 
 from ui.chat.composer.composer import Composer
-from ui.theme import Theme
-from ui.widgets.buttons import ButtonText, IconButton, LabelledAction, make_button
-from ui.widgets.controls import make_wrapped_label
+from ui.icons import begin_painting, paint_icon
+from ui.theme import Theme, dress
+from ui.widgets.buttons import (
+    ButtonText,
+    IconButton,
+    LabelledAction,
+    PressedByEnter,
+    make_button,
+    paint_row,
+)
+from ui.widgets.controls import draw_text, escape_tooltip, make_wrapped_label, one_line
 from ui.widgets.geometry import Scaled, set_apart, set_in
 from ui.widgets.layouts import grow, make_column, make_row, stretch
 from ui.widgets.menus import TitleButton, show_menu
 from ui.widgets.surfaces import Header, Notice, Pane
+from ui.widgets.texts import from_left
 
-__all__ = ["Middle", "Welcome"]
+__all__ = ["Middle", "ProjectLabel", "Welcome"]
 
 _LEAST_BESIDE = 960
+_GAP = 6
 _CHANGES_OF_PLACE = (QEvent.Type.Resize, QEvent.Type.ShowToParent, QEvent.Type.HideToParent)
 _LOOK_AGAIN = ButtonText("Look again", "Try to open the folder again")
 _SENTENCE = "Strata reads Markdown files and changes none without asking."
@@ -43,6 +55,7 @@ class Middle(Scaled, Pane):
         composer_resized: the height of the composer in pixels, or 0 while no chat is shown.
         menu_wanted: the empty menu of the title. The receiver fills it with the actions for the
             open chat before it is shown.
+        project_requested: the user wants to see the page of the open chat's project.
         columns_changed: whether a note covers the chat, whether a button to show the sidebar is
             needed, and whether the right column is visible.
 
@@ -56,6 +69,7 @@ class Middle(Scaled, Pane):
     find_requested = Signal()
     sidebar_requested = Signal()
     panel_requested = Signal()
+    project_requested = Signal()
     composer_resized = Signal(int)
     menu_wanted = Signal(QMenu)
 
@@ -69,6 +83,9 @@ class Middle(Scaled, Pane):
         self._title = TitleButton("Chat", "Actions of this chat")
         self._title.set_text("New chat")
         self._title.clicked.connect(lambda: self._open_menu(self._title))
+        self._project = ProjectLabel()
+        self._project.clicked.connect(self.project_requested)
+        self._project.hide()
         self._open_sidebar = IconButton("panel-left", "Show the sidebar", "toggle_sidebar")
         self._open_sidebar.clicked.connect(self.sidebar_requested)
         self._panel = IconButton("panel-right", "Context panel", "toggle_panel")
@@ -140,6 +157,17 @@ class Middle(Scaled, Pane):
         """Show the open chat's title in the header. An empty title becomes "New chat"."""
         self._title.set_text(title or "New chat")
 
+    def set_project(self, title: str, name: str, folder: str) -> None:
+        """Show the project of the open chat in the header. An empty title means no project.
+
+        Args:
+            title: the title of the project.
+            name: its folder, relative to the vault if it is in the vault.
+            folder: the full path of its folder.
+        """
+        self._project.set_project(title, name, folder)
+        self._project.setVisible(bool(title) and self.is_chat_shown)
+
     def set_columns(self, *, has_sidebar: bool, has_rail: bool, has_panel: bool) -> None:
         """Update the header's buttons for showing and hiding the other columns.
 
@@ -163,6 +191,7 @@ class Middle(Scaled, Pane):
         self._stack.setCurrentWidget(self._chat if is_open else self.welcome)
         for view in (self._title, self._find, self._more):  # they are about a chat
             view.setVisible(is_open)
+        self._project.setVisible(is_open and bool(self._project.text()))
         self._tell_height()
 
     def show_notice(self, tone: str, title: str, text: str, *actions: LabelledAction) -> None:
@@ -263,6 +292,7 @@ class Middle(Scaled, Pane):
         header = Header("content", self._left)
         header.row.setContentsMargins(16, 0, 12, 1)
         header.row.addWidget(self._open_sidebar)
+        header.row.addWidget(self._project)
         header.row.addWidget(self._title)
         header.row.addStretch(1)
         header.row.addWidget(self._find)
@@ -287,6 +317,63 @@ class Middle(Scaled, Pane):
         self._rows = make_column(
             grow(self._above_composer), self._composer, margins=0, spacing=0, parent=self._chat
         )
+
+
+class ProjectLabel(PressedByEnter, QAbstractButton):
+    """The project of the open chat, with its folder, at the start of the header.
+
+    The folder is left out where there is too little space, and where it is named like the project.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._project = self._folder = ""
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
+        dress(self, "ui", "secondary")
+
+    def set_project(self, title: str, name: str, folder: str) -> None:
+        """Show a project. For the arguments, see `Middle.set_project`."""
+        self._project, self._folder = one_line(title), "" if name == title else one_line(name)
+        self.setText(self._project)
+        said = f"Project: {self._project}, folder {one_line(folder)}"
+        self.setAccessibleName(said)
+        self.setToolTip(escape_tooltip(f"{self._project}\n{folder}\nShow the page of the project"))
+        self.updateGeometry()
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        """Return the size of icon, title and folder."""
+        theme, metrics = Theme.current(), QFontMetrics(self.font())
+        folder = metrics.horizontalAdvance(f"  {self._folder}") if self._folder else 0
+        text = metrics.horizontalAdvance(self._project) + folder
+        return QSize(theme.px(16) + 4 * _GAP + text, theme.px(28))
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the width of the icon and a few letters."""
+        theme = Theme.current()
+        return QSize(min(theme.px(72), self.sizeHint().width()), theme.px(28))
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the icon, the title and, if there is space, the folder."""
+        theme, painter = Theme.current(), begin_painting(self)
+        paint_row(self, painter)
+        side, middle = theme.px(16), Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft
+        spot = QRect(_GAP, (self.height() - side) // 2, side, side)
+        paint_icon(painter, spot, "folder", "text.secondary")
+        text = self.rect().adjusted(side + 2 * _GAP, 0, -_GAP, 0)
+        painter.setFont(self.font())
+        metrics, elide = QFontMetrics(self.font()), Qt.TextElideMode.ElideRight
+        painter.setPen(theme.color("text.secondary"))
+        word = metrics.elidedText(self._project, elide, text.width())
+        draw_text(painter, text, middle, word)
+        text.setLeft(text.left() + metrics.horizontalAdvance(f"{word}  "))
+        if self._folder and text.width() > theme.px(40):
+            painter.setPen(theme.color("text.tertiary"))
+            elide = Qt.TextElideMode.ElideMiddle
+            folder = metrics.elidedText(from_left(self._folder), elide, text.width())
+            draw_text(painter, text, middle, folder)
 
 
 class Welcome(Pane):

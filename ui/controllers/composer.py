@@ -61,6 +61,7 @@ class ComposerController(ChatController):
         self._composer, self._drafts = self._frame.composer, drafts
         session.mode = cast(Mode, self._frame.composer.mode())  # may be chosen already
         self._is_over = self._is_filling = False
+        self._project: str | None = None
         self.attachments = AttachmentController(shared)
         self.read_whole = ReadWholeController(shared)
         self.long_message = LongMessageController(shared, self._find_draft, self._model)
@@ -307,16 +308,26 @@ class ComposerController(ChatController):
             self._drafts.keep(self._find_draft())
         else:
             self.open(session)
+        if session is None:
+            self._project = None
         if session is None and self._session.mode == "project":
             self.set_mode("vault")
 
     def _on_loaded(self, transcript: ChatTranscript, is_new: bool) -> None:
-        """Restore the mode of the last user message after a chat has been opened."""
+        """Restore the mode of the last user message after a chat has been opened.
+
+        In a chat that was moved to a project, the next turn asks that project, and otherwise the
+        vault.
+        """
+        is_moved = not is_new and transcript.project != self._project
+        self._project = transcript.project
         user_messages = [item for item in transcript.items if isinstance(item, UserItem)]
         if is_new and user_messages and user_messages[-1].mode is not None:
             self.set_mode(user_messages[-1].mode)
-        elif is_new and not user_messages and transcript.project is not None:
+        elif transcript.project is not None and (is_moved or (is_new and not user_messages)):
             self.set_mode("project")
+        elif is_moved and self._session.mode == "project":
+            self.set_mode("vault")
         else:
             self.check()
 

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
@@ -9,6 +10,7 @@ from shiboken6 import isValid
 from app.config.schema import schema
 from app.config.settings import SECTIONS
 from app.errors import StorageFailed, describe
+from app.library.projects import Project
 from app.sessions.bin import BinnedChat
 from app.sessions.session_info import SessionInfo, one_line
 from chains.events import ApprovalRequested, MessageEnded, Step, ToolEnded
@@ -45,7 +47,8 @@ class SessionListController(ChatController):
     """Fills the list of chats in the sidebar, and keeps it up to date.
 
     Attributes:
-        known: the chats in the list, most recently used first.
+        known: all chats that are not in the bin, most recently used first.
+        projects: the listed projects, below which their chats stand.
         binned: the chats in the bin, the one deleted last first.
     """
 
@@ -53,6 +56,7 @@ class SessionListController(ChatController):
         super().__init__(shared, session)
         self.known: list[SessionInfo] = []
         self.binned: list[BinnedChat] = []
+        self.projects: Sequence[Project] = ()
         self._running: Mapping[str, str] = {}
         self._asks = LatestOnly(self._runner, 0, self)
         self._asks.answered.connect(self._on_listed)
@@ -78,13 +82,22 @@ class SessionListController(ChatController):
         self._frame.sidebar.chat_search.clear()
 
     def show_known(self) -> None:
-        """Redraw the list of chats without reloading it, unless the list shows search results."""
+        """Redraw the lists of projects and chats without reloading them.
+
+        While the list of chats shows search results, it stays as it is.
+        """
         sidebar, self._running = self._frame.sidebar, self._session.list_running()
         vault = str(self._assistant.vault or "")
-        here = [chat for chat in self.known if not chat.vault or chat.vault == vault]
-        sidebar.all_vaults.setVisible(len(here) < len(self.known))
+        inside: dict[Path, list[SessionInfo]] = {one.folder: [] for one in self.projects}
+        others: list[SessionInfo] = []
+        for chat in self.known:
+            folder = None if chat.archived else chat.project_folder
+            (others if folder is None else inside.get(folder, others)).append(chat)
+        sidebar.show_projects(self.projects, inside, self._running)
+        here = [chat for chat in others if not chat.vault or chat.vault == vault]
+        sidebar.all_vaults.setVisible(len(here) < len(others))
         sidebar.chats.set_vault(vault)
-        shown = self.known if sidebar.all_vaults.isChecked() else here
+        shown = others if sidebar.all_vaults.isChecked() else here
         if not sidebar.chat_search.text().strip():
             sidebar.show_chats(shown, self._session.session, self._running, self.binned)
 
@@ -93,7 +106,7 @@ class SessionListController(ChatController):
 
         Return None at the ends of the list, and the first chat if the open chat is not listed.
         """
-        return self._frame.sidebar.chats.neighbour(self._session.session, step)
+        return self._frame.sidebar.find_neighbour(self._session.session, step)
 
     def find(self, session: str | None) -> SessionInfo | None:
         """Return a chat in the list by its session ID, or None."""
@@ -132,6 +145,7 @@ class SessionListController(ChatController):
 
     def _on_session_changed(self, session: str | None) -> None:
         self._frame.sidebar.chats.select(session)
+        self._frame.sidebar.projects.select(self._session.project, session)
         if session is not None and all(chat.session != session for chat in self.known):
             self.refresh()  # the first question has just been stored
 

@@ -1,10 +1,11 @@
 """The left column: vault, notes, projects, chats and index, or a rail of icons."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QPaintEvent
+from PySide6.QtGui import QDropEvent, QPaintEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QLabel,
@@ -14,7 +15,7 @@ from PySide6.QtWidgets import (
 
 from ui.actions import Keymap
 from ui.icons import begin_painting, paint_icon
-from ui.panels.chats.chats_model import NONE_RUNNING
+from ui.panels.chats.chats_model import NONE_RUNNING, unpack_chat
 from ui.panels.chats.projects import ProjectList
 from ui.panels.chats.sessions import ChatList
 from ui.panels.index.footer import IndexFooter
@@ -22,9 +23,16 @@ from ui.panels.index.state import IndexState
 from ui.panels.notes.folders import Folders
 from ui.panels.notes.note_tree import NoteTree
 from ui.panels.vault_switcher import VaultSwitcher
-from ui.theme import Theme
-from ui.widgets.buttons import IconButton, PressedByEnter, add_shortcut, paint_row
-from ui.widgets.controls import draw_text, label, make_wrapped_label
+from ui.theme import Theme, dress
+from ui.widgets.buttons import IconButton, PressedByEnter, Switch, add_shortcut, paint_row
+from ui.widgets.controls import (
+    ElidedLabel,
+    draw_text,
+    escape_tooltip,
+    label,
+    make_wrapped_label,
+    one_line,
+)
 from ui.widgets.find_bar import SearchField
 from ui.widgets.geometry import Scaled
 from ui.widgets.layouts import align, grow, make_column, make_row, stretch
@@ -36,11 +44,12 @@ if TYPE_CHECKING:
     from app.sessions.search import ChatHit
     from app.sessions.session_info import SessionInfo
 
-__all__ = ["Rail", "RowButton", "Sidebar"]
+__all__ = ["Rail", "RowButton", "SearchScope", "Sidebar"]
 
 _HEAD, _BELOW = 36, 8
 _NO_FOLDER = "No folder is open. Choose one above."
 _OTHER_CHATS = "No chats without a folder. The button above shows the others."
+_IN_PROJECTS = "All chats are in projects. A chat that is dropped here leaves its project."
 _NO_PROJECTS = "No projects yet. A project is a folder with chats of its own."
 
 
@@ -66,8 +75,8 @@ class Sidebar(Pane):
         self.switcher = VaultSwitcher()
         self.new_chat = RowButton("note-pencil", "New chat", "new_chat")
         self.notes = NoteTree()
-        self.projects = ProjectList()
         self.chats = ChatList()
+        self.projects = ProjectList(self.chats)
         self.all_vaults = IconButton("books", "Show the chats of all vaults", size=24)
         self.all_vaults.setCheckable(True)
         self.all_vaults.toggled.connect(self.all_vaults_toggled)
@@ -75,6 +84,8 @@ class Sidebar(Pane):
         self._is_vault_open = False
         self.chat_search = SearchField("Search chats", "search_chats")
         self.chat_search.hide()
+        self.search_scope = SearchScope()
+        self.search_scope.hide()
         self.footer = IndexFooter()
         self._no_notes = _quiet("")
         self._no_projects = _quiet("Loading…")
@@ -115,9 +126,18 @@ class Sidebar(Pane):
         self.notes.setVisible(has_files)
         self._share_height()
 
-    def show_projects(self, projects: "Sequence[Project]", current: str | None) -> None:
-        """Replace the listed projects, and select the project of the open chat."""
-        self.projects.set_projects(projects, current)
+    def show_projects(
+        self,
+        projects: "Sequence[Project]",
+        chats: "Mapping[Path, Sequence[SessionInfo]]",
+        running: Mapping[str, str] = NONE_RUNNING,
+    ) -> None:
+        """Replace the listed projects and their chats.
+
+        For the arguments, see `ProjectList.set_projects`.
+        """
+        self.projects.set_projects(projects, chats, running)
+        self.chats.set_projects(projects)
         self._no_projects.setText(_NO_PROJECTS)
         self._no_projects.setVisible(not projects)
         self.projects.setVisible(bool(projects))
@@ -135,11 +155,25 @@ class Sidebar(Pane):
         For the arguments, see `ChatList.set_chats`.
         """
         self.chats.set_chats(chats, current, running, binned)
-        self.chat_search.setVisible(bool(chats) or not self.all_vaults.isHidden())
+        in_projects = bool(self.projects.sessions())
+        self.chat_search.setVisible(bool(chats) or in_projects or not self.all_vaults.isHidden())
         hides_all = not self._is_vault_open and not self.all_vaults.isHidden()
-        none = _OTHER_CHATS if hides_all else _name_no_chats()
+        none = _OTHER_CHATS if hides_all else _IN_PROJECTS if in_projects else _name_no_chats()
         self._show_chat_list("" if chats else none)
         self.chats.setVisible(bool(chats or binned))
+
+    def find_neighbour(self, session: str | None, step: int) -> str | None:
+        """Return the session ID of the chat above (-1) or below (1) a chat, or None at the ends.
+
+        The chats of projects stand above the others. If the chat is not listed, return the first of
+        the others.
+        """
+        others = self.chats.sessions()
+        known = [*self.projects.sessions(), *others]
+        if session not in known:
+            return next(iter(others or known), None)
+        place = known.index(session) + step
+        return known[place] if 0 <= place < len(known) else None
 
     def show_chat_hits(self, hits: "Sequence[ChatHit]", titles: Mapping[str, str]) -> None:
         """Show the texts that a search of all chats found.
@@ -156,9 +190,17 @@ class Sidebar(Pane):
         self._share_height()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Distribute the height among the lists again when the sidebar is resized."""
+        """Distribute the height again when the sidebar is resized, and take chats that are dropped.
+
+        A chat that is dropped below the lists is taken out of its project.
+        """
         if event.type() == QEvent.Type.Resize:
             self._share_height()
+        if isinstance(event, QDropEvent) and (session := unpack_chat(event.mimeData())):
+            event.acceptProposedAction()
+            if event.type() == QEvent.Type.Drop and self.projects.find_chat(session).isValid():
+                self.chats.move_requested.emit(session, "")
+            return True
         return super().eventFilter(watched, event)
 
     def _share_height(self) -> None:
@@ -174,7 +216,7 @@ class Sidebar(Pane):
         if free <= 0:
             return
         if not self.projects.isHidden():
-            self.projects.set_limit(_fit_rows(free // 4, least=1))
+            self.projects.set_limit(_fit_rows(free // 3, least=1))
             free -= self.projects.height()
         chats = min(self.chats.content_height(), free // 2)
         self.notes.set_limit(_fit_rows(free - chats, least=3))
@@ -188,9 +230,11 @@ class Sidebar(Pane):
         head = Header("sidebar")
         head.row.setContentsMargins(8, 0, 8, 1)
         head.row.addWidget(self.switcher, 1)
-        top = make_column(self.new_chat, self.chat_search, margins=(8, 8, 8, 0), spacing=4)
+        search = self.new_chat, self.chat_search, self.search_scope
+        top = make_column(*search, margins=(8, 8, 8, 0), spacing=4)
         self._lists = QWidget()
         self._lists.installEventFilter(self)
+        self._lists.setAcceptDrops(True)
         lists = make_column(margins=(0, 0, 0, _BELOW), spacing=0, parent=self._lists)
         add = IconButton("plus", "Open a folder as a project", "open_project", size=24)
         add.clicked.connect(self.project_requested)
@@ -208,6 +252,37 @@ class Sidebar(Pane):
         make_column(
             head, top, grow(self._lists), Hairline(), self.footer, margins=0, spacing=0, parent=self
         )
+
+
+class SearchScope(QWidget):
+    """A switch below the search field: search only the chats of the open chat's project, or all.
+
+    It is hidden while no project is open. `toggled` is emitted when the user switches it.
+    """
+
+    toggled = Signal(bool)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._label = ElidedLabel(is_ours=True)
+        dress(self._label, "caption", "secondary")
+        self.switch = Switch("Search only the chats of the project")
+        self.switch.setChecked(True)
+        self.switch.toggled.connect(self.toggled)
+        make_row(grow(self._label), self.switch, margins=(8, 0, 4, 0), spacing=8, parent=self)
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether only the chats of the project are searched."""
+        return not self.isHidden() and self.switch.isChecked()
+
+    def show_project(self, title: str) -> None:
+        """Show the title of the open chat's project, or hide the switch if it is empty."""
+        name = one_line(title)
+        self._label.set_text(f"Search only in {name}")
+        self.switch.setAccessibleName(f"Search only the chats of {name}")
+        self.switch.setToolTip(escape_tooltip(f"Off: search all chats, not only those of {name}"))
+        self.setVisible(bool(name))
 
 
 class RowButton(PressedByEnter, QAbstractButton):

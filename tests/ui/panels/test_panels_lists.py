@@ -19,6 +19,7 @@ from ui.panels.notes.folders import Folders
 from ui.panels.notes.note_panel import NotePanel
 from ui.panels.notes.note_tree import NoteTree
 from ui.panels.notes.sources import SourceRow, SourcesPanel, source_rows
+from ui.panels.sidebar import Sidebar
 from ui.theme import Theme
 from ui.widgets.controls import ElidedLabel
 from ui.widgets.lists import elide_path
@@ -159,10 +160,14 @@ def test_the_open_chat_is_marked(chats: ChatList) -> None:
     assert not chats.currentIndex().isValid()
 
 
-def test_the_next_chat_is_the_one_below_across_headings(chats: ChatList) -> None:
-    assert chats.neighbour("s0b", 1) == "s1c"
-    assert chats.neighbour("s1c", -1) == "s0b"
-    assert chats.neighbour("s0a", -1) is None
+def test_the_next_chat_is_the_one_below_across_headings(qtbot: QtBot) -> None:
+    sidebar = Sidebar()
+    qtbot.addWidget(sidebar)
+    sidebar.show_chats([chat("a", 0), chat("b", 0), chat("c", 1)], "s0a")
+    assert sidebar.find_neighbour("s0b", 1) == "s1c"
+    assert sidebar.find_neighbour("s1c", -1) == "s0b"
+    assert sidebar.find_neighbour("s0a", -1) is None
+    assert sidebar.find_neighbour(None, 1) == "s0a"
 
 
 def source(number: int, title: str) -> Segment:

@@ -55,7 +55,10 @@ class ChatActionController(ChatController):
         chats.export_requested.connect(self.export)
         self._frame.middle.menu_wanted.connect(self._fill_menu)
         session.turn_ended.connect(self._on_turn_ended)
-        self._frame.sidebar.chat_search.textChanged.connect(self._on_sought)
+        search = self._frame.sidebar.chat_search
+        search.textChanged.connect(self._on_sought)
+        for changed in (self._frame.sidebar.search_scope.toggled, session.loaded):
+            changed.connect(self._search_again)
         for left in (
             self._frame.sidebar.chat_search.returnPressed,
             self._frame.sidebar.chat_search.left_down,
@@ -99,12 +102,17 @@ class ChatActionController(ChatController):
 
     def rename_open(self) -> None:
         """Let the user rename the open chat in the list of chats."""
-        chats = self._frame.sidebar.chats
+        session, sidebar = self._session.session, self._frame.sidebar
         self._frame.columns.show_sidebar()
-        self._frame.sidebar.chat_search.clear()
-        chats.select(self._session.session)
-        if chats.currentIndex().isValid():
-            chats.edit(chats.currentIndex())
+        sidebar.chat_search.clear()
+        sidebar.projects.select(self._session.project, session)
+        sidebar.chats.select(session)
+        inside = sidebar.projects.find_chat(session)
+        if inside.isValid():
+            sidebar.projects.expand(inside.parent())
+            sidebar.projects.edit(inside)
+        elif sidebar.chats.currentIndex().isValid():
+            sidebar.chats.edit(sidebar.chats.currentIndex())
 
     def rename(self, session: str, title: str) -> None:
         """Set a chat's title."""
@@ -173,6 +181,8 @@ class ChatActionController(ChatController):
         chat = self._sessions.find(session)
         for mark, word, _keys in [] if chat is None else list_mark_actions(chat):
             menu.addAction(word, partial(self.mark_open, mark))
+        if chat is not None:
+            self._frame.sidebar.chats.add_move_menu(menu, chat)
         for kind, word in (("md", "Export as Markdown"), ("json", "Export as JSON")):
             export = menu.addAction(word)
             export.triggered.connect(
@@ -213,7 +223,18 @@ class ChatActionController(ChatController):
             self._sessions.show_known()
             return
         sessions = self._assistant.sessions
-        self._searches.ask(lambda: search_chats(sessions, words, _CHARS_BEFORE_MATCH))
+        project = self._find_searched_project()
+        self._searches.ask(lambda: search_chats(sessions, words, _CHARS_BEFORE_MATCH, project))
+
+    def _search_again(self, *_changed: object) -> None:
+        """Search again, because the search is limited to another project now, or to none."""
+        if words := self._frame.sidebar.chat_search.text().strip():
+            self._on_sought(words)
+
+    def _find_searched_project(self) -> Path | None:
+        """Return the folder of the project to whose chats the search is limited, or None."""
+        name, is_narrow = self._session.project, self._frame.sidebar.search_scope.is_narrow
+        return self._assistant.projects.find_folder(name) if name and is_narrow else None
 
     def _on_found(self, hits: tuple[ChatHit, ...]) -> None:
         titles = {chat.session: chat.title for chat in self._sessions.known}

@@ -5,8 +5,7 @@ from functools import partial
 from pathlib import Path
 
 from app.errors import describe
-from app.library.projects import Project, find_project_folder
-from app.sessions.session_info import SessionInfo
+from app.library.projects import Project
 from ui.controllers.navigation import SessionListController
 from ui.controllers.session import ChatController, Collaborators, SessionController
 from ui.settings.project import ProjectDialog
@@ -20,6 +19,7 @@ __all__ = ["ProjectController"]
 
 _LOOK_AGAIN = ButtonText("Look again", "Try to open the folder again")
 _REMOVE = ButtonText("Remove from the list", "Remove the project; its notes and chats stay")
+_UNDO_MOVE = ButtonText("Undo", "Move the chat back")
 _UNDO_REMOVE = ButtonText("Undo", "Put the project back into the list")
 
 
@@ -31,7 +31,6 @@ class ProjectController(ChatController):
     ) -> None:
         super().__init__(shared, session)
         self._sessions = sessions
-        self._known: Sequence[Project] = ()
         self._dialogs: dict[str, ProjectDialog] = {}
         self._lists = LatestOnly(self._runner, 0, self)
         self._lists.answered.connect(self._on_listed)
@@ -42,6 +41,7 @@ class ProjectController(ChatController):
         sidebar.projects.rename_requested.connect(self._on_rename)
         sidebar.projects.settings_requested.connect(self._on_settings_requested)
         sidebar.projects.remove_requested.connect(self._on_remove)
+        sidebar.chats.move_requested.connect(self._move)
         sidebar.project_requested.connect(self.choose_folder)
         session.loaded.connect(self._on_loaded)
         session.session_changed.connect(self._on_session_changed)
@@ -72,7 +72,7 @@ class ProjectController(ChatController):
         """Return the projects as choices for the palette."""
         return [
             Choice(str(project.folder), project.title, "folder", str(project.folder), "project")
-            for project in self._known
+            for project in self._sessions.projects
         ]
 
     def _begin_chat(self, name: str) -> None:
@@ -88,15 +88,12 @@ class ProjectController(ChatController):
         if not project.is_there:
             self._show_lost(project)
             return
-        last = next((one for one in self._sessions.known if self._is_in(one, project)), None)
+        known = self._sessions.known
+        last = next((chat for chat in known if chat.project_folder == project.folder), None)
         if last is None:
             self._begin_chat(project.name)
         else:
             self._frame.navigation.open_session(last.session)
-
-    def _is_in(self, chat: SessionInfo, project: Project) -> bool:
-        name = chat.project
-        return name is not None and find_project_folder(chat.vault, name) == project.folder
 
     def _on_new_chat(self, project: Project) -> None:
         self._begin_chat(project.name)
@@ -161,18 +158,53 @@ class ProjectController(ChatController):
         self._on_remove(project)
 
     def _on_loaded(self, _transcript: object, _is_new: bool) -> None:
-        self._frame.sidebar.projects.select(self._session.project)
+        self._show_project()
 
     def _on_session_changed(self, session: str | None) -> None:
         if session is None:
-            self._frame.sidebar.projects.select(None)
+            self._show_project()
+
+    def _show_project(self) -> None:
+        """Show the project of the open chat in the sidebar and in the header."""
+        name, sidebar = self._session.project, self._frame.sidebar
+        sidebar.projects.select(name, self._session.session)
+        title = "" if name is None else self._assistant.projects.find_title(name)
+        sidebar.search_scope.show_project(title)
+        folder = "" if name is None else str(self._assistant.projects.find_folder(name))
+        self._frame.middle.set_project(title, name or "", folder)
+
+    def _move(self, session: str, folder: str) -> None:
+        """Move a chat to the project in a folder, or out of its project if `folder` is empty."""
+        chat = self._sessions.find(session)
+        if chat is None or self._sessions.refuse_running(session):
+            return
+        projects, before = self._assistant.projects, chat.project_folder
+
+        def move() -> str:
+            name = projects.name_for_chat(folder, chat.vault) if folder else None
+            self._assistant.branches.move_to_project(session, name)
+            return "" if name is None else projects.find_title(folder)
+
+        task = self._runner.call(move)
+        task.yielded.connect(lambda title: self._on_moved(session, title, before))
+        task.failed.connect(self._on_failed)
+        task.start()
+
+    def _on_moved(self, session: str, title: str, before: Path | None) -> None:
+        self._sessions.refresh()
+        if session == self._session.session:
+            self._session.load()
+        where = f"is in {title}" if title else "is in no project"
+        undo = partial(self._move, session, "" if before is None else str(before))
+        name = self._sessions.shorten_title(session)
+        self._frame.notifier.toast(f"The chat “{name}” {where}.", (_UNDO_MOVE, undo))
 
     def _on_listed(self, projects: Sequence[Project]) -> None:
-        self._known = projects
-        sidebar = self._frame.sidebar
-        if not projects and sidebar.projects.hasFocus():
+        self._sessions.projects = projects
+        if not projects and self._frame.sidebar.projects.hasFocus():
             self._frame.composer.setFocus()  # the list is hidden when it is empty
-        sidebar.show_projects(projects, self._session.project)
+        self._sessions.show_known()
+        self._show_project()
 
     def _on_failed(self, error: Exception) -> None:
         info = describe(error)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import (
     QAbstractListModel,
+    QMimeData,
     QModelIndex,
     QObject,
     QPersistentModelIndex,
@@ -26,21 +27,31 @@ if TYPE_CHECKING:
     from app.sessions.search import ChatHit
     from app.sessions.session_info import SessionInfo
 
-__all__ = ["NONE_RUNNING", "ChatListModel", "Fold"]
+__all__ = [
+    "CHAT_TYPE",
+    "NONE_RUNNING",
+    "ChatListModel",
+    "Fold",
+    "make_chat_row",
+    "pack_chat",
+    "unpack_chat",
+]
 
 Index = QModelIndex | QPersistentModelIndex
 _UNTITLED = "New chat"
+CHAT_TYPE = "application/x-strata-chat"
 NONE_RUNNING: Mapping[str, str] = MappingProxyType({})
 Fold = Literal["archive", "bin"]
 _FOLDS: Mapping[Fold, str] = {"archive": "Archived", "bin": "Bin"}
-_EDITABLE = Qt.ItemFlag.ItemIsEditable
+_EDITABLE = Qt.ItemFlag.ItemIsEditable | Qt.ItemFlag.ItemIsDragEnabled
 
 
 class ChatListModel(QAbstractListModel):
     """A Qt list model of chats, newest first, with a heading for each period, such as `Last week`.
 
     Pinned chats come first. Archived chats and then those in the bin come last, each below a row
-    that shows and hides them. During a search, the model lists the matching texts, each below the
+    that shows and hides them. A chat can be dragged, and dropped to take it out of its project.
+    During a search, the model lists the matching texts, each below the
     title of its chat. Emits `renamed` with a session ID and the title that the user typed.
 
     Attributes:
@@ -48,6 +59,7 @@ class ChatListModel(QAbstractListModel):
     """
 
     renamed = Signal(str, str)
+    chat_dropped = Signal(str)
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -169,10 +181,34 @@ class ChatListModel(QAbstractListModel):
 
     def flags(self, index: Index) -> Qt.ItemFlag:
         """Return the flags of a row. A heading has no flags, so it cannot be selected."""
-        if not index.isValid() or self._rows[index.row()][0].head:
+        if not index.isValid():
+            return Qt.ItemFlag.ItemIsDropEnabled
+        if self._rows[index.row()][0].head:
             return Qt.ItemFlag.NoItemFlags
         is_chat = self._rows[index.row()][1] is not None
         return super().flags(index) | (_EDITABLE if is_chat else Qt.ItemFlag.NoItemFlags)
+
+    def supportedDropActions(self) -> Qt.DropAction:
+        """Return that a chat is moved by dropping it."""
+        return Qt.DropAction.MoveAction
+
+    def mimeTypes(self) -> list[str]:
+        """Return the type of a chat that is dragged."""
+        return [CHAT_TYPE]
+
+    def mimeData(self, indexes: Sequence[Index]) -> QMimeData:
+        """Return the chat that is dragged."""
+        return pack_chat(next(filter(None, map(self.chat, indexes)), None))
+
+    def dropMimeData(
+        self, data: QMimeData, action: Qt.DropAction, row: int, column: int, parent: Index
+    ) -> bool:
+        """Emit `chat_dropped`, unless the chat is listed already. The receiver must move it."""
+        session = unpack_chat(data)
+        if not session or session in self.sessions():
+            return False
+        self.chat_dropped.emit(session)
+        return True
 
     def _clear(self) -> None:
         self._rows, self._hits, self._binned_rows, self._fold_rows = [], {}, {}, {}
@@ -186,7 +222,7 @@ class ChatListModel(QAbstractListModel):
 
     def _add_rows(self, chats: "Iterable[SessionInfo]") -> None:
         for chat in chats:
-            row = _make_row(chat, self._running.get(chat.session, ""), self.vault)
+            row = make_chat_row(chat, self._running.get(chat.session, ""), self.vault)
             self._rows.append((row, chat.session))
 
 
@@ -222,10 +258,31 @@ def _count_days_left(chat: "BinnedChat") -> str:
     return f"in {plural(days, 'day')}" if days > 0 else "today"
 
 
-def _make_row(chat: "SessionInfo", running: str, vault: str) -> Row:
+def pack_chat(chat: "SessionInfo | None") -> QMimeData:
+    """Return what is dragged when a chat is dragged."""
+    packed = QMimeData()
+    if chat is not None:
+        packed.setData(CHAT_TYPE, chat.session.encode())
+    return packed
+
+
+def unpack_chat(packed: QMimeData) -> str:
+    """Return the session ID of a chat that is dragged, or an empty string for something else."""
+    return bytes(packed.data(CHAT_TYPE).data()).decode()
+
+
+def make_chat_row(chat: "SessionInfo", running: str, vault: str | None = None) -> Row:
+    """Build the row of a chat.
+
+    Args:
+        chat: the chat.
+        running: the state of its running turn, or an empty string.
+        vault: the open vault, to name that of a chat with another one, or None to name none.
+    """
     title = one_line(chat.title) or _UNTITLED
     pinned = "pinned" if chat.pinned else ""
-    place = PurePath(chat.vault).name if chat.vault and chat.vault != vault else ""
+    is_elsewhere = vault is not None and chat.vault and chat.vault != vault
+    place = PurePath(chat.vault).name if is_elsewhere and chat.vault else ""
     icon = "archive" if chat.archived else "push-pin" if chat.pinned else "chat"
     name = ", ".join(filter(None, (title, plural(chat.turns, "question"), pinned, running, place)))
     tip = f"{title}\n{chat.vault}" if place else ""

@@ -15,10 +15,12 @@ from PySide6.QtGui import QFocusEvent, QKeyEvent
 from PySide6.QtWidgets import QAbstractItemDelegate, QAbstractItemView, QMenu, QWidget
 
 from ui.panels.chats.chats_model import NONE_RUNNING, ChatListModel
+from ui.widgets.controls import one_line
 from ui.widgets.lists import FitTree, RowDelegate
 from ui.widgets.menus import select_item, show_menu
 
 if TYPE_CHECKING:
+    from app.library.projects import Project
     from app.sessions.bin import BinnedChat
     from app.sessions.search import ChatHit
     from app.sessions.session_info import ChatMark, SessionInfo
@@ -47,6 +49,7 @@ class ChatList(FitTree):
         note_requested: save the chat as a note.
         export_requested: export the chat in a format: `md` or `json`.
         rename_requested: give the chat a new title.
+        move_requested: move the chat to a project, given its folder, or out of its project ("").
         mark_requested: set (True) or clear (False) the mark `pinned` or `archived`.
         hit_chosen: open a `ChatHit`, which is a text that a search has found.
         unbin_requested: restore the chat from the bin.
@@ -57,6 +60,7 @@ class ChatList(FitTree):
     chat_chosen = Signal(str)
     hit_chosen = Signal(object)
     rename_requested = Signal(str, str)
+    move_requested = Signal(str, str)
     delete_requested = Signal(str)
     export_requested = Signal(str, str)
     mark_requested = Signal(str, str, bool)
@@ -71,11 +75,16 @@ class ChatList(FitTree):
         self._is_search = False
         self._open: str | None = None
         self._delayed: Callable[[], None] | None = None
+        self._projects: Sequence[Project] = ()
+        self.setDragDropMode(QAbstractItemView.DragDropMode.DragDrop)
+        self.setDefaultDropAction(Qt.DropAction.MoveAction)
         self.setItemDelegate(RowDelegate(self))
         self.setModel(self._model)
         self.chosen.connect(self._on_chosen)
         # Queued, because the list is reloaded while the editor is still being closed.
-        self._model.renamed.connect(self.rename_requested, Qt.ConnectionType.QueuedConnection)
+        queued = Qt.ConnectionType.QueuedConnection
+        self._model.renamed.connect(self.rename_requested, queued)
+        self._model.chat_dropped.connect(lambda chat: self.move_requested.emit(chat, ""), queued)
 
     def set_chats(
         self,
@@ -104,6 +113,10 @@ class ChatList(FitTree):
         if self.hasFocus() and row >= 0 and (used is None or used != current):
             self._stay_near(row, used)
 
+    def set_projects(self, projects: "Sequence[Project]") -> None:
+        """Set the projects to which the menu of a chat offers to move it."""
+        self._projects = projects
+
     def set_vault(self, vault: str) -> None:
         """Set the open vault. Chats of other vaults are listed with their vault's name."""
         self._model.vault = vault
@@ -127,14 +140,25 @@ class ChatList(FitTree):
     def build_menu(self, index: QModelIndex) -> QMenu:
         """Create the context menu of a chat. During a search, the menu is empty."""
         menu = QMenu(self)
-        session, binned = self._model.session(index), self._model.find_in_bin(index)
+        chat, binned = self._model.chat(index), self._model.find_in_bin(index)
         if binned is not None:
             self._fill_binned(menu, binned.info.session)
         elif self._model.fold(index) == "bin":
             menu.addAction("Empty the bin…", self.emptying_requested.emit)
-        if session is None or self._is_search:
-            return menu
-        rename = menu.addAction("Rename", lambda: self.edit(index))
+        if chat is not None and not self._is_search:
+            self.fill_menu(menu, chat, lambda: self.edit(index))
+        return menu
+
+    def fill_menu(self, menu: QMenu, chat: "SessionInfo", edit: Callable[[], object]) -> None:
+        """Add the actions of a chat to a menu.
+
+        Args:
+            menu: the menu.
+            chat: the chat, in this list or below a project.
+            edit: starts editing the title.
+        """
+        session = chat.session
+        rename = menu.addAction("Rename", edit)
         rename.setShortcut("F2")
         for kind, word in (("md", "Export as Markdown"), ("json", "Export as JSON")):
             export = menu.addAction(word)
@@ -142,15 +166,28 @@ class ChatList(FitTree):
                 lambda _checked=False, kind=kind: self.export_requested.emit(session, kind)
             )
         menu.addAction("Save as note…", lambda: self.note_requested.emit(session))
+        self.add_move_menu(menu, chat)
         menu.addSeparator()
-        if (chat := self._model.chat(index)) is not None:
-            for mark, word, keys in list_mark_actions(chat):
-                action = menu.addAction(word, partial(self._ask_mark, chat, mark))
-                action.setShortcut(keys)
-            menu.addSeparator()
+        for mark, word, keys in list_mark_actions(chat):
+            action = menu.addAction(word, partial(self._ask_mark, chat, mark))
+            action.setShortcut(keys)
+        menu.addSeparator()
         delete = menu.addAction("Delete", lambda: self.delete_requested.emit(session))
         delete.setShortcut("Del")
-        return menu
+
+    def add_move_menu(self, menu: QMenu, chat: "SessionInfo") -> None:
+        """Add a submenu that moves a chat to a project, or out of its project."""
+        move = self.move_requested.emit
+        targets = [one for one in self._projects if one.folder != chat.project_folder]
+        inner = menu.addMenu("Move to project")
+        for project in targets:
+            title = one_line(project.title).replace("&", "&&")
+            action = inner.addAction(title, partial(move, chat.session, str(project.folder)))
+            action.setEnabled(project.is_there)
+        if chat.project is not None:
+            inner.addSeparator()
+            inner.addAction("Out of its project", partial(move, chat.session, ""))
+        inner.setEnabled(not inner.isEmpty())
 
     def _fill_binned(self, menu: QMenu, session: str) -> None:
         menu.addAction("Restore", lambda: self.unbin_requested.emit(session))
@@ -160,30 +197,46 @@ class ChatList(FitTree):
 
     def event(self, event: QEvent) -> bool:
         """Accept the shortcuts for pinning and archiving before the window handles them."""
-        is_override = event.type() == QEvent.Type.ShortcutOverride
-        if is_override and isinstance(event, QKeyEvent) and event.keyCombination() in _MARK_KEYS:
-            event.accept()
-            return True
-        return super().event(event)
+        return (
+            event.type() == QEvent.Type.ShortcutOverride
+            and self.take_shortcut(event, self._model.chat(self.currentIndex()))
+        ) or super().event(event)
+
+    def take_shortcut(self, event: QEvent, chat: "SessionInfo | None") -> bool:
+        """Accept the announcement of a shortcut of a chat. Return False for another shortcut."""
+        if chat is None or not isinstance(event, QKeyEvent):
+            return False
+        is_known = event.keyCombination() in _MARK_KEYS
+        event.setAccepted(is_known or event.isAccepted())
+        return is_known
+
+    def take_key(self, event: QKeyEvent, chat: "SessionInfo", edit: Callable[[], object]) -> bool:
+        """Do what a key does to a chat, and return whether it does anything.
+
+        Args:
+            event: the key.
+            chat: the chat, in this list or below a project.
+            edit: starts editing the title.
+        """
+        if event.key() == Qt.Key.Key_F2:
+            edit()
+        elif event.key() == Qt.Key.Key_Delete:
+            self.delete_requested.emit(chat.session)
+        elif event.keyCombination() in _MARK_KEYS:
+            self._ask_mark(chat, _MARK_KEYS[event.keyCombination()])
+        else:
+            return False
+        return True
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Rename (F2), delete (Delete), pin (Ctrl+D) or archive (Ctrl+E) the current chat."""
         index = self.currentIndex()
-        session, chat = self._model.session(index), self._model.chat(index)
-        binned = self._model.find_in_bin(index)
+        chat, binned = self._model.chat(index), self._model.find_in_bin(index)
         if self.state() == QAbstractItemView.State.EditingState:
             event.accept()  # Enter ends the editing of a title and must not open the chat
         elif binned is not None and event.key() == Qt.Key.Key_Delete:
             self.removal_requested.emit(binned.info.session)
-        elif session is None or self._is_search:
-            super().keyPressEvent(event)
-        elif event.key() == Qt.Key.Key_F2:
-            self.edit(index)
-        elif event.key() == Qt.Key.Key_Delete:
-            self.delete_requested.emit(session)
-        elif chat is not None and event.keyCombination() in _MARK_KEYS:
-            self._ask_mark(chat, _MARK_KEYS[event.keyCombination()])
-        else:
+        elif chat is None or self._is_search or not self.take_key(event, chat, self._edit_current):
             super().keyPressEvent(event)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
@@ -205,16 +258,12 @@ class ChatList(FitTree):
             self.clearSelection()
             self.setCurrentIndex(QModelIndex())
 
-    def neighbour(self, session: str | None, step: int) -> str | None:
-        """Return the session ID of the chat above (-1) or below (1) a chat, or None at the ends.
+    def sessions(self) -> list[str]:
+        """Return the session IDs of the listed chats, in list order."""
+        return self._model.sessions()
 
-        If the chat is not listed, return the first listed chat.
-        """
-        known = self._model.sessions()
-        if session not in known:
-            return known[0] if known else None
-        place = known.index(session) + step
-        return known[place] if 0 <= place < len(known) else None
+    def _edit_current(self) -> None:
+        self.edit(self.currentIndex())
 
     def _stay_near(self, row: int, session: str | None) -> None:
         """Select a chat. If it is no longer listed, select the row that is now in its position.

@@ -4,12 +4,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt
+from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractItemView,
+    QApplication,
     QFileDialog,
     QLineEdit,
+    QMenu,
     QPlainTextEdit,
     QScrollArea,
     QWidget,
@@ -27,6 +30,8 @@ from tests.support.window.clicks import (
     visible_rows,
 )
 from tests.support.window.window_pages import WindowPage, find, open_window
+from ui.chat.middle import ProjectLabel
+from ui.panels.chats.chats_model import CHAT_TYPE
 from ui.settings.project import ProjectDialog
 from ui.tasks import TaskRunner
 
@@ -296,3 +301,115 @@ def test_instructions_of_a_project_are_asked_about_in_its_chat(
     window.press("Use them")
     window.composer.send("Who are you?")
     assert "Answer like a walrus." in str(server.bodies[-1]["messages"][0]["content"])
+
+
+def list_rows(window: WindowPage) -> list[str]:
+    projects = window.view.sidebar.projects
+    return [str(index.data()) for index in visible_rows(projects)]
+
+
+def drop_chat(target: QWidget, session: str, spot: QPoint) -> None:
+    """Drop a chat on a widget, as the desktop does at the end of a drag."""
+    packed = QMimeData()
+    packed.setData(CHAT_TYPE, session.encode())
+    action, left, none = Qt.DropAction.MoveAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier(0)
+    for event in (
+        QDragEnterEvent(spot, action, packed, left, none),
+        QDragMoveEvent(spot, action, packed, left, none),
+        QDropEvent(QPointF(spot), action, packed, left, none),
+    ):
+        QApplication.sendEvent(target, event)
+
+
+def test_the_chats_of_a_project_stand_below_it_and_are_folded_by_arrow_and_keys(
+    window: WindowPage,
+) -> None:
+    window.view.open_project("Thesis")
+    window.composer.send("What is it about?")
+    inside = window.chat.session
+    window.chat.new()
+    window.composer.send("And the rest?")
+    projects, chats = window.view.sidebar.projects, window.view.sidebar.chats
+    assert list_rows(window) == ["Thesis", "What is it about?"]
+    assert [str(row.data()) for row in visible_rows(chats)][1:] == ["And the rest?"]
+    row = row_of(projects, "Thesis")
+    said = row.data(Qt.ItemDataRole.AccessibleTextRole)
+    assert said == "Thesis, 1 chat, open"
+    arrow = projects.visualRect(row).topLeft() + QPoint(14, 10)
+    session = window.chat.session
+    QTest.mouseClick(projects.viewport(), Qt.MouseButton.LeftButton, pos=arrow)
+    assert (list_rows(window), window.chat.session) == (["Thesis"], session)
+    projects.setFocus()
+    projects.setCurrentIndex(row_of(projects, "Thesis"))
+    QTest.keyClick(projects, Qt.Key.Key_Right)
+    assert list_rows(window) == ["Thesis", "What is it about?"]
+    press_enter_on(projects, "What is it about?")
+    assert (window.chat.session, window.composer.mode) == (inside, "project")
+    window.view.run_command("next_chat")
+    assert window.chat.session == session
+    window.view.run_command("previous_chat")
+    assert projects.currentIndex().data() == "What is it about?"
+    choose_from_row(projects, "What is it about?", "Archive")
+    assert list_rows(window) == ["Thesis"]
+    assert "Archived" in [row.data() for row in visible_rows(chats)]
+
+
+def test_a_chat_is_moved_by_menu_and_drop_and_back_by_undo_and_the_header_tells_where_it_is(
+    window: WindowPage, thesis: Path, qtbot: QtBot
+) -> None:
+    window.view.open_project("Thesis")
+    window.composer.send("What is it about?")
+    window.chat.new()
+    window.composer.send("And the rest?")
+    moved, assistant = str(window.chat.session), window.assistant
+    sidebar = window.view.sidebar
+    header = find(window.view.middle, ProjectLabel)
+    assert header.isHidden()
+    menu = sidebar.chats.build_menu(row_of(sidebar.chats, "And the rest?"))
+    (move,) = (one.menu() for one in menu.actions() if one.text() == "Move to project")
+    assert isinstance(move, QMenu)
+    move.actions()[0].trigger()
+    assert sorted(list_rows(window)[1:]) == ["And the rest?", "What is it about?"]
+    assert window.composer.mode == "project"
+    assert header.accessibleName() == f"Project: Thesis, folder {thesis}"
+    click_button(window.view, "Undo")
+    assert assistant.sessions.info(moved).project is None
+    assert (header.isHidden(), window.composer.mode) == (True, "vault")
+    row = sidebar.projects.visualRect(row_of(sidebar.projects, "What is it about?"))
+    drop_chat(sidebar.projects.viewport(), moved, row.center())
+    qtbot.waitUntil(lambda: "And the rest?" in list_rows(window))
+    assert assistant.sessions.info(moved).project == "Thesis"
+    assert not sidebar.chats.isVisible()
+    lists = sidebar.chats.parentWidget()
+    assert lists is not None
+    drop_chat(lists, moved, QPoint(20, lists.height() - 4))
+    qtbot.waitUntil(sidebar.chats.isVisible)
+    assert assistant.sessions.info(moved).project is None
+    other = str(assistant.list_sessions()[-1].session)
+    drop_chat(sidebar.chats.viewport(), other, QPoint(5, 5))
+    qtbot.waitUntil(lambda: list_rows(window) == ["Thesis"])
+    assert assistant.sessions.info(other).project is None
+
+
+def test_a_search_of_chats_stays_in_the_project_until_it_is_widened(
+    window: WindowPage, qtbot: QtBot
+) -> None:
+    window.view.open_project("Thesis")
+    window.composer.send("What about walrus songs?")
+    window.chat.new()
+    window.composer.send("What about walrus food?")
+    sidebar = window.view.sidebar
+    scope = sidebar.search_scope
+    assert scope.isHidden()
+    click_row(sidebar.projects, "What about walrus songs?")
+    assert scope.switch.accessibleName() == "Search only the chats of Thesis"
+    sidebar.chat_search.setText("walrus")
+    qtbot.waitUntil(lambda: "What about walrus songs?" in found_titles(window))
+    assert "What about walrus food?" not in found_titles(window)
+    QTest.mouseClick(scope.switch, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: "What about walrus food?" in found_titles(window))
+    assert "What about walrus songs?" in found_titles(window)
+
+
+def found_titles(window: WindowPage) -> list[str]:
+    return [str(row.data()) for row in visible_rows(window.view.sidebar.chats)]
