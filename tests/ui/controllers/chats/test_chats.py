@@ -323,7 +323,8 @@ def test_the_title_opens_the_menu_of_the_chat(window: WindowPage) -> None:
     window.press(f"Chat: {BARREL}")
     menu = open_menu()
     assert [action.text() for action in menu.actions() if action.text()] == [
-        *("Find in this chat", "Rename", "Pin to the top", "Archive", "Export as Markdown"),
+        *("Find in this chat", "Rename", "Pin to the top", "Archive"),
+        *("Move to project", "Export as Markdown"),
         *("Export as JSON", "Save as note…", "Delete"),
     ]
     click_item(menu, "Delete")
