@@ -12,6 +12,7 @@ from vault.errors import NoteExcluded
 from vault.notes.kinds import MARKDOWN
 from vault.notes.links import LinkResolver
 from vault.vault import Vault
+from vault.views.blocks import ComputedBlock, ViewBlock, compute_block
 
 __all__ = ["EmbeddedNotes"]
 
@@ -70,6 +71,20 @@ class EmbeddedNotes:
             if not path.startswith("../") and os.path.isfile(self._vault.root / path):
                 return path
         return None
+
+    def compute_view(self, language: str, text: str, path: str, most: int) -> ComputedBlock | None:
+        """Compute a base or query of a note from the index, or return None without a vault.
+
+        Args:
+            language: `base` or `dataview`.
+            text: the base or query.
+            path: the path of the note.
+            most: the most rows of each view.
+        """
+        if self._vault is None:
+            return None
+        block = ViewBlock("base" if language == "base" else "dataview", text, (1, 1))
+        return compute_block(self._vault, block, path, most)
 
     def read(self, path: str, anchor: str = "") -> EmbeddedPart | None:
         """Return a note or a part of it, or None if the note has no such part.

@@ -185,6 +185,7 @@ class VaultController(ChatController):
         """Update all views of the notes and the index."""
         self._notes.list()
         self._reading.refresh_related()
+        self._reading.refresh_views()
         self._index.refresh_status()
         self.indexed.emit()
         if report.has_changes:

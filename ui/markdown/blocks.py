@@ -208,16 +208,19 @@ class Missing:
 
 @dataclass(frozen=True, slots=True)
 class Embed:
-    """A note, or a part of one, that is embedded with `![[…]]` and not read yet.
+    """A note that is embedded with `![[…]]`, or a base or query, that is not read yet.
 
     Attributes:
-        target: the name or path of the note as written, with the heading or `^block` after `#`.
+        target: the name or path of the note as written, with the heading or `^block` after `#`, or
+            what `ui.markdown.embeds.make_view_target` returns.
         boxes: the boxes (containers such as quotes) around the embedded note.
+        code: the source of a base or query, or None for a note.
     """
 
     target: str
     boxes: tuple[Box, ...] = ()
     line: int = field(default=0, compare=False)
+    code: CodeLines | None = None
 
 
 @dataclass(frozen=True, slots=True)

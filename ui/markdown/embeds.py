@@ -8,23 +8,29 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ui.markdown.blocks import Box, Embed, Leaf, Paragraph, QuietRow, Run, make_key
+from ui.markdown.blocks import Box, CodeLines, Embed, Leaf, Paragraph, QuietRow, Run, make_key
 from ui.markdown.inline import NOTE, describe_target
 
 __all__ = [
     "NOTE_ICON",
     "PDF_ICON",
+    "VIEW_ICON",
     "EmbedFailure",
     "EmbeddedText",
     "draw_embed",
     "enclose",
     "find_pdf_page",
     "make_embed_source",
+    "make_view_embed",
     "read_embed_source",
+    "split_view_target",
 ]
 
 NOTE_ICON = "file-text"
 PDF_ICON = "file-pdf"
+VIEW_ICON = "table"
+_VIEW = "```"  # which no name of a note begins with
+_VIEW_LANGUAGES = ("base", "dataview")
 _EMBEDS = "![["
 _PAGE = re.compile(r"page=(\d{1,18})\b")
 
@@ -35,13 +41,15 @@ class EmbeddedText:
 
     Attributes:
         title: the title of the note, and of the part.
-        link: the address that opens the note at the part.
+        link: the address that opens the note at the part, or an empty string for a base or query.
         leaves: the text. The notes that it embeds are part of it.
+        icon: the name of the icon before the title.
     """
 
     title: str
     link: str
     leaves: tuple[Leaf, ...]
+    icon: str = NOTE_ICON
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +75,22 @@ def make_embed_source(embed: Embed) -> str:
 def read_embed_source(source: str) -> str:
     """Return the target of an embedded note by its source, or "" if the source is an image."""
     return source.removeprefix(_EMBEDS) if source.startswith(_EMBEDS) else ""
+
+
+def make_view_embed(code: Leaf) -> Embed | None:
+    """Return what is shown in place of the code of a base or query, or None for other leaves."""
+    if not isinstance(code, CodeLines) or code.language not in _VIEW_LANGUAGES or code.is_continued:
+        return None
+    text = "\n".join("".join(text for _, text in line) for line in code.lines)
+    return Embed(f"{_VIEW}{code.language}\n{text}", code.boxes, max(0, code.line - 1), code)
+
+
+def split_view_target(target: str) -> tuple[str, str] | None:
+    """Return the language and the text of a base or query, or None for the name of a note."""
+    if not target.startswith(_VIEW):
+        return None
+    language, _, text = target.removeprefix(_VIEW).partition("\n")
+    return language, text
 
 
 def find_pdf_page(name: str, place: str) -> int | None:
@@ -95,7 +119,12 @@ def draw_embed(
         can_load: whether embedded notes are read here. If not, a link opens the note.
     """
     if isinstance(found, EmbeddedText):
-        return enclose(found.leaves, found.title, found.link, NOTE_ICON, embed.boxes, embed.line)
+        return enclose(found.leaves, found.title, found.link, found.icon, embed.boxes, embed.line)
+    if embed.code is not None:
+        words = "Looking for notes…" if found is None else found.message
+        icon = VIEW_ICON if found is None else found.icon
+        row = QuietRow(words, icon, None, embed.boxes, embed.line)
+        return (row,) if found is None and can_load else (embed.code, row)
     if found is None:
         title, link = describe_target(embed.target), NOTE + embed.target
         state = "Loading note" if can_load else "Note"

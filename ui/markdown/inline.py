@@ -18,6 +18,7 @@ __all__ = [
     "NOTE",
     "SECTION",
     "TAG",
+    "TASK",
     "check_link",
     "cut_embeds",
     "describe_target",
@@ -29,6 +30,8 @@ __all__ = [
 
 NOTE = "note:"
 TAG = "tag:"
+# A link that only Strata itself makes: to a task in another note.
+TASK = "task:"
 # Links that only Strata itself makes: to folded lines, and to the section below a title.
 FOLD = "fold:"
 SECTION = "section:"
@@ -47,7 +50,7 @@ _PICTURES = (
     *(".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".bmp"),
     *(".avif", ".heic", ".heif", ".tif", ".tiff"),
 )
-_NOTES = (".md", ".markdown", ".pdf", ".canvas")
+_NOTES = (".md", ".markdown", ".pdf", ".canvas", ".base")
 _DIGITS = re.compile(r"\d+")
 _STYLES = {"strong": Style.BOLD, "em": Style.ITALIC, "s": Style.STRIKE, "mark": Style.MARK}
 _OPENS = {f"{name}_open": style for name, style in _STYLES.items()}

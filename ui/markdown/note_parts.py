@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from ui.markdown.blocks import Leaf
+from ui.markdown.embeds import make_view_embed
 from ui.markdown.properties import draw_properties
 from ui.markdown.reader import Resume, read_units
 from vault.notes.text.lines import (
@@ -77,7 +78,7 @@ def cut_parts(text: str, kinds: str = "") -> tuple[NotePart, ...]:
     known = kinds[: len(lines)] or scan_kinds(lines)
     shown = MarkdownText(lines, known).hide_comments()
     parts = tuple(_Cutter(*_show_properties(shown, known)).cut())
-    front = "\n".join(lines[1 : _count_front(known) - 1])
+    front = "\n".join(lines[1 : max(1, _count_front(known) - 1)])
     if front and front + "\n```" in parts[0].text:  # else it is so long that it is cut
         parts = (replace(parts[0], front=front), *parts[1:])
     return parts
@@ -142,10 +143,11 @@ def find_part(parts: Sequence[NotePart], line: int) -> int:
 def read_part(part: NotePart) -> tuple[Leaf, ...]:
     """Parse a part of a note into blocks, which are called leaves.
 
-    In notes, text such as `[1]` is not a citation.
+    In notes, text such as `[1]` is not a citation, and a base or query is an `Embed`.
     """
     units = read_units(part.text, Resume(), is_final=True, has_citations=False)
-    leaves = tuple(leaf for unit in units for leaf in unit.leaves)
+    read = (leaf for unit in units for leaf in unit.leaves)
+    leaves = tuple(make_view_embed(leaf) or leaf for leaf in read)
     if part.front and (properties := draw_properties(part.front, line=2)):
         return (*properties, *leaves[1:])
     return leaves

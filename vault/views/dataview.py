@@ -31,7 +31,7 @@ from vault.views.expressions import (
     list_inner,
     parse_expression,
 )
-from vault.views.view import FILE, NO_TASKS, Column, Order, Shape, View, name_field
+from vault.views.view import FILE, MARKDOWN_NOTES, NO_TASKS, Column, Order, Shape, View, name_field
 
 __all__ = ["read_dataview"]
 
@@ -55,7 +55,6 @@ _SOURCE: Final = re.compile(
 )
 _OR: Final = ("or", "||")
 _AND: Final = ("and", "&&")
-_MARKDOWN: Final = (Condition("property", "md", "file.ext"),)
 _OF_TASKS: Final = ("completed", "fullyCompleted", "checked", "status", "text", "due", "scheduled")
 _DAYS_OF_TASKS: Final = ("due", "scheduled")
 
@@ -86,7 +85,7 @@ class _Query:
         self._evaluator = Evaluator("dataview", {}, this, now)
 
     def read(self) -> View:
-        clauses: list[Clause] = [_MARKDOWN]
+        clauses: list[Clause] = [MARKDOWN_NOTES]
         sort: list[Order] = []
         limit, tests, tasks = None, list[Expression](), Query("", task="any")
         for name, text in self._commands:

@@ -230,8 +230,7 @@ class Evaluator:
                 task = row.task if name in _TASK else None
                 found = _TASK[name](row, task) if task else self._read_property(name, row)
         for attribute in rest:
-            method = _METHODS.get(attribute.lower())
-            found = None if method is None else method(found)
+            found = _apply(attribute.lower(), [found])
         return found
 
     def _read_property(self, name: str, row: NoteRow) -> Value:
@@ -256,13 +255,7 @@ class Evaluator:
             return False if row is None else _FILE_METHODS[call.name](row, *arguments)
         if call.target is not None:
             arguments.insert(0, self.evaluate(call.target, row))
-        method = _METHODS.get(call.name)
-        if method is None:
-            return None
-        try:
-            return method(*arguments)
-        except (TypeError, ValueError, OverflowError, AttributeError):
-            return None  # arguments that do not fit: the cell stays empty
+        return _apply(call.name, arguments)
 
     def _read_date(self, call: Call, row: NoteRow | None) -> Value:
         match call.arguments:
@@ -272,6 +265,17 @@ class Evaluator:
                 value = self.evaluate(one, row)
                 text = value.target if isinstance(value, LinkValue) else value
                 return parse_day(text) if isinstance(text, str) else text
+        return None
+
+
+def _apply(name: str, arguments: Sequence[Value]) -> Value:
+    """Call a method, whose first argument is its target. If they do not fit, return nothing."""
+    method = _METHODS.get(name)
+    if method is None:
+        return None
+    try:
+        return method(*arguments)
+    except (TypeError, ValueError, OverflowError, AttributeError):
         return None
 
 

@@ -4,7 +4,7 @@ The views of a base and the queries of Dataview become the same value.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
 from vault.notes.tasks import TaskItem
@@ -15,6 +15,7 @@ from vault.views.expressions import Dialect, Expression, FieldName
 
 __all__ = [
     "FILE",
+    "MARKDOWN_NOTES",
     "NO_TASKS",
     "Column",
     "ComputedView",
@@ -27,6 +28,8 @@ __all__ = [
 
 Shape = Literal["table", "list", "task"]
 
+# What Dataview shows without being asked.
+MARKDOWN_NOTES: Final = (Condition("property", "md", "file.ext"),)
 NO_TASKS: Final = Query("")
 # The column with the link to the note.
 FILE: Final = FieldName(("file",))
@@ -121,7 +124,8 @@ class View:
 
     def describe(self) -> str:
         """Describe the filter for a sentence, such as "with the tag #book"."""
-        said = describe_filters(self.query)
+        clauses = tuple(clause for clause in self.query.clauses if clause != MARKDOWN_NOTES)
+        said = describe_filters(replace(self.query, clauses=clauses))
         return said if self.is_query else ", ".join(filter(None, (said, "by a formula")))
 
 

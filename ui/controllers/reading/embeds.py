@@ -12,6 +12,7 @@ from app.errors import NotFound, describe
 from app.library.embedded_notes import EmbeddedNotes
 from app.library.images import VaultImages
 from app.sessions.session_info import one_line
+from ui.controllers.reading.views import MOST_VIEW_ROWS, draw_block
 from ui.markdown.blocks import (
     Embed,
     HeadingLeaf,
@@ -23,7 +24,7 @@ from ui.markdown.blocks import (
     TableRows,
     plain,
 )
-from ui.markdown.embeds import EmbeddedText, EmbedFailure, draw_embed
+from ui.markdown.embeds import EmbeddedText, EmbedFailure, draw_embed, split_view_target
 from ui.markdown.inline import NOTE
 from ui.markdown.note_parts import NotePart, read_part
 from vault.embeds import EmbeddedPart
@@ -61,12 +62,20 @@ class EmbedExpander:
         """Return the text of an embedded note, or the reason why it is not shown.
 
         Args:
-            target: the name or path as written, with a heading or `^block` after `#`.
+            target: the name or path as written, with a heading or `^block` after `#`, or a base or
+                query as in `ui.markdown.embeds`.
             source: the path of the note that embeds it, or as for a link in an answer.
             above: the parts of notes around the embedded note, from the outside in, except the note
                 that is shown.
         """
         self._embeds -= 1
+        if (view := split_view_target(target)) is not None:
+            return draw_block(self._notes.compute_view(*view, source, MOST_VIEW_ROWS), *view)
+        return self._read_note(target, source, above)
+
+    def _read_note(
+        self, target: str, source: str, above: tuple[_Place, ...]
+    ) -> EmbeddedText | EmbedFailure:
         name, _, anchor = target.partition("#")
         path = self._notes.resolve(name, source)
         if path is None:

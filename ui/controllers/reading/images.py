@@ -18,7 +18,13 @@ from app.sessions.session_info import one_line
 from chains.cancel import CancelToken
 from ui.chat.transcript.widgets import MessageMaker
 from ui.controllers.reading.embeds import EmbedExpander
-from ui.markdown.embeds import EmbedFailure, find_pdf_page, read_embed_source
+from ui.markdown.embeds import (
+    VIEW_ICON,
+    EmbedFailure,
+    find_pdf_page,
+    read_embed_source,
+    split_view_target,
+)
 from ui.markdown.page.formula_store import (
     Formula,
     FormulaKey,
@@ -231,8 +237,8 @@ def _load(
 def _make_failure(source: str, error: Exception) -> Embedded:
     """Return what is shown in place of an image or embedded note that cannot be loaded."""
     message = describe(error).message
-    if read_embed_source(source):
-        return EmbedFailure(message, "file-x")
+    if target := read_embed_source(source):
+        return EmbedFailure(message, "file-x" if split_view_target(target) is None else VIEW_ICON)
     return ImageFailure(message, is_found=False)
 
 

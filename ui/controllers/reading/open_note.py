@@ -18,6 +18,7 @@ from ui.controllers.notes import NotesController
 from ui.controllers.reading.images import EmbedController, FormulaController, open_image
 from ui.controllers.reading.menu import NoteMenuController
 from ui.controllers.reading.outline import OutlineController
+from ui.controllers.reading.views import split_task_link
 from ui.controllers.reading.visit_history import NoteVisit, VisitHistory
 from ui.controllers.related import RelatedController
 from ui.controllers.session import ChatController, Collaborators, SessionController
@@ -121,11 +122,15 @@ class ReadingController(ChatController):
         """Open a link's target: a note, an image or an external address. Report a tag as clicked.
 
         Args:
-            address: an allowed address, which begins with `note:` for a note or an image, and with
-                `tag:` for a tag. A heading or block of a note follows after `#`.
+            address: an allowed address, which begins with `note:` for a note or an image, with
+                `task:` for a task of a note, and with `tag:` for a tag. A heading or block of a
+                note follows after `#`.
             source: the path of the note that contains the link. For a link in an answer, this is
                 the folder of the chat's project if it is outside the vault, or an empty string.
         """
+        if (task := split_task_link(address)) is not None:
+            self._open(NoteVisit(task[0], task[2], task[2]))
+            return
         if address.startswith(TAG):
             self.tag_clicked.emit(address.removeprefix(TAG))
             return
@@ -217,6 +222,10 @@ class ReadingController(ChatController):
     def refresh_related(self) -> None:
         """Search for related notes again, because notes have changed."""
         self._related.refresh()
+
+    def refresh_views(self) -> None:
+        """Compute the bases and queries of the open note again, because notes have changed."""
+        self._panel.page.refresh_views()
 
     def _forget(self) -> None:
         self._shown = None

@@ -9,6 +9,7 @@ from app.errors import describe
 from app.library.edits import TickedTask
 from app.sessions.session_info import one_line
 from ui.controllers.reading.open_note import ReadingController
+from ui.controllers.reading.views import split_task_link
 from ui.frame import WindowFrame
 from ui.tasks import TaskRunner
 from ui.widgets.buttons import ButtonText
@@ -39,6 +40,7 @@ class TaskTickController(QObject):
         self._assistant, self._runner, self._frame = assistant, runner, frame
         self._reading, self._is_busy = reading, False
         frame.note.task_pressed.connect(self.toggle)
+        frame.note.listed_task_pressed.connect(self._on_listed_task_pressed)
 
     def toggle(self, path: str, version: str, line: int) -> None:
         """Tick or untick a task, unless another one is just being written.
@@ -57,9 +59,17 @@ class TaskTickController(QObject):
         task.failed.connect(self._on_failed)
         task.start()
 
+    def _on_listed_task_pressed(self, link: str) -> None:
+        if (task := split_task_link(link)) is not None:
+            self.toggle(*task)
+
+    def _show_again(self) -> None:
+        self._reading.reread()
+        self._reading.refresh_views()
+
     def _on_toggled(self, task: TickedTask) -> None:
         self._is_busy = False
-        self._reading.reread()
+        self._show_again()
         state = "open again" if task.status == " " else "done"
         said = f"“{one_line(task.text, _TEXT_CHARS)}” is {state}."
         self._frame.notifier.toast(said, (_UNDO, partial(self._undo, task)))
@@ -71,11 +81,11 @@ class TaskTickController(QObject):
         undo.start()
 
     def _on_undone(self, task: TickedTask) -> None:
-        self._reading.reread()
+        self._show_again()
         self._frame.notifier.toast(f"Undone. {task.path} is as before.")
 
     def _on_failed(self, error: Exception) -> None:
         self._is_busy = False
-        self._reading.reread()
+        self._show_again()
         is_outdated = isinstance(error, EditOutdated)
         self._frame.notifier.toast(_CHANGED if is_outdated else describe(error).message)

@@ -14,7 +14,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QMenu, QWidget
 
-from ui.markdown.inline import BREAK, NOTE
+from ui.markdown.inline import BREAK, NOTE, TASK
 from ui.markdown.note_parts import NotePart, read_part
 from ui.markdown.page.decorations import ListMarker, list_tasks
 from ui.markdown.page.images import Embedded
@@ -38,6 +38,7 @@ class NoteView(MarkdownView):
             it.
         task_pressed: emitted with the line of a task whose checkbox was clicked, or that has the
             focus when Space is pressed. Tab moves the focus through tasks and links.
+        listed_task_pressed: the same for a task of another note that a query lists, with its link.
 
     Attributes:
         part: the part of the note that is drawn.
@@ -51,6 +52,7 @@ class NoteView(MarkdownView):
 
     menu_wanted = Signal(QMenu)
     task_pressed = Signal(int)
+    listed_task_pressed = Signal(str)
 
     def __init__(
         self, part: NotePart, width: int, embeds: dict[str, Embedded], parent: QWidget
@@ -150,8 +152,8 @@ class NoteView(MarkdownView):
     @property
     def focused_task(self) -> int:
         """The line of the task that has the focus, or 0."""
-        is_here = self._focused is not None and self.hasFocus()
-        return self._find_task_line(self._focused) if self._focused and is_here else 0
+        task = self._focused if self.hasFocus() else None
+        return 0 if task is None or self._find_task_link(task) else self._find_task_line(task)
 
     def focus_task(self, line: int) -> bool:
         """Give the focus to the task in a line, and return whether the line has one."""
@@ -175,7 +177,7 @@ class NoteView(MarkdownView):
         super().mouseReleaseEvent(event)
         pressed, self._pressed = self._pressed, None
         if pressed is not None and pressed is self._find_task(event.position()):
-            self.task_pressed.emit(self._find_task_line(pressed))
+            self._press(pressed)
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Show a hand over a checkbox."""
@@ -187,8 +189,8 @@ class NoteView(MarkdownView):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Tick or untick the focused task with Space."""
-        if event.key() == Qt.Key.Key_Space and (line := self.focused_task):
-            self.task_pressed.emit(line)
+        if event.key() == Qt.Key.Key_Space and self._focused is not None and self.hasFocus():
+            self._press(self._focused)
         else:
             super().keyPressEvent(event)
 
@@ -240,11 +242,31 @@ class NoteView(MarkdownView):
             name = f"Task, {task.describe_status()}: {text}"
         self.setAccessibleName(name)
 
+    def _press(self, task: ListMarker) -> None:
+        if link := self._find_task_link(task):
+            self.listed_task_pressed.emit(link)
+        else:
+            self.task_pressed.emit(self._find_task_line(task))
+
     def _list_tasks(self) -> list[ListMarker]:
-        """Return the checkboxes of this note, without those of notes that it embeds."""
-        document = self.document()
-        tasks = list_tasks(self._writer.final)
-        return [task for task in tasks if document.findBlock(task.start).userState() != NO_LINE]
+        """Return the checkboxes of this note and of its queries, not of notes that it embeds."""
+        return [task for task in list_tasks(self._writer.final) if self._can_tick(task)]
+
+    def _can_tick(self, task: ListMarker) -> bool:
+        is_own = self.document().findBlock(task.start).userState() != NO_LINE
+        return is_own or bool(self._find_task_link(task))
+
+    def _find_task_link(self, task: ListMarker) -> str:
+        """Return the link to a task of another note, or "" for a task of this note."""
+        targets, pieces = self._targets(), self.document().findBlock(task.start).begin()
+        while not pieces.atEnd():
+            href = pieces.fragment().charFormat().anchorHref()
+            pieces += 1
+            if href.startswith(_LINK):
+                target = targets[int(href.removeprefix(_LINK))]
+                if target.startswith(TASK):
+                    return target
+        return ""
 
     def _find_task(self, spot: QPointF) -> ListMarker | None:
         found = self._ink.find_task(self._writer.final, spot)

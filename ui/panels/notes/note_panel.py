@@ -38,6 +38,7 @@ class NotePanel(Pane):
         link_clicked: emitted with the address of the clicked link.
         task_pressed: emitted with the path and the content's hash of the note, and with the line of
             a task whose checkbox was pressed.
+        listed_task_pressed: emitted with the link of a task of another note that a query lists.
         step_requested: emitted with -1 to go back, or 1 to go forward, by a button of the mouse.
         scrolled: emitted when other lines of the note become visible.
 
@@ -52,6 +53,7 @@ class NotePanel(Pane):
     attach_requested = Signal(str, int, int)
     link_clicked = Signal(str)
     task_pressed = Signal(str, str, int)
+    listed_task_pressed = Signal(str)
     scrolled = Signal()
     step_requested = Signal(int)
 
@@ -67,6 +69,7 @@ class NotePanel(Pane):
         self.page, self.source, self.image = NoteReader(), NoteText(), ImagePage()
         self.page.link_clicked.connect(self.link_clicked)
         self.page.task_pressed.connect(self._on_task_pressed)
+        self.page.listed_task_pressed.connect(self.listed_task_pressed)
         self._stack = QStackedWidget()
         for view in (self.page, self.source, self.image):
             self._stack.addWidget(view)

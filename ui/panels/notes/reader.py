@@ -16,6 +16,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QFrame, QMenu, QScrollArea, QWidget
 
+from ui.markdown.embeds import read_embed_source, split_view_target
 from ui.markdown.inline import FOOTNOTE, find_counterpart
 from ui.markdown.note_parts import NotePart, count_common, cut_parts, find_part, keep_cuts
 from ui.markdown.page.images import Embedded
@@ -37,6 +38,8 @@ class NoteReader(QScrollArea):
     Signals:
         link_clicked: emitted with the address of a clicked link that may be opened.
         task_pressed: emitted with the line of a task whose checkbox was pressed.
+        listed_task_pressed: emitted with the link of a task that a query lists, when its checkbox
+            was pressed.
         embed_wanted: emitted with the source of an image or embedded note that has to be loaded.
         selection_changed: emitted when the selection has changed.
         menu_wanted: emitted with the context menu of the text before it is shown.
@@ -48,6 +51,7 @@ class NoteReader(QScrollArea):
     embed_wanted = Signal(str)
     link_clicked = Signal(str)
     task_pressed = Signal(int)
+    listed_task_pressed = Signal(str)
     selection_changed = Signal()
     menu_wanted = Signal(QMenu)
 
@@ -174,6 +178,12 @@ class NoteReader(QScrollArea):
         self._embeds[source] = content
         for view in self._views.values():
             view.show_embed(source, content)
+
+    def refresh_views(self) -> None:
+        """Request the results of bases and queries anew, because notes have changed."""
+        for source in list(self._embeds):
+            if split_view_target(read_embed_source(source)) is not None:
+                self.embed_wanted.emit(source)
 
     def light(self, first: int, last: int) -> None:
         """Highlight lines without scrolling. If `first` is 0, remove the highlight."""
@@ -375,6 +385,7 @@ class NoteReader(QScrollArea):
         view = NoteView(self._parts[index], width, self._embeds, self._page)
         view.link_clicked.connect(self._on_link_clicked)
         view.task_pressed.connect(self.task_pressed)
+        view.listed_task_pressed.connect(self.listed_task_pressed)
         view.selectionChanged.connect(self.selection_changed)
         view.menu_wanted.connect(self.menu_wanted)
         view.toggled_folds.update(self._folds.get(index, ()))

@@ -1,0 +1,110 @@
+"""Bases and queries are shown in place in the open note, and a base file as its views."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from pytestqt.qtbot import QtBot
+
+from app.assistant import Assistant
+from chains.cancel import CancelToken
+from tests.support.vaults.views import write_view_vault
+from tests.support.window.clicks import LEFT, NONE
+from tests.support.window.note_page import NotePage
+from tests.support.window.window_pages import WindowPage, open_window
+from ui.markdown.page.decorations import ListMarker, list_tasks
+from ui.markdown.page.note_view import NoteView
+from ui.tasks import TaskRunner
+
+NOTE = "Books/Emma.md"
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Path:
+    vault = tmp_path / "notes"
+    vault.mkdir()
+    return write_view_vault(vault)
+
+
+@pytest.fixture
+def window(assistant: Assistant, vault: Path, qtbot: QtBot) -> Iterator[WindowPage]:
+    assistant.open_vault(vault, remember=False)
+    list(assistant.index(CancelToken()))
+    runner = TaskRunner()
+    window = open_window(assistant, runner, qtbot)
+    window.activate(1280, 2400, qtbot)
+    yield window
+    window.close()
+    runner.close()
+
+
+def open_note(window: WindowPage, name: str, qtbot: QtBot) -> NotePage:
+    window.view.show_note(name)
+    note = NotePage(window.view)
+    qtbot.waitUntil(lambda: note.is_open and note.path == name)
+    qtbot.waitUntil(lambda: "Looking for notes" not in note.text)
+    return note
+
+
+def find_task(window: WindowPage, text: str) -> tuple[NoteView, ListMarker]:
+    for view in window.view.note.page.views():
+        for mark in list_tasks(view._writer.final):
+            if view.document().findBlock(mark.start).text().startswith(text):
+                return view, mark
+    raise LookupError(text)
+
+
+def test_bases_and_queries_are_shown_in_place(window: WindowPage, qtbot: QtBot) -> None:
+    note = open_note(window, "Home.md", qtbot)
+    assert "Base · 2 views" in note.text
+    assert "Books · 2 notes" in note.text
+    assert "Frank Herbert" in note.text
+    assert "No note matches: with the tag #nothing" in note.text
+    assert "GROUP BY status is not understood." in note.text
+    assert "TABLE x FROM #book GROUP BY status" in note.text  # its source stays
+    assert "TASK WHERE" not in note.text  # its source is folded
+    assert "Secret" not in note.text
+    note.click_link("Source of the query")
+    assert "TASK WHERE !completed" in note.text
+    assert "Best · 1 note" in note.text
+    note.click_link("Dune")
+    qtbot.waitUntil(lambda: note.path == "Books/Dune.md")
+
+
+def test_a_base_file_is_shown_as_its_views(window: WindowPage, qtbot: QtBot) -> None:
+    text = open_note(window, "Bases/the first example.base", qtbot).text
+    assert "My table · 1 note" in text
+    assert "4.00" in text
+    assert "summaries is not shown." in text
+
+
+def test_a_listed_task_is_ticked_in_its_note_and_taken_back(
+    window: WindowPage, vault: Path, qtbot: QtBot
+) -> None:
+    note = open_note(window, "Home.md", qtbot)
+    before = (vault / NOTE).read_text("utf-8")
+    view, mark = find_task(window, "Finish Emma")
+    QTest.mouseClick(view.viewport(), LEFT, NONE, view._ink.find_box(mark).center())
+    qtbot.waitUntil(lambda: "- [x] Finish Emma" in (vault / NOTE).read_text("utf-8"))
+    qtbot.waitUntil(lambda: window.view.notifier.texts() == ["“Finish Emma” is done."])
+    qtbot.waitUntil(lambda: "Finish Emma" not in note.text)
+    window.press("Undo")
+    qtbot.waitUntil(lambda: (vault / NOTE).read_text("utf-8") == before)
+    qtbot.waitUntil(lambda: "Finish Emma" in note.text)
+
+
+def test_a_listed_task_is_ticked_by_keys_and_its_link_opens_its_line(
+    window: WindowPage, vault: Path, qtbot: QtBot
+) -> None:
+    note = open_note(window, "Home.md", qtbot)
+    view, _ = find_task(window, "Lend it")
+    view.setFocus()
+    while "Lend it" not in view.accessibleName():
+        QTest.keyClick(view, Qt.Key.Key_Tab)
+    QTest.keyClick(view, Qt.Key.Key_Space)
+    qtbot.waitUntil(lambda: "- [x] Lend it" in (vault / "Books/Dune.md").read_text("utf-8"))
+    note.click(*note.find_words("Emma", 3))  # behind the task “Finish Emma”
+    qtbot.waitUntil(lambda: note.path == NOTE)
+    assert window.view.note.find_marked_lines() == (9, 9)
