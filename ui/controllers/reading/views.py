@@ -73,7 +73,7 @@ def _draw_view(
     if isinstance(view, str):
         yield QuietRow(view, "info")
         return
-    box = Box("callout", _VIEW_KEY - number, "", "neutral", VIEW_ICON, "-" if number else "+")
+    box = Box("embed", _VIEW_KEY - number, icon=VIEW_ICON, fold="-" if number else "+")
     boxes = () if is_alone else (box,)
     if boxes:
         yield Paragraph((Run(_describe(view, language)),), boxes, is_title=True)
@@ -110,7 +110,7 @@ def _link_task(leaf: Leaf, row: ViewRow | None) -> Leaf:
 
 
 def _draw_source(language: str, text: str) -> Iterator[Leaf]:
-    box = Box("callout", _SOURCE_KEY, "", "neutral", "code", "-")
+    box = Box("embed", _SOURCE_KEY, icon="code", fold="-")
     yield Paragraph((Run(f"Source of the {_NAMES[language].lower()}"),), (box,), is_title=True)
     colors = "yaml" if language == "base" else "sql"
     yield CodeLines(language, tuple(color_lines(text, colors)), (box,))
