@@ -9,6 +9,7 @@
     outline    Lists the headings of the open note, and marks the present one.
     review     Runs reviews of the notes, and shows, dismisses and restores their findings.
     tasks      Ticks and unticks the tasks of the open note, with undo.
+    views      Converts the results of bases and queries to leaves.
     visit_history
                The visited notes and images, for going back and forward.
 

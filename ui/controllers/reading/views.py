@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Final
 
 from ui.markdown.blocks import Box, CodeLines, Leaf, Paragraph, QuietRow, Run
-from ui.markdown.code_colors import color_lines
 from ui.markdown.embeds import VIEW_ICON, EmbeddedText, EmbedFailure
 from ui.markdown.inline import NOTE, TASK
 from ui.markdown.note_parts import NotePart, read_part
@@ -113,4 +112,6 @@ def _draw_source(language: str, text: str) -> Iterator[Leaf]:
     box = Box("embed", _SOURCE_KEY, icon="code", fold="-")
     yield Paragraph((Run(f"Source of the {_NAMES[language].lower()}"),), (box,), is_title=True)
     colors = "yaml" if language == "base" else "sql"
-    yield CodeLines(language, tuple(color_lines(text, colors)), (box,))
+    for leaf in read_part(NotePart(1, f"~~~~{colors}\n{text}\n~~~~")):
+        shown = replace(leaf, language=language) if isinstance(leaf, CodeLines) else leaf
+        yield replace(shown, boxes=(box,), line=0)
