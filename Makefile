@@ -4,20 +4,27 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-TORCH := torch==2.13.0
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+LOCKS := .ci/locked-torch.txt .ci/locked.txt
 VAULT ?= resources/vault
 QUESTION ?= When is the server backed up?
 
-.PHONY: run test soak fuzz lint format bench readme picture frozen clean
+.PHONY: run lock test soak fuzz lint format bench readme picture frozen clean
 .DEFAULT_GOAL := run
 
-$(READY): pyproject.toml .ci/system-packages
+$(READY): pyproject.toml .ci/system-packages $(LOCKS)
 	@.ci/system-packages
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@echo "Installing dependencies into $(VENV) (once; torch is large)"
-	@$(if $(TORCH_INDEX),$(BIN)/python -m pip install --quiet --disable-pip-version-check --index-url "$(TORCH_INDEX)" "$(TORCH)")
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[dev]"
+	@echo "Installing the locked dependencies into $(VENV) (once; torch is large)"
+	@$(PIP) $(if $(TORCH_INDEX),--index-url "$(TORCH_INDEX)") --requirement .ci/locked-torch.txt
+	@$(PIP) --require-hashes --no-deps --requirement .ci/locked.txt
+	@$(PIP) --no-deps --no-build-isolation --editable .
 	@touch $@
+
+# Writes the lock files anew, with the newest versions that pyproject.toml allows.
+lock: $(READY)
+	@$(PIP) "uv~=0.13"
+	@PATH="$(CURDIR)/$(BIN):$$PATH" .ci/lock
 
 run: $(READY)
 	@if [ -n "$$DISPLAY$$WAYLAND_DISPLAY$$QT_QPA_PLATFORM" ] || [ "$$(uname)" = Darwin ]; then \
@@ -63,7 +70,6 @@ picture: $(READY)
 
 # The program with all it needs in dist/strata, to copy to a computer without Python; then tried.
 frozen: $(READY)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[freeze]"
 	@$(BIN)/python -m PyInstaller --noconfirm --log-level WARN --distpath dist --workpath build freeze/strata.spec
 	@$(BIN)/python -m tests.support.processes.frozen_program dist/strata/strata
 
