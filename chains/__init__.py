@@ -11,6 +11,7 @@ turn        run_turn: hooks, retrieve, fit attachments, prepare, store, stream, 
   ├── extractive  answer without a language model, by quoting the notes
   ├── gguf        run model files on this computer, in a child process
   ├── llm         the model port, HTTP calls, and provider errors (429 → RateLimited)
+  ├── claims      check the figures, dates, names and acts of an answer against what was sent
   └── citations   verify the citations and quotations of an answer
 ```
 

@@ -302,6 +302,7 @@ class AskResult:
             "citations": [citation.to_dict() for citation in checked.citations],
             "unverified": [claim.to_dict() for claim in checked.unverified],
             **({"sourced": sourced} if checked.sentences else {}),
+            **({"claims": answer.claims.to_dict()} if answer.evidence is not None else {}),
             "tools": [step.to_dict() for step in answer.steps],
             "model": answer.model,
             "usage": self.usage.to_dict() if self.usage else None,

@@ -2,11 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Final, Literal, get_args
 
 from chains.citations.check import CitationReport
 from chains.citations.sections import ShownSection
 from chains.citations.sources import insert_numbers, name_share
+from chains.claims.check import check_claims
+from chains.claims.evidence import ClaimEvidence
+from chains.claims.report import ClaimReport
 from context.layers import Segment
 from context.messages import thaw
 
@@ -100,6 +104,7 @@ class TurnAnswer:
         sections: the sections of notes that an answer without a model shows, best first.
         searched_by: the ways in which notes were searched: `words`, `meaning`, or both. It is empty
             if none were searched.
+        evidence: what the claims of the answer are checked against, or None if no model wrote it.
     """
 
     text: str
@@ -112,6 +117,14 @@ class TurnAnswer:
     kind: AnswerKind = "answer"
     sections: tuple[ShownSection, ...] = ()
     searched_by: tuple[str, ...] = ()
+    evidence: ClaimEvidence | None = None
+
+    @cached_property
+    def claims(self) -> ClaimReport:
+        """The checked claims of the answer, which are none if no model wrote it."""
+        if self.evidence is None:
+            return ClaimReport()
+        return check_claims(self.text, self.evidence, self.checked.citations)
 
     @property
     def shown_text(self) -> str:

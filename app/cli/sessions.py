@@ -96,7 +96,9 @@ def _show(args: argparse.Namespace, assistant: Assistant, output: Output) -> Non
         problems = list(chat.problems)
         shown = {"session": chat.id, "leaf": chat.tree.leaf, "entries": entries}
         changed = assistant.history.list_changed_sources(chat.id)
-        output.print_document(shown | {"problems": problems, "changed": changed})
+        claims = assistant.history.list_claims(chat.id)
+        told = {"problems": problems, "changed": changed, "claims": claims}
+        output.print_document(shown | told)
     else:
         output.print_lines(cli_text.transcript(assistant.history.transcript(chat.id)))
 

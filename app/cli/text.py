@@ -195,10 +195,21 @@ def sources(result: "AskResult") -> Iterator[str]:
         number = "" if claim.n is None else f"[{claim.n}] "
         quote = "" if claim.quote is None else f'"{escape_text(claim.quote)}": '
         yield f"Not verified: {number}{quote}{escape_text(claim.reason)}"
+    yield from _list_claims(answer)
     if answer.end.status == "interrupted":
         yield "Interrupted. What had arrived is kept." if has_text else STOPPED_EARLY
     yield ""
     yield f"Chat {result.session} · {escape_text(answer.model)} · {_fill(result.context)}"
+
+
+def _list_claims(answer: "TurnAnswer") -> Iterator[str]:
+    """Yield how many claims of an answer are in what was sent, and those that are contradicted."""
+    if said := answer.claims.describe():
+        yield f"{said}."
+    for claim in answer.claims.claims:
+        if claim.verdict == "contradicted":
+            text = escape_text(" ".join(claim.text.split()))
+            yield f"Contradicted: {text}: {escape_text(claim.reason)}"
 
 
 def _describe_source(cited: "Citation") -> str:
@@ -304,6 +315,7 @@ def _answer(answer: "TurnAnswer") -> Iterator[str]:
         yield answer.sources_sentence
     for cited in answer.checked.citations:
         yield f"[{cited.n}] {place(cited.path, cited.lines, cited.page)}"
+    yield from _list_claims(answer)
 
 
 def _head(who: str, item: "MessageItem") -> str:

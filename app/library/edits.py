@@ -23,7 +23,7 @@ from vault.paths import printable
 
 if TYPE_CHECKING:  # most turns edit nothing, so the editor is loaded when it is used
     from vault.edits.editor import NoteEditor
-    from vault.edits.plan import EditPlan
+    from vault.edits.plan import EditPlan, NoteChange
     from vault.edits.undo import EditHistory, NetChange, UndoneRun
 
 __all__ = ["NoteEdits", "SavedNote", "TickedTask", "UserEdits"]
@@ -136,6 +136,21 @@ class NoteEdits:
         with self._lock:
             run = self._runs.get(session)
         return None if run is None else self._describe(run.id)
+
+    def find_changes(self, session: str) -> "tuple[NoteChange, ...] | None":
+        """Return what a chat's last edit run has changed, by the content of the files now.
+
+        The result is None if it cannot be told.
+        """
+        with self._lock:
+            run = self._runs.get(session)
+        if run is None:
+            return None
+        try:
+            return self._history.list_changes_now(run.id)
+        except VaultError as error:
+            _log.warning("The changes of the run %s cannot be told: %s", run.id, error)
+            return None
 
     def describe_last_run(self, session: str) -> dict[str, Any] | None:
         """Return the changes of a chat's last edit run, ignoring edit runs that were undone.

@@ -375,6 +375,7 @@ class RPC:
             "leaf": self._leaf(chat.id),
             "entries": [entry.to_dict() for entry in entries],
             "changed": self._assistant.history.list_changed_sources(chat.id),
+            "claims": self._assistant.history.list_claims(chat.id),
         }
 
     def _leaf(self, session: str) -> str | None:

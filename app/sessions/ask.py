@@ -31,6 +31,7 @@ from app.sessions.user_messages import (
     was_prepared,
 )
 from chains.cancel import CancelToken
+from chains.claims.turns import build_changes_entry
 from chains.concurrency import call
 from chains.events import ContextPrepared, Event, Mode, TurnEnded, Warned
 from chains.models import EXTRACTIVE
@@ -292,12 +293,26 @@ class TurnRunner:
         """
         if not isinstance(event, TurnEnded):
             return event
+        event = self._store_changes(event, chat)
         warnings = (*warnings, *event.result.warnings)
         edits = self._edits.describe_run(chat.id) if event.result.mode == "agent" else None
         result = replace(event.result, warnings=warnings, edits=edits)
         if not chat.is_stored:
             result = replace(result, session=None, context={**result.context, "session": None})
         return TurnEnded(result)
+
+    def _store_changes(self, event: TurnEnded, chat: Session) -> TurnEnded:
+        """Store what an agent's turn has changed in notes, and check its answer against it."""
+        result = event.result
+        evidence = result.answer.evidence
+        if evidence is None or not evidence.can_edit or result.entry is None:
+            return event
+        changes = self._edits.find_changes(chat.id)
+        if changes is None:
+            return event
+        chat.append([build_changes_entry(chat.new_id(), result.entry, chat.now(), changes)])
+        answer = replace(result.answer, evidence=evidence.with_changes(changes))
+        return TurnEnded(replace(result, answer=answer))
 
     def _report_damage(self, warnings: list[str], chat: Session) -> Iterator[Event]:
         """Yield a warning, only once, if the index, `state.db` or the chat's file is damaged."""

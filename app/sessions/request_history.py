@@ -81,6 +81,18 @@ class RequestHistory:
             for one in item.changed
         ]
 
+    def list_claims(self, session: str) -> list[dict[str, object]]:
+        """Return the checked claims of each answer of a model, as JSON objects.
+
+        Raises:
+            SessionMissing: the chat does not exist.
+        """
+        return [
+            {"entry": item.entry, **item.answer.claims.to_dict()}
+            for item in self.transcript(session).items
+            if isinstance(item, AnswerItem) and item.answer.evidence is not None
+        ]
+
     def answer(self, session: str, entry: str) -> AnswerItem:
         """Return one version of an answer, on any branch.
 
@@ -114,6 +126,7 @@ class RequestHistory:
         entries = [entry.to_dict() for entry in chat.log.entries]
         document = {"session": chat.id, "leaf": chat.tree.leaf, "entries": entries}
         document["changed"] = self.list_changed_sources(session)
+        document["claims"] = self.list_claims(session)
         return found.title, json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
     def build_note(self, session: str, entry: str | None = None) -> tuple[str, str]:

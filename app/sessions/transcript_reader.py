@@ -24,6 +24,8 @@ from app.sessions.transcript import (
 from app.sessions.user_messages import read_mode, read_names, read_selections
 from chains.citations.sections import read_sections
 from chains.citations.sources import check_answer
+from chains.claims.evidence import ClaimEvidence
+from chains.claims.turns import TurnSources, find_changes, gather_evidence
 from chains.models import EXTRACTIVE
 from chains.request.project import has_note_text, join_texts, list_recorded_notes
 from chains.request.usage import ANSWER, READING, REWRITE
@@ -57,6 +59,7 @@ from context.log.entries import (
 )
 from context.log.tree import EntryTree
 from context.messages import ToolCallPart, ToolResultPart, list_tool_calls
+from vault.edits.plan import NoteChange
 
 _PURPOSES_OF_ANSWERS: Final = frozenset({"", ANSWER, REWRITE, READING})
 
@@ -77,7 +80,7 @@ def build_transcript(
     divider, boundary = _find_dropped(reader.path, report)
     shaped = _find_hook_changes(reader.path)
     items: list[TranscriptItem] = []
-    for turn in list_turns(reader.path):
+    for turn in reader.turns:
         items += [lines.pop(entry) for entry in turn.entry_ids if entry in lines]
         if divider is not None and boundary in turn.entry_ids:
             items.append(divider)
@@ -93,6 +96,7 @@ class _Reader:
         self._log = log
         self._tree = EntryTree(log)
         self.path = self._tree.path()
+        self.turns = list_turns(self.path)
         self._recorded = list_recorded_notes(self.path)
 
     def items(self, turn: LoggedTurn) -> Iterator[TranscriptItem]:
@@ -144,6 +148,7 @@ class _Reader:
             checked=checked,
             sections=sections,
             searched_by=read_ways(turn.stored_fields),
+            evidence=None if model == EXTRACTIVE else self._gather(turn, last, sources, known),
         )
         return AnswerItem(
             last.id,
@@ -157,6 +162,20 @@ class _Reader:
             filter_parts=list_filter_parts(turn.stored_fields),
             can_continue=broken is not None and broken.entry == last.id,
         )
+
+    def _gather(
+        self, turn: LoggedTurn, last: MessageEntry, sources: Sequence[Segment], known: str
+    ) -> ClaimEvidence:
+        """Return what the claims of an answer are checked against."""
+        can_edit = turn.user is not None and read_mode(turn.user) == "agent"
+        changes = self._changes.get(last.id) if can_edit else ()
+        sent = TurnSources(sources, known, can_edit, changes)
+        earlier = self.turns[: self.turns.index(turn)]
+        return gather_evidence(turn, earlier, sent, self.path)
+
+    @cached_property
+    def _changes(self) -> Mapping[str | None, tuple[NoteChange, ...]]:
+        return find_changes(self._log)
 
     @cached_property
     def _broken(self) -> BrokenAnswer | None:

@@ -28,7 +28,7 @@ from context.layers import Segment
 from vault.notes.keywords import FUNCTION_WORDS, fold, split_words
 from vault.notes.text.markup import remove_markup
 
-__all__ = ["check_answer", "insert_numbers", "name_share"]
+__all__ = ["check_answer", "count_negations", "insert_numbers", "measure_order", "name_share"]
 
 MOST_SENTENCES: Final = 200
 SHORTEST_WORDS: Final = 3
@@ -45,7 +45,7 @@ FRAGMENT_SHARE: Final = 0.5
 
 _NEGATION: Final = re.compile(
     r"\b(?:not|no|none|never|without|cannot|nicht|kein\w*|nie|niemals|ohne|pas|jamais|sans|nunca"
-    r"|sin|mai|senza)\b|n['’]t\b"
+    r"|sin|(?<![\d.] )mai|senza)\b|n['’]t\b"
 )
 
 
@@ -254,7 +254,7 @@ def _score_windows(found: _Candidates, passage: _Passage) -> Iterator[tuple[floa
     """
     sentence, words, telling = found.sentence, found.words, found.telling
     numbers = {word for word in words if any(map(str.isdigit, word))}
-    negations = len(_NEGATION.findall(fold(sentence)))
+    negations = count_negations(sentence)
     for window, its_words in passage.windows:
         known = frozenset(its_words)
         share = _share(telling, known)
@@ -262,9 +262,9 @@ def _score_windows(found: _Candidates, passage: _Passage) -> Iterator[tuple[floa
             continue
         if not found.asked <= known | passage.headings:
             continue  # the source says this about another subject than the question
-        if len(_NEGATION.findall(fold(window))) != negations:
+        if count_negations(window) != negations:
             continue
-        order = _measure_order(words, its_words)
+        order = measure_order(words, its_words)
         if order >= ORDER_SHARE:
             yield share + order - len(its_words) / 1_000, window
 
@@ -273,6 +273,12 @@ def _share(telling: frozenset[str], known: frozenset[str]) -> float:
     return len(telling & known) / len(telling)
 
 
-def _measure_order(words: Sequence[str], others: Sequence[str]) -> float:
+def count_negations(text: str) -> int:
+    """Return how many words of a text, such as "not", deny what it says."""
+    return len(_NEGATION.findall(fold(text)))
+
+
+def measure_order(words: Sequence[str], others: Sequence[str]) -> float:
+    """Return the fraction of words that other words have in the same order."""
     blocks = SequenceMatcher(None, words, others, autojunk=False).get_matching_blocks()
     return sum(block.size for block in blocks) / len(words)

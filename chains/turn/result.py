@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from chains.citations.check import CitationReport
+from chains.claims.evidence import ClaimEvidence
 from chains.concurrency import call
 from chains.errors import Cancelled
 from chains.events import (
@@ -55,6 +56,8 @@ def build_result(
     checked: CitationReport,
     read: "MapReduceResult | None" = None,
     found: "RetrievalResult | None" = None,
+    *,
+    evidence: ClaimEvidence | None = None,
 ) -> AskResult:
     """Build the result of a turn.
 
@@ -62,9 +65,10 @@ def build_result(
         checked: the checked citations of the answer.
         read: the result of reading attachments in full by map-reduce, or None if none was read.
         found: what retrieval found, or None if nothing was searched.
+        evidence: what the claims of the answer are checked against, or None if no model wrote it.
     """
     by = () if found is None else found.by
-    answer = replace(stored.answer, checked=checked, searched_by=by)
+    answer = replace(stored.answer, checked=checked, searched_by=by, evidence=evidence)
     return AskResult(
         session=turn.session.id,
         turn=turn.id,

@@ -9,6 +9,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from chains.citations.sources import check_answer
+from chains.claims.evidence import ClaimEvidence
+from chains.claims.turns import TurnSources, gather_evidence
 from chains.concurrency import call
 from chains.errors import CannotSee
 from chains.events import ContextPrepared, Event, MessageEnded, Retrieved, TurnEnded, Warned
@@ -59,6 +61,7 @@ from context.errors import BadInputs
 from context.fit.compact import CompactionReport
 from context.fit.compact_session import CompactionPreview, preview_session
 from context.fit.edit import edit_summary
+from context.history.turns import list_turns
 from context.hooks import HookRegistry
 from context.layers import Layer, Segment
 from context.log.entries import Entry, SegmentsEntry
@@ -119,7 +122,22 @@ def run_turn(turn: Turn) -> Iterator[Event]:
         has_project_text=is_noted,
         has_model=turn.model.name != EXTRACTIVE,
     )
-    yield TurnEnded(build_result(turn, stored, checked, fitted.read, found))
+    evidence = _gather_evidence(turn, answer.sources, known)
+    yield TurnEnded(build_result(turn, stored, checked, fitted.read, found, evidence=evidence))
+
+
+def _gather_evidence(turn: Turn, sources: Sequence[Segment], known: str) -> ClaimEvidence | None:
+    """Return what the claims of a stored answer are checked against, or None without a model.
+
+    What an agent has changed is not known yet.
+    """
+    path = turn.session.path()
+    turns = list_turns(path)
+    if turn.model.name == EXTRACTIVE or not turns:
+        return None
+    can_edit = turn.mode_rules.calls_tools
+    sent = TurnSources(sources, known, can_edit, changes=None if can_edit else ())
+    return gather_evidence(turns[-1], turns[:-1], sent, path)
 
 
 def store_user_message(

@@ -130,12 +130,13 @@ def find_facts(text: str) -> frozenset[str]:
     A name is a word with a capital letter within a sentence. In scripts without capital letters,
     names in quotation marks, names in Katakana and foreign words are found.
     """
-    found = {*_NUMBER.findall(text), *_find_paths(text), *_KATAKANA.findall(text)}
+    found = {*_NUMBER.findall(text), *find_paths(text), *_KATAKANA.findall(text)}
     found |= {name.strip() for pair in _QUOTED.findall(text) for name in pair if name.strip()}
-    return frozenset(fact.casefold() for fact in (*found, *_find_names(text)))
+    return frozenset(fact.casefold() for fact in (*found, *find_names(text)))
 
 
-def _find_paths(text: str) -> Iterator[str]:
+def find_paths(text: str) -> Iterator[str]:
+    """Yield the paths and names of files in a text that have a known extension."""
     for match in _EXTENSION.finditer(text):
         # Texts without blanks may be long, so that only a part of them is searched.
         before = text[max(0, match.start() - MOST_PATH_CHARS) : match.start()]
@@ -143,7 +144,8 @@ def _find_paths(text: str) -> Iterator[str]:
             yield start.group() + match.group()
 
 
-def _find_names(text: str) -> Iterator[str]:
+def find_names(text: str) -> Iterator[str]:
+    """Yield the words that are names in a text: those with a capital letter within a sentence."""
     for match in _WORD.finditer(text):
         word, before = match.group(), text[max(0, match.start() - 3) : match.start()].rstrip(" ")
         is_inside = before[-1:].isalnum() or before.endswith((",", "、"))

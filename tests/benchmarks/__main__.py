@@ -32,6 +32,7 @@ BENCHES: Final[Mapping[str, str]] = {
     "prepare": "context",
     "guard": "context",
     "price": "context",
+    "claims": "context",
     "relevance": "retrieval",
     "chunking": "retrieval",
     "answers": "retrieval",

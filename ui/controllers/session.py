@@ -8,6 +8,8 @@ controllers of other views receive the events through the signal `event_arrived`
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from time import monotonic
+from typing import Final
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
@@ -35,6 +37,7 @@ from ui.tasks import TaskRunner
 __all__ = ["ChatController", "Collaborators", "Controller", "SessionController"]
 
 _NO_SOURCES_YET = "Sources appear here with the answer."
+_MOST_CHECK_S: Final = 0.3
 
 
 @dataclass(frozen=True)
@@ -211,12 +214,22 @@ class SessionController(Controller):
         session = self.session
         if session is None:
             return
-        task = self._runner.call(
-            lambda: (session, is_new, self._assistant.history.transcript(session))
-        )
+        task = self._runner.call(partial(self._read, session, is_new))
         task.yielded.connect(self._on_loaded)
         task.failed.connect(self._on_load_failed)
         task.start()
+
+    def _read(self, session: str, is_new: bool) -> tuple[str, bool, ChatTranscript]:
+        """Read a chat in a worker, and check the claims of its last answers, as far as time goes.
+
+        Those of the other answers are checked when they come into view.
+        """
+        found = self._assistant.history.transcript(session)
+        end = monotonic() + _MOST_CHECK_S
+        for item in reversed(found.items):
+            if isinstance(item, AnswerItem) and monotonic() < end:
+                _ = item.answer.claims
+        return session, is_new, found
 
     def show_suggestions(
         self, notes: int, indexed: str | None, questions: Sequence[str], is_bare: bool

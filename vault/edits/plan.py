@@ -356,3 +356,25 @@ def _name_lines(text: str, places: Sequence[int]) -> str:
 def _shorten(text: str) -> str:
     line = " ".join(text.split())
     return f"“{line[:_MOST_SHOWN]}…”" if len(line) > _MOST_SHOWN else f"“{line}”"
+
+
+@dataclass(frozen=True)
+class NoteChange:
+    """What a run of edits has changed in a note, by the content of the file at a later time.
+
+    Attributes:
+        path: the path of the note after the run.
+        old_path: its path before the run if it was moved, otherwise an empty string.
+        before: the hash of the content before the run, or None for a new note.
+        after: the hash of the content at that time, or None if the file is gone.
+    """
+
+    path: str
+    old_path: str = ""
+    before: str | None = None
+    after: str | None = None
+
+    @property
+    def is_change(self) -> bool:
+        """Whether the note has another content or another path than before the run."""
+        return self.before != self.after or bool(self.old_path)

@@ -17,7 +17,7 @@ from vault.edits.files import (
     replace_file,
 )
 from vault.edits.journal import EditJournal, EditStep, hash_content
-from vault.edits.plan import read_text
+from vault.edits.plan import NoteChange, read_text
 from vault.errors import EditFailed, EditOutdated, EditUnknown, UndoRefused, VaultError
 from vault.paths import printable
 
@@ -166,6 +166,26 @@ class EditHistory:
             )
             for path, (origin, before) in sorted(first.items())
             if origin != path or before != last[path]
+        )
+
+    def list_changes_now(self, run: str) -> tuple[NoteChange, ...]:
+        """List what a run has changed, by the contents that the files have now.
+
+        Args:
+            run: the id of the run.
+
+        Raises:
+            VaultError: a file or the journal cannot be read.
+        """
+        roots = {step.new_path: Path(step.root) for step in self._list_valid_steps(run)}
+        return tuple(
+            NoteChange(
+                change.path,
+                change.old_path,
+                _hash(change.before),
+                _hash(read_file(roots[change.path], change.path)),
+            )
+            for change in self.list_net_changes(run)
         )
 
     def list_changed_paths(self, run: str) -> tuple[str, ...]:

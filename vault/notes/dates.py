@@ -8,7 +8,7 @@ recognised. Text after the first 400 characters is ignored.
 import re
 from collections.abc import Iterable, Iterator
 from datetime import date, timedelta
-from typing import Final
+from typing import Final, NamedTuple
 
 from vault.notes.date_spans import (
     Span,
@@ -23,12 +23,14 @@ from vault.notes.relative_dates import find_relative_spans, remove_relative_date
 
 __all__ = [
     "MONTH_PATTERN",
+    "LocatedDate",
     "find_date_spans",
     "find_iso_days",
     "find_month",
     "find_written_spans",
     "fold_date_text",
     "list_property_days",
+    "locate_dates",
     "parse_month",
     "remove_dates",
     "write_date_forms",
@@ -66,12 +68,33 @@ _SHORT: Final = r"(?:jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec)\b"
 MONTH_PATTERN: Final = (
     rf"(?P<month>{'|'.join(sorted(_MONTH_NUMBERS, key=len, reverse=True))}|{_SHORT})"
 )
-_DAY: Final = r"(?P<day>\d{1,2})(?:st|nd|rd|th)?"
+_DAY: Final = r"(?P<day>\d{1,2})(?:st|nd|rd|th|er)?"
 _LAST_DAY: Final = r"\s*(?:-|–|to|and|until|bis)\s*(?P<last_day>\d{1,2})(?:st|nd|rd|th)?"
 _YEAR: Final = r"(?P<year>(?:19|20)\d\d)"
 _SEASONS: Final = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
 _SEASON: Final = rf"(?P<season>{'|'.join(_SEASONS)})"
 _ISO_DAY: Final = re.compile(r"(?<!\d)(?P<year>\d{4})-(?P<month>\d\d)-(?P<day>\d\d)(?!\d)")
+
+
+class LocatedDate(NamedTuple):
+    """A date in a text, with its place there.
+
+    Attributes:
+        span: the days that it names. Without a year, they are those of `YEARLESS`.
+        start: the offset of its first character.
+        end: the offset behind its last character.
+        has_year: whether the year is written.
+    """
+
+    span: Span
+    start: int
+    end: int
+    has_year: bool
+
+
+# The year that stands for any, in dates without one. It is a leap year.
+YEARLESS: Final = 2000
+_RELATIVE: Final = frozenset({"last", "this"})
 
 
 def _compile(*forms: str) -> tuple[re.Pattern[str], ...]:
@@ -80,14 +103,14 @@ def _compile(*forms: str) -> tuple[re.Pattern[str], ...]:
 
 _WRITTEN: Final = (
     *_compile(
-        rf"{_DAY}\.?{_LAST_DAY}\.?(?:\s+of)?\s+{MONTH_PATTERN}(?:,?\s+{_YEAR})",
-        rf"{MONTH_PATTERN}\s+{_DAY}{_LAST_DAY}(?:,?\s+{_YEAR})",
+        rf"{_DAY}\.?{_LAST_DAY}\.?(?:\s+of)?\s+{MONTH_PATTERN}(?:[.,]?\s+{_YEAR})",
+        rf"{MONTH_PATTERN}\.?\s+{_DAY}{_LAST_DAY}(?:,?\s+{_YEAR})",
         rf"{_YEAR}-w(?P<week>\d\d)",
         rf"{_YEAR}-(?P<month>\d\d?)(?:-(?P<day>\d\d?))?",
         rf"(?P<day>\d\d?)\.\s?(?P<month>\d\d?)\.\s?{_YEAR}",
-        rf"{_DAY}\.?(?:\s+(?:of|de))?\s+{MONTH_PATTERN}(?:,?\s+(?:de\s+)?{_YEAR})",
-        rf"{MONTH_PATTERN}\s+{_DAY}(?:,?\s+{_YEAR})",
-        rf"{MONTH_PATTERN},?\s+(?:of\s+|de\s+)?{_YEAR}",
+        rf"{_DAY}\.?(?:\s+(?:of|de))?\s+{MONTH_PATTERN}(?:[.,]?\s+(?:de\s+)?{_YEAR})",
+        rf"{MONTH_PATTERN}\.?\s+{_DAY}(?:,?\s+{_YEAR})",
+        rf"{MONTH_PATTERN}[.,]?\s+(?:of\s+|de\s+)?{_YEAR}",
         rf"q(?P<quarter>[1-4])[\s/-]?{_YEAR}",
         rf"{_YEAR}-?q(?P<quarter>[1-4])",
         rf"{_SEASON}(?:\s+of)?\s+{_YEAR}",
@@ -165,6 +188,27 @@ def find_written_spans(text: str) -> tuple[Span, ...]:
         found += [_build_span(match, date.max) for match in form.finditer(said)]
         said = form.sub("|", said)
     return tuple(dict.fromkeys(span for span in found if span is not None))
+
+
+def locate_dates(text: str) -> list[LocatedDate]:
+    """Find the dates that a text names with their places, but not relative ones such as "today".
+
+    Args:
+        text: the text, of any length.
+    """
+    said = text.lower().translate(_FOLDED)
+    if len(said) != len(text):  # a letter whose lower case is longer
+        said = "".join(low if len(low := char.lower()) == 1 else char for char in text)
+        said = said.translate(_FOLDED)
+    found: list[LocatedDate] = []
+    for form in (*_WRITTEN, *_ASKED):
+        for match in form.finditer(said):
+            named = match.groupdict()
+            span = _build_span(match, date(YEARLESS, 12, 31))
+            if span is not None and named.get("which") not in _RELATIVE:
+                found.append(LocatedDate(span, *match.span(), bool(named.get("year"))))
+        said = form.sub(lambda match: "|" * len(match[0]), said)
+    return sorted(found, key=lambda each: each.start)
 
 
 def find_iso_days(text: str) -> Iterator[date]:

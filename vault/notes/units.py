@@ -7,7 +7,7 @@ from typing import Final
 
 from vault.notes.keywords import fold
 
-__all__ = ["can_convert", "convert_amount"]
+__all__ = ["can_convert", "convert_amount", "is_known_unit"]
 
 # The names of units by what they measure, each with its size in the first unit of the row. A name
 # such as "m" or "pounds" may mean two units: the other unit tells which.
@@ -90,6 +90,11 @@ def convert_amount(number: Decimal, unit: str, other: str) -> Decimal | None:
         return number
     kind = next((kind for kind in sizes if kind in other_sizes), None)
     return None if kind is None else number * sizes[kind] / other_sizes[kind]
+
+
+def is_known_unit(unit: str) -> bool:
+    """Return whether a unit is one of those that can be converted."""
+    return bool(_find_sizes(unit))
 
 
 def can_convert(unit: str, other: str) -> bool:

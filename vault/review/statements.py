@@ -7,7 +7,7 @@ treated as a word of the sentence instead. Examples are a year, a date, a versio
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from vault.notes.keywords import FUNCTION_WORDS, fold
@@ -17,8 +17,10 @@ from vault.review.texts import list_singulars, make_singular
 __all__ = [
     "LEAST_OVERLAP",
     "QUALIFIERS",
+    "LocatedNumber",
     "Quantity",
     "Statement",
+    "find_numbers",
     "find_statements",
     "list_sentences",
     "list_words",
@@ -40,12 +42,17 @@ _TOKEN: Final = re.compile(
     r"|\d+(?:[.,:'’\u00a0\u202f/-]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)?|[%€$£¥°]",
     re.IGNORECASE,
 )
+# Blanks between the thousands of a number. Others are part of its word.
+_THIN_BLANKS: Final = frozenset(" \u2009")
+_ARE_GROUPS: Final = re.compile(r"[1-9]\d{0,2}(?:[ \u2009]\d{3})+(?:[.,]\d{1,2})?")
 _CLOCK: Final = re.compile(r"(\d{1,2}):(\d{2})")
 _GROUPED: Final = re.compile(r"\d{1,3}(?:([.,'’\u00a0\u202f])\d{3})(?:\1\d{3})*")
 _GROUPED_DECIMAL: Final = re.compile(
     r"\d{1,3}(?:([.,'’\u00a0\u202f])\d{3})(?:\1\d{3})*(?!\1)[.,]\d+"
 )
 _DECIMAL: Final = re.compile(r"\d+[.,]\d+")
+# A number of a range such as "5-7", which is one word.
+_PART: Final = re.compile(r"[^/-]+")
 _YEARS: Final = range(1900, 2101)
 _MOST_TOKENS, _MOST_QUANTITIES = 60, 4
 _SYMBOLS: Final = frozenset("%€$£¥°")
@@ -137,6 +144,22 @@ class Statement:
 
 
 @dataclass(frozen=True, slots=True)
+class LocatedNumber:
+    """A word with digits in a text, or a number in words, with its place there.
+
+    Attributes:
+        quantity: its possible values and its unit. Without a value, it is no plain number, such as
+            a version, an address or a name.
+        start: the offset of its first character.
+        end: the offset behind the number, without its unit.
+    """
+
+    quantity: Quantity
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
 class _Token:
     written: str
     folded: str
@@ -177,6 +200,32 @@ def find_statements(text: str) -> Iterator[Statement]:
             yield statement
 
 
+def find_numbers(text: str) -> Iterator[LocatedNumber]:
+    """Yield each word with digits and each number in words, also those that name something.
+
+    Numbers that a hyphen or a slash joins, as in "5-7 kg", are told apart.
+
+    Args:
+        text: the text, of any length.
+    """
+    tokens = _join_groups(text, _list_tokens(text))
+    for at, token in enumerate(tokens):
+        if token.folded in _VALUES:
+            values = frozenset((_VALUES[token.folded],))
+        elif any(map(str.isdecimal, token.written)):
+            values = _parse_number(token.written)
+        else:
+            continue
+        quantity = _build_quantity(text, tokens, at, values)
+        parts = [] if values else list(_PART.finditer(token.written))
+        if len(parts) < 2 or not all(_parse_number(part[0]) for part in parts):
+            yield LocatedNumber(quantity, token.start, token.end)
+            continue
+        for part in parts:
+            each = replace(quantity, values=_parse_number(part[0]), written=part[0])
+            yield LocatedNumber(each, token.start + part.start(), token.start + part.end())
+
+
 def read_statement(text: str) -> Statement:
     """Read a text as one statement, which may contain no number.
 
@@ -204,6 +253,20 @@ def _list_tokens(text: str) -> list[_Token]:
         _Token(match[0], fold(match[0]), match.start(), match.end())
         for match in _TOKEN.finditer(text)
     ]
+
+
+def _join_groups(text: str, tokens: Sequence[_Token]) -> list[_Token]:
+    """Join the parts of numbers whose thousands are set apart by a blank, as in "1 900"."""
+    joined: list[_Token] = []
+    for token in tokens:
+        last = joined[-1] if joined else None
+        between = text[last.end : token.start] if last is not None else ""
+        if last and between in _THIN_BLANKS and _ARE_GROUPS.fullmatch(text, last.start, token.end):
+            written = last.written + token.written
+            joined[-1] = _Token(written, written, last.start, token.end)
+        else:
+            joined.append(token)
+    return joined
 
 
 def _is_about_its_note(tokens: Sequence[_Token]) -> bool:
@@ -284,10 +347,10 @@ def _build_quantity(
         at: the index of the number.
         values: the possible values of the number.
     """
-    token = tokens[at]
-    if at and tokens[at - 1].written in _SYMBOLS:
-        start = tokens[at - 1].start
-        return Quantity(values, tokens[at - 1].written, sentence[start : token.end])
+    token, before = tokens[at], tokens[at - 1] if at else None
+    is_beside = before is not None and not sentence[before.end : token.start].strip()
+    if before is not None and is_beside and before.written in _SYMBOLS:
+        return Quantity(values, before.written, sentence[before.start : token.end])
     following = tokens[at + 1] if at + 1 < len(tokens) else None
     if following is None or following.written[0].isdecimal():
         return Quantity(values, ":" if ":" in token.written else "", token.written)

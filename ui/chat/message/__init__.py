@@ -2,6 +2,7 @@
 
     answer ──> sections ──> ui.markdown.page.view (draws the text)
            ──> answer_status, steps ──> step_row ──> step_words, code
+           ──> claims <── fold_head ──> steps
            ──> filter_row, answer_tools ──> tools <── user_tools <── user
     failures ──> answer_status; approval_card ──> code
     blocks and sources import no other module of this package
@@ -14,9 +15,11 @@
     approval_card The card in the chat that asks the user to approve a tool call.
     blocks        Blocks between messages: dividers for dropped, summarised or changed history,
                   and blocks of Markdown from programs and commands.
+    claims        The checked claims of an answer: a line that unfolds to a row for each claim.
     code          Plain text of tools (arguments, results) in a monospaced box that can be
                   expanded.
     edits_card    The notes that an agent changed in a turn, and a button that undoes the changes.
+    fold_head     The line that unfolds the steps or the claims of an answer.
     filter_row    The filter of a list, with a chip for each part that lists again without it.
     failures      An error in place of an answer: the message, a hint, and buttons to recover.
     sections      `AnswerView`, the Markdown view of an answer, and the sections of notes that one
@@ -32,9 +35,9 @@
 
 This package may import PySide6, `ui.markdown`, `ui.chat.composer`, `ui.widgets`, `ui.theme`,
 `ui.icons`, `ui.actions`, and data types of `app`, `chains.events`, `chains.tool`,
-`chains.turn_answer`, `chains.citations`, `chains.retrieval`, `context.layers`, `context.messages`,
-`vault.notes.kinds`, `vault.notes.text.markup` and `vault.notes.text.sentences`, but not
-`ui.chat.transcript`.
+`chains.turn_answer`, `chains.citations`, `chains.claims`, `chains.retrieval`, `context.layers`,
+`context.messages`, `vault.notes.kinds`, `vault.notes.text.markup` and
+`vault.notes.text.sentences`, but not `ui.chat.transcript`.
 
 User messages, errors, and the arguments and results of tools are shown as plain text. Each message
 widget has an accessible name and role.

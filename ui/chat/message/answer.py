@@ -21,6 +21,7 @@ from chains.retrieval.listing_query import FilterPart
 from chains.turn_answer import ToolStep, describe_ending
 from ui.chat.message.answer_status import EndingLine, StepLine, UnverifiedNotice
 from ui.chat.message.answer_tools import AnswerTools
+from ui.chat.message.claims import ClaimCheck
 from ui.chat.message.filter_row import FilterRow
 from ui.chat.message.sections import AnswerView
 from ui.chat.message.steps import Steps
@@ -54,6 +55,7 @@ class Answer(AccessibleFrame):
         action_requested: a `MessageAction`.
 
     Attributes:
+        claims: the line that says how many claims are in what was sent, hidden if there are none.
         changed: the cited notes that have changed since the answer was written.
         doubts: the callout that lists unverified citations, or None if all are verified.
         ending: why the answer is incomplete, or an empty string if it is complete.
@@ -95,6 +97,8 @@ class Answer(AccessibleFrame):
         self.doubts: UnverifiedNotice | None = None
         self.changed: tuple[ChangedSource, ...] = ()
         self._changes: list[DiffView] = []
+        self.claims = ClaimCheck()
+        self.claims.place_chosen.connect(self.citation_activated)
         self.ending = self.sources_sentence = ""
         self._found = make_wrapped_label("", "caption", "secondary")
         self._found.setContentsMargins(OUTDENT, 8, OUTDENT, 0)
@@ -281,6 +285,7 @@ class Answer(AccessibleFrame):
             self.view,
             self._found,
             self._extras,
+            self.claims,
             self._end,
             4,
             slot,

@@ -3,25 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from PySide6.QtCore import QRect, QSize, Qt
-from PySide6.QtGui import QAccessible, QFontMetrics, QPaintEvent
-from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QWidget
+from PySide6.QtGui import QAccessible
+from PySide6.QtWidgets import QWidget
 
 from chains.turn_answer import ToolStep
+from ui.chat.message.fold_head import FoldHead
 from ui.chat.message.step_row import StepRow
 from ui.chat.message.step_words import summary, took
-from ui.icons import begin_painting, paint_icon
-from ui.theme import Theme
-from ui.widgets.buttons import PressedByEnter
-from ui.widgets.controls import draw_text, escape_tooltip, paint_focus
 from ui.widgets.geometry import OUTDENT, keep_place
 from ui.widgets.layouts import make_column
-from ui.widgets.lists import paint_text
 from ui.widgets.surfaces import AccessibleFrame
 
 __all__ = ["Steps"]
-
-_HEAD = 28
 
 
 class Steps(AccessibleFrame):
@@ -29,7 +22,7 @@ class Steps(AccessibleFrame):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(QAccessible.Role.Grouping, parent)
-        self.head = _Head()
+        self.head = FoldHead("steps")
         self.head.clicked.connect(self._on_head)
         self._rows: list[StepRow] = []
         self._list = QWidget()
@@ -95,71 +88,3 @@ class Steps(AccessibleFrame):
         keep_place(self)
         self._list.setVisible(self._list.isHidden())
         self.head.set_open(self.is_open)
-
-
-class _Head(PressedByEnter, QAbstractButton):
-    """The line above an agent's steps: a chevron, a summary of all steps, and the total time."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._took = ""
-        self._is_open = False
-        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
-        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-
-    @property
-    def took(self) -> str:
-        """The total duration of all steps, such as `1.4 s`, or an empty string if it is unknown."""
-        return self._took
-
-    def show_words(self, words: str, took: str) -> None:
-        """Show the summary of the steps and their total time.
-
-        Args:
-            words: the summary.
-            took: the total time, such as `1.4 s`, or an empty string if it is unknown.
-        """
-        self._took = took
-        self.setText(words)
-        self.setToolTip(escape_tooltip(words))
-        self._name()
-        self.update()
-
-    def set_open(self, is_open: bool) -> None:
-        """Show whether the list of steps is expanded."""
-        self._is_open = is_open
-        self._name()
-        self.update()
-
-    def sizeHint(self) -> QSize:
-        """Return a small width, because the text can be elided, and the height of one line."""
-        return QSize(160, Theme.current().px(_HEAD))
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        theme, painter = Theme.current(), begin_painting(self)
-        tone = "text.primary" if self.underMouse() else "text.secondary"
-        side = theme.px(12)
-        arrow = QRect(OUTDENT, (self.height() - side) // 2, side, side)
-        paint_icon(painter, arrow, "caret-down" if self._is_open else "caret-right", tone)
-        words = self.rect().adjusted(OUTDENT + theme.px(20), 0, -OUTDENT, 0)
-        painter.setFont(theme.font("ui", weight=500))
-        painter.setPen(theme.color(tone))
-        taken = QFontMetrics(theme.font("caption", numbers=True)).horizontalAdvance(self._took)
-        words.setRight(words.right() - taken - 8)
-        paint_text(painter, words, self.text())
-        ends = QFontMetrics(painter.font()).horizontalAdvance(self.text())
-        painter.setFont(theme.font("caption", numbers=True))
-        painter.setPen(theme.color("text.tertiary"))
-        left = min(words.left() + ends, words.right()) + 8
-        draw_text(painter, QRect(left, 0, taken + 2, self.height()), _MIDDLE, self._took)
-        if self.hasFocus():
-            paint_focus(painter, self.rect().adjusted(OUTDENT - 6, 2, -OUTDENT + 6, -2))
-
-    def _name(self) -> None:
-        state = "shown" if self._is_open else "folded"
-        took = f", {self._took}" if self._took else ""
-        self.setAccessibleName(f"{self.text()}{took}, steps {state}")
-
-
-_MIDDLE = Qt.AlignmentFlag.AlignVCenter

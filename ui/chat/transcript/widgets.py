@@ -256,6 +256,7 @@ class MessageMaker(QObject):
         answer.show_changes(item.changed)
         answer.show_found_sources(found.sources_sentence)
         answer.show_filter(item.filter_parts)
+        answer.claims.show_report(found.claims)
 
     def _show_entry(self, answer: Answer, item: AnswerItem) -> None:
         answer.set_entry(item.entry, item.siblings, item.label)

@@ -1,0 +1,28 @@
+"""Check the claims of an answer against what was sent, without a model.
+
+```
+log of a turn → turns → ClaimEvidence ─────────────────────────────────────┐
+answer → facts: sentences, figures, dates, names, paths → finder, totals, ─┴→ check → ClaimReport
+                                                          differences, acts
+```
+
+- `check`: walks through the sentences of an answer, and gives each claim its verdict.
+- `turns`: gathers what an answer can rest on from the log of its turn, and stores its changes.
+- `evidence`: the texts that an answer can rest on, with an index of their figures and dates.
+- `facts`: finds what a sentence claims, and whether it is hedged.
+- `finder`: finds where a figure, date, name or path stands in what was sent.
+- `totals`: checks sums, differences and equations that the answer computes itself.
+- `differences`: finds sources that say another figure of one thing, or the opposite.
+- `acts`: checks what the answer says that it did, against the notes at the end of the turn.
+- `report`: the claims with their verdicts and places, and which sentence rests on which source.
+
+A claim is supported, unsupported, contradicted or not checkable. A check that accuses wrongly is
+worse than none: in doubt, a claim is unsupported, which says only that it is not in what was sent,
+or not checkable. Numbers, dates and sentences are read by `vault.review`, `vault.notes` and
+`chains.citations`, as everywhere.
+
+This package may import `chains.citations`, context and vault. It reads no files: all that it checks
+against was sent or is in the log, so that the same answer has the same report when notes change.
+"""
+
+__all__ = ["acts", "check", "evidence", "report", "turns"]

@@ -1,0 +1,221 @@
+"""Check what an answer says that it did to notes, against their content at the end of the turn.
+
+Attempts do not count: a call that failed and then succeeded has changed its note, and one that was
+undone has not. If it is not known what a turn has changed, nothing is said.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+from chains.claims.evidence import ClaimEvidence, fold_path
+from chains.claims.facts import AnswerSentence
+from chains.claims.report import AnswerClaim, ClaimPlace, ClaimVerdict
+from vault.edits.plan import NoteChange
+
+__all__ = ["check_act"]
+
+_ENGLISH: Final = (
+    r"corrected|updated|changed|edited|modified|amended|adjusted|fixed|replaced|rewrote|rewritten"
+    r"|appended|added|inserted|wrote|written|saved|stored|created|made|moved|renamed|removed"
+    r"|deleted|marked|ticked|filled in|put"
+)
+_GERMAN: Final = (
+    r"korrigiert|aktualisiert|geändert|bearbeitet|angepasst|ersetzt|berichtigt|verbessert|ergänzt"
+    r"|hinzugefügt|eingefügt|angehängt|geschrieben|gespeichert|erstellt|angelegt|verschoben"
+    r"|umbenannt|entfernt|gelöscht|eingetragen|abgehakt|notiert"
+)
+_FRENCH: Final = (
+    r"corrigée?s?|mise?s? à jour|modifiée?s?|changée?s?|remplacée?s?|ajoutée?s?|insérée?s?"
+    r"|écrite?s?|enregistrée?s?|créée?s?|déplacée?s?|renommée?s?|supprimée?s?|complétée?s?"
+)
+_SPANISH: Final = (
+    r"corregid[oa]s?|actualizad[oa]s?|cambiad[oa]s?|modificad[oa]s?|editad[oa]s?"
+    r"|reemplazad[oa]s?|añadid[oa]s?|agregad[oa]s?|insertad[oa]s?|escrit[oa]s?|guardad[oa]s?"
+    r"|cread[oa]s?|movid[oa]s?|renombrad[oa]s?|eliminad[oa]s?|borrad[oa]s?"
+)
+_DONE: Final = rf"(?:{_ENGLISH}|{_GERMAN}|{_FRENCH}|{_SPANISH})"
+# The model speaks of itself: "I have corrected", "Ich habe … korrigiert", "J'ai corrigé".
+_BY_ITSELF: Final = re.compile(
+    rf"\bi(?:['’]ve| have)?(?: now| just| also| successfully| already)* (?:{_ENGLISH})\b"
+    rf"|\b(?:ich habe|habe ich)\b[^;:!?]{{0,160}}\b(?:{_GERMAN})\b"
+    rf"|\bj['’]ai(?: bien| aussi| également)? (?:{_FRENCH})\b"
+    rf"|\bhe(?: también| ya)? (?:{_SPANISH})\b"
+    rf"|\b(?:añadí|corregí|actualicé|cambié|modifiqué|creé|moví|renombré|eliminé|guardé|escribí)\b",
+    re.IGNORECASE,
+)
+_ANNOUNCED: Final = re.compile(
+    rf"^[\s*_>✅✓✔-]*(?:done|erledigt|fertig|fait|c['’]est fait|hecho|listo)\b[\s*_]*[:.!,–—-]"
+    rf"|^\W*(?:\[\[[^\[\]\n]{{1,120}}\]\]|\S+\.md)\W+(?:{_DONE})\b",
+    re.IGNORECASE,
+)
+# Something was done to a note or a file, whoever did it.
+_PASSIVE: Final = re.compile(
+    r"\b(?:notes?|files?|notiz(?:en)?|datei(?:en)?|fichiers?|notas?|archivos?|\S+\.md|\]\])\W"
+    rf"[^;:!?]{{0,60}}\b(?:(?:has|have|was|were)(?: now| been| successfully)*|wurden?|ist|sind"
+    rf"|(?:a|ont) été|(?:ha|han) sido)\b[^;:!?]{{0,40}}\b{_DONE}\b",
+    re.IGNORECASE,
+)
+# No act: what was not done or may be done, and what is kept in the memory.
+_NO_ACT: Final = re.compile(
+    r"\b(?:not|never|nicht|nie|kein\w*|ne|pas|jamais|no|nunca|could|would|can|will|should|if|wenn"
+    r"|falls|könnte|würde|kann|soll|si|pourrais|podría|puedo|unable|failed|tried|attempt\w*"
+    r"|versucht|fehlgeschlagen|gescheitert|essayé|échoué|intentado|falló|memory|memories"
+    r"|remember\w*|gedächtnis|gemerkt|mémoire|memoria)\b|n['’]t\b|\bn['’]ai\b",
+    re.IGNORECASE,
+)
+# Work on the answer itself, if no note is named.
+_OWN_TEXT: Final = re.compile(
+    r"\b(?:up|together|sum|total|calculation|below|above|following|summary|list|table|here|unten"
+    r"|oben|folgende\w*|hier|ci-dessous|voici|abajo|siguientes?|aquí)\b",
+    re.IGNORECASE,
+)
+# A passive sentence with a date tells what the notes say.
+_DATED: Final = re.compile(r"\d")
+# What stands between two notes of a list.
+_BETWEEN: Final = re.compile(
+    r"(?:\.md)?[\s*_`\"”\])]*(?:,|&|,? ?\b(?:and|und|et|y|e)\b)[\s*_`\"“\[(]*", re.IGNORECASE
+)
+_COUNTED: Final = re.compile(
+    r"\b(?P<count>\d{1,3}|two|both|three|four|five|six|seven|eight|nine|ten|zwei|beide[nr]?|drei"
+    r"|vier|fünf|sechs|sieben|acht|neun|zehn|deux|trois|quatre|cinq|dos|tres|cuatro|cinco)"
+    r"(?: (?:of the|of your|the|der|les|las|los))?(?: \w+)? (?:notes|files|notizen|dateien|fichiers"
+    r"|notas|archivos)\b",
+    re.IGNORECASE,
+)
+_COUNTS: Final = {
+    word: number
+    for number, words in enumerate(
+        (
+            "two both zwei beide beiden beider deux dos",
+            "three drei trois tres",
+            "four vier quatre cuatro",
+            "five fünf cinq cinco",
+            "six sechs",
+            "seven sieben",
+            "eight acht",
+            "nine neun",
+            "ten zehn",
+        ),
+        start=2,
+    )
+    for word in words.split()
+}
+_EDGES: Final = " \t*_`\"'“”„«»,.;:!?()"
+
+
+@dataclass(frozen=True)
+class _Target:
+    """A note that a sentence names.
+
+    Attributes:
+        name: the note as the answer names it.
+        is_in_list: whether it is one of several notes in a list, as in "Backups and Boiler".
+    """
+
+    name: str
+    is_in_list: bool = False
+
+
+def check_act(sentence: AnswerSentence, evidence: ClaimEvidence) -> AnswerClaim | None:
+    """Check a sentence that says that the model has changed a note.
+
+    Without tools that change notes, only a sentence that names a note is checked: others may be of
+    a text in the answer itself.
+
+    Returns:
+        The checked claim, or None if the sentence says no such thing.
+    """
+    said = sentence.text
+    if sentence.is_question or _NO_ACT.search(sentence.masked):
+        return None
+    is_own = _BY_ITSELF.search(said) or _ANNOUNCED.search(said)
+    is_passive = evidence.can_edit and _PASSIVE.search(said) and not _DATED.search(said)
+    if not is_own and not is_passive:
+        return None
+    targets = _list_targets(sentence, evidence)
+    if not targets and (not evidence.can_edit or _OWN_TEXT.search(sentence.masked)):
+        return None
+    verdict, reason, places = _judge(sentence, targets, evidence)
+    return AnswerClaim("act", said, said, sentence.start, verdict, reason, tuple(places))
+
+
+def _judge(
+    sentence: AnswerSentence, targets: Sequence[_Target], evidence: ClaimEvidence
+) -> tuple[ClaimVerdict, str, Iterable[ClaimPlace]]:
+    changes = evidence.changes
+    if changes is None:
+        return "unchecked", "not known what was changed", ()
+    changed = [note for note in changes if note.is_change]
+    missing = [each for each in targets if not any(_is_target(each, note) for note in changed)]
+    is_some_done = len(missing) < len(targets)
+    if is_some_done:  # the others may be what the changed note names, but not in a list of notes
+        missing = [each for each in missing if each.is_in_list]
+    if (missing or not changed) and not evidence.is_complete:
+        return "unchecked", "another program's tool may have changed it", ()
+    if not changed:
+        return "contradicted", "no note was changed", ()
+    if missing:
+        names = ", ".join(target.name for target in missing)
+        verb = "was" if len(missing) == 1 else "were"
+        return "contradicted", f"{names} {verb} not changed", _list_places(changed)
+    counted = _COUNTED.search(sentence.text)
+    count = 0 if counted is None else _read_count(counted["count"])
+    if count > len(changed) and evidence.is_complete:
+        told = "1 note was" if len(changed) == 1 else f"{len(changed):,} notes were"
+        return "contradicted", f"{told} changed", _list_places(changed)
+    shown = [note for note in changed if any(_is_target(each, note) for each in targets)]
+    names = ", ".join(_name(note.path) for note in shown or changed)
+    return "supported", f"changed: {names}", _list_places(shown or changed)
+
+
+def _read_count(word: str) -> int:
+    return int(word) if word.isdecimal() else _COUNTS.get(word.lower(), 0)
+
+
+def _list_places(changed: Iterable[NoteChange]) -> list[ClaimPlace]:
+    return [ClaimPlace(_name(note.path), note.path) for note in changed]
+
+
+def _name(path: str) -> str:
+    return path.rsplit("/", 1)[-1].removesuffix(".md")
+
+
+def _is_target(target: _Target, note: NoteChange) -> bool:
+    named = fold_path(target.name)
+    paths = (fold_path(note.path), fold_path(note.old_path))
+    return any(path == named or path.endswith(f"/{named}") for path in paths if path)
+
+
+def _list_targets(sentence: AnswerSentence, evidence: ClaimEvidence) -> list[_Target]:
+    """Return the notes that a sentence names: by a path, a link, or a title that was sent."""
+    said = sentence.text
+    names = [path.strip(_EDGES) for path in sentence.list_paths()]
+    names += [name for name in _list_known_names(evidence) if _is_named(name, said)]
+    places: dict[tuple[int, int], str] = {}
+    for name in filter(None, names):
+        start = said.find(name)
+        span = (start, start + len(name))
+        if start >= 0 and not any(s < span[1] and span[0] < e for s, e in places):
+            places[span] = name
+    spans = sorted(places)
+    listed = set[tuple[int, int]]()
+    for one, other in pairwise(spans):
+        if _BETWEEN.fullmatch(said[one[1] : other[0]]):
+            listed |= {one, other}
+    return [_Target(places[span], span in listed) for span in spans]
+
+
+def _list_known_names(evidence: ClaimEvidence) -> list[str]:
+    """Return the names of the notes that were sent or changed, the longest first."""
+    notes = evidence.changes or ()
+    paths = [text.path for text in evidence.texts if text.path]
+    paths += [path for note in notes for path in (note.path, note.old_path) if path]
+    return sorted(dict.fromkeys(map(_name, paths)), key=len, reverse=True)
+
+
+def _is_named(name: str, text: str) -> bool:
+    """Return whether a text names a note as a whole word, as it is written."""
+    return re.search(rf"(?<![\w/]){re.escape(name)}(?!\w)", text) is not None

@@ -1,0 +1,310 @@
+"""Check the claims of an answer against what was sent.
+
+A sentence that is hedged, or that says that something is missing, is not accused: what it claims
+and what stands nowhere counts as not checkable.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from typing import Final
+
+from chains.citations.check import Citation
+from chains.citations.sources import count_negations
+from chains.claims.acts import check_act
+from chains.claims.differences import (
+    AlignedSentence,
+    Difference,
+    find_contradiction,
+    find_denial,
+    find_differing_sources,
+    list_aligned,
+)
+from chains.claims.evidence import ClaimEvidence
+from chains.claims.facts import AnswerSentence, Figure, is_hedged, list_sentences
+from chains.claims.finder import find_date, find_figure, find_name, find_path, is_same_date
+from chains.claims.report import (
+    AnswerClaim,
+    AnswerCoverage,
+    ClaimKind,
+    ClaimPlace,
+    ClaimReport,
+    ClaimVerdict,
+    CoveredSentence,
+)
+from chains.claims.totals import ComputedFigure, check_computed, list_equations
+from vault.notes.date_spans import build_day_span, do_overlap
+from vault.notes.dates import LocatedDate
+
+__all__ = ["check_claims"]
+
+NOT_SENT: Final = "not in what was sent"
+_MOST_SENTENCES: Final = 200
+_MOST_BEFORE: Final = 10
+
+
+def check_claims(
+    answer: str, evidence: ClaimEvidence, citations: Sequence[Citation] = ()
+) -> ClaimReport:
+    """Check the figures, dates, names, paths, sums and acts of an answer.
+
+    Args:
+        answer: the text of the answer, as Markdown.
+        evidence: what was sent, and what the turn has changed.
+        citations: the citations that the model wrote or Strata found.
+    """
+    sentences = list_sentences(answer)[:_MOST_SENTENCES]
+    walk = _AnswerWalk(evidence, [sentence.list_figures() for sentence in sentences])
+    claims: list[AnswerClaim] = []
+    covered: list[CoveredSentence] = []
+    for at, sentence in enumerate(sentences):
+        found = list(walk.check(at, sentence))
+        claims += found
+        covered.append(_cover(sentence, found, citations))
+    used = {number for sentence in covered for number in sentence.sources}
+    used |= {citation.n for citation in citations}
+    unused = tuple(number for number in evidence.sources if number not in used)
+    return ClaimReport(tuple(claims), AnswerCoverage(tuple(covered), unused))
+
+
+def _cover(
+    sentence: AnswerSentence, claims: Sequence[AnswerClaim], citations: Sequence[Citation]
+) -> CoveredSentence:
+    """Return the sources that a sentence rests on: cited, found by matching, or by its claims."""
+    matched = [each.n for each in citations if each.sentence and each.sentence in sentence.text]
+    numbers = [
+        claim.places[0].number
+        for claim in claims
+        if claim.verdict == "supported" and claim.places and claim.places[0].number is not None
+    ]
+    return CoveredSentence(
+        sentence.text, tuple(dict.fromkeys((*sentence.cited, *matched, *numbers)))
+    )
+
+
+@dataclass
+class _AnswerWalk:
+    """Checks the sentences of one answer in order.
+
+    Attributes:
+        figures: the figures of each sentence.
+    """
+
+    evidence: ClaimEvidence
+    figures: Sequence[Sequence[Figure]]
+    _seen: set[tuple[ClaimKind, str]] = field(default_factory=set)
+
+    def check(self, at: int, sentence: AnswerSentence) -> Iterator[AnswerClaim]:
+        """Yield the checked claims of a sentence."""
+        if sentence.is_question:
+            return
+        act = check_act(sentence, self.evidence)
+        if act is not None:
+            yield act
+        aligned = list_aligned(sentence, self.evidence)
+        found = [*self._check_dates(sentence, aligned), *self._check_figures(at, sentence, aligned)]
+        is_found = all(claim.verdict == "supported" for claim in found)
+        if is_found and (denied := find_denial(sentence, aligned)) is not None:
+            found.append(_deny(sentence, denied))
+        if act is None:  # the names and paths of an act are checked with it
+            found += [*self._check_paths(sentence), *self._check_names(sentence)]
+        # A source that says the same words is hedged by itself.
+        is_doubt = sentence.is_hedged and not any(is_hedged(each.written) for each in aligned)
+        for claim in sorted(found, key=lambda claim: claim.start):
+            yield self._soften(claim, is_doubt=is_doubt)
+
+    def _soften(self, claim: AnswerClaim, *, is_doubt: bool) -> AnswerClaim:
+        """Accuse no sentence that is hedged, nor one that may tell what a picture shows."""
+        if claim.verdict in ("unsupported", "contradicted") and is_doubt:
+            return replace(claim, verdict="unchecked", reason="the sentence is not certain")
+        if claim.verdict == "unsupported" and self.evidence.has_images:
+            return replace(claim, verdict="unchecked", reason="it may be in a picture")
+        if claim.verdict == "supported" and claim.places and self._is_outdated(claim.places[0]):
+            return replace(claim, reason=f"{claim.reason}, as read before the change")
+        return claim
+
+    def _is_outdated(self, place: ClaimPlace) -> bool:
+        own = (text for text in self.evidence.texts if text.path and text.path == place.path)
+        return any(self.evidence.is_outdated(text) for text in own)
+
+    def _check_dates(
+        self, sentence: AnswerSentence, aligned: Sequence[AlignedSentence]
+    ) -> Iterator[AnswerClaim]:
+        dates, dated = sentence.list_dates(), [each for each in aligned if each.dates]
+        for claimed in dates:
+            text = sentence.text[claimed.start - sentence.start : claimed.end - sentence.start]
+            told = AnswerClaim("date", text, sentence.text, claimed.start, "unsupported", NOT_SENT)
+            is_said = any(is_same_date(claimed, day) for each in dated for day in each.dates)
+            if dated and not is_said:
+                yield _tell_aligned_date(told, dated, is_alone=len(dates) == 1)
+            elif places := find_date(claimed, sentence, self.evidence):
+                yield _support("date", text, sentence, claimed.start, places)
+            elif self._is_today(claimed):
+                yield replace(told, verdict="supported", reason="the day of the question")
+            else:
+                yield told
+
+    def _is_today(self, claimed: LocatedDate) -> bool:
+        day: date | None = self.evidence.day
+        return day is not None and do_overlap(build_day_span(day), claimed.span)
+
+    def _check_figures(
+        self, at: int, sentence: AnswerSentence, aligned: Sequence[AlignedSentence]
+    ) -> Iterator[AnswerClaim]:
+        figures = self.figures[at]
+        computed = {each.figure: each for each in list_equations(sentence, figures)}
+        for figure in figures:
+            if figure in computed:
+                yield _tell_computed(computed[figure], sentence)
+            elif claim := self._check_figure(at, sentence, figure, aligned):
+                yield claim
+
+    def _check_figure(
+        self,
+        at: int,
+        sentence: AnswerSentence,
+        figure: Figure,
+        aligned: Sequence[AlignedSentence],
+    ) -> AnswerClaim | None:
+        evidence = self.evidence
+        claimed: tuple[ClaimKind, str, str, int]
+        claimed = "figure", figure.written, sentence.text, figure.start
+        numbered = [each for each in aligned if each.numbers]
+        if figure.values and numbered:
+            is_said = any(each.has(figure, self.figures[at]) for each in numbered)
+            if not is_said and (told := _tell_aligned(claimed, figure, self.figures[at], numbered)):
+                return told
+        if places := find_figure(figure, sentence, evidence):
+            figures = [each for some in self.figures for each in some]
+            differing = find_differing_sources(figure, figures, evidence)
+            if differing:
+                said = ", ".join(f"{each.place.title} {each.written}" for each in differing)
+                found = tuple(each.place for each in differing)
+                reason = f"two sources differ: {said}"
+                return AnswerClaim(*claimed, "contradicted", reason, found)
+            return _support("figure", figure.written, sentence, figure.start, places)
+        computed = check_computed(figure, sentence, *self._list_operands(at, figure))
+        if computed is not None:
+            return _tell_computed(computed, sentence)
+        if (other := find_contradiction(figure, sentence, evidence)) is not None:
+            return _contradict(claimed, figure, other)
+        if figure.is_count or figure.near:
+            return None
+        return _refuse("figure", figure.written, sentence, figure.start)
+
+    def _list_operands(
+        self, at: int, figure: Figure
+    ) -> tuple[list[Figure], list[Figure], list[Figure]]:
+        """Return the figures beside a figure, before its sentence, and of the list before it."""
+        beside = [each for each in self.figures[at] if each is not figure]
+        before = [each for some in self.figures[max(0, at - _MOST_BEFORE) : at] for each in some]
+        column: list[Figure] = []
+        for some in reversed(self.figures[:at]):
+            if len(some) != 1:
+                break
+            column.insert(0, some[0])
+        return beside, before, column
+
+    def _check_paths(self, sentence: AnswerSentence) -> Iterator[AnswerClaim]:
+        for path in sentence.list_paths():
+            start = sentence.start + max(0, sentence.text.find(path))
+            if self._is_new("path", path):
+                places = find_path(path, self.evidence)
+                if places:
+                    yield _support("path", path, sentence, start, places)
+                else:
+                    yield _refuse("path", path, sentence, start)
+
+    def _check_names(self, sentence: AnswerSentence) -> Iterator[AnswerClaim]:
+        for name in sentence.list_names():
+            start = sentence.start + max(0, sentence.text.find(name))
+            if self._is_new("name", name):
+                places = find_name(name, self.evidence)
+                if places:
+                    yield _support("name", name, sentence, start, places)
+                else:
+                    yield _refuse("name", name, sentence, start)
+
+    def _is_new(self, kind: ClaimKind, text: str) -> bool:
+        """Return whether a name is met for the first time, so that it counts once."""
+        is_new = (kind, text) not in self._seen
+        self._seen.add((kind, text))
+        return is_new
+
+
+def _support(
+    kind: ClaimKind,
+    text: str,
+    sentence: AnswerSentence,
+    start: int,
+    places: tuple[ClaimPlace, ...],
+) -> AnswerClaim:
+    reason = f"in {places[0].describe()}"
+    return AnswerClaim(kind, text, sentence.text, start, "supported", reason, places)
+
+
+def _refuse(kind: ClaimKind, text: str, sentence: AnswerSentence, start: int) -> AnswerClaim:
+    return AnswerClaim(kind, text, sentence.text, start, "unsupported", NOT_SENT)
+
+
+def _tell_aligned_date(
+    claim: AnswerClaim, aligned: Sequence[AlignedSentence], *, is_alone: bool
+) -> AnswerClaim:
+    """Judge a date that no source has in the words of its sentence."""
+    dates = {
+        (each.written[day.start : day.end], day.span) for each in aligned for day in each.dates
+    }
+    if len({span for _, span in dates}) != 1 or not is_alone:
+        return claim
+    place, written = aligned[0].place, next(iter(dates))[0]
+    reason = f"{place.describe()} says {written}"
+    return replace(claim, verdict="contradicted", reason=reason, places=(place,))
+
+
+def _tell_aligned(
+    claimed: tuple[ClaimKind, str, str, int],
+    figure: Figure,
+    figures: Sequence[Figure],
+    aligned: Sequence[AlignedSentence],
+) -> AnswerClaim | None:
+    """Judge a figure that no source has in the words of its sentence.
+
+    If several sources have these words with other numbers, they may be of several things.
+
+    Args:
+        claimed: the claim of the figure.
+        figure: the figure.
+        figures: all figures of the sentence.
+        aligned: the sentences of sources with the same words.
+    """
+    if len({each.numbers for each in aligned}) > 1:
+        return AnswerClaim(*claimed, "unsupported", NOT_SENT)
+    missing = aligned[0].list_missing(figures)
+    if len(missing) != 1:
+        return None
+    near = "" if figure.near in aligned[0].written.casefold() else figure.near
+    other = Difference(missing[0].written, aligned[0].place)
+    return _contradict(claimed, replace(figure, near=near), other)
+
+
+def _contradict(
+    claimed: tuple[ClaimKind, str, str, int], figure: Figure, other: Difference
+) -> AnswerClaim:
+    reason = f"{other.place.describe()} says {other.written}"
+    verdict: ClaimVerdict = "unchecked" if figure.near else "contradicted"
+    return AnswerClaim(*claimed, verdict, reason, (other.place,))
+
+
+def _deny(sentence: AnswerSentence, place: ClaimPlace) -> AnswerClaim:
+    said = "without" if count_negations(sentence.text) else "with"
+    reason = f"{place.describe()} says it {said} “not”"
+    text = sentence.text
+    return AnswerClaim("negation", text, text, sentence.start, "contradicted", reason, (place,))
+
+
+def _tell_computed(computed: ComputedFigure, sentence: AnswerSentence) -> AnswerClaim:
+    figure = computed.figure
+    verdict: ClaimVerdict = "supported" if computed.is_right else "contradicted"
+    if not computed.is_right and figure.near:
+        verdict = "unchecked"
+    return AnswerClaim("sum", figure.written, sentence.text, figure.start, verdict, computed.reason)

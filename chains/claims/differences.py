@@ -1,0 +1,220 @@
+"""Find sources that say another figure or date of the thing that a sentence is about."""
+
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass
+from typing import Final
+
+from chains.citations.sources import count_negations, measure_order
+from chains.claims.evidence import ClaimEvidence, EvidenceText, PlacedStatement, blank_dates
+from chains.claims.facts import AnswerSentence, Figure
+from chains.claims.report import ClaimPlace
+from vault.notes.dates import LocatedDate, locate_dates
+from vault.notes.keywords import FUNCTION_WORDS, split_words
+from vault.notes.text.markup import remove_markup
+from vault.review.statements import (
+    LEAST_OVERLAP,
+    Quantity,
+    Statement,
+    find_numbers,
+    find_statements,
+    list_words,
+    measure_overlap,
+)
+
+__all__ = [
+    "AlignedSentence",
+    "Difference",
+    "find_contradiction",
+    "find_denial",
+    "find_differing_sources",
+    "list_aligned",
+]
+
+_LEAST_WORDS: Final = 2
+# How long a sentence must be, and how many of its words another one must have in their order.
+_LEAST_ALIGNED_WORDS: Final = 5
+_ALIGNED_SHARE: Final = 0.75
+# How nearly the same a sentence must be, so that a single "not" tells it apart.
+_SAME_ORDER: Final = 0.9
+_FOUND_CHARS: Final = 30
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What a source says instead of a figure.
+
+    Attributes:
+        written: the figure of the source.
+        place: where it stands.
+    """
+
+    written: str
+    place: ClaimPlace
+
+
+def find_contradiction(
+    figure: Figure, sentence: AnswerSentence, evidence: ClaimEvidence
+) -> Difference | None:
+    """Return what the notes say instead of a figure that stands nowhere in what was sent.
+
+    A sentence of a note must say the same in nearly the same words, and differ in this figure
+    alone. If several such sentences have other figures, they are of several things.
+    """
+    shown = remove_markup(sentence.masked)
+    said = [each for each in find_statements(shown) if _find_own(figure, each) is not None]
+    found = [
+        Difference(other.written, text.place(placed.start))
+        for claimed in said
+        if len(claimed.words) >= _LEAST_WORDS
+        for text, placed in _list_statements(evidence)
+        if (other := _find_other(figure, claimed, placed.statement)) is not None
+    ]
+    return found[0] if len({each.written for each in found}) == 1 else None
+
+
+def find_differing_sources(
+    figure: Figure, figures: Sequence[Figure], evidence: ClaimEvidence
+) -> tuple[Difference, ...]:
+    """Return the two sources that say different figures of one thing, or nothing.
+
+    Args:
+        figure: a figure that stands in a source.
+        figures: all figures of the answer. One that tells both is not accused.
+    """
+    placed = list(_list_statements(evidence))
+    for text, own in placed:
+        quantity = _find_own(figure, own.statement)
+        if quantity is None or len(own.statement.words) < _LEAST_WORDS:
+            continue
+        for other_text, other in placed:
+            found = _find_other(figure, own.statement, other.statement)
+            if found is None or other_text.path == text.path:
+                continue
+            is_told = any(found.values & each.values for each in figures)
+            if not is_told and not _have_other_subjects(text, other_text, own):
+                return (
+                    Difference(quantity.written, text.place(own.start)),
+                    Difference(found.written, other_text.place(other.start)),
+                )
+    return ()
+
+
+@dataclass(frozen=True)
+class AlignedSentence:
+    """A sentence of a source that has nearly the same words as a sentence of an answer.
+
+    Attributes:
+        numbers: the numbers in it that are no part of a date.
+        dates: the dates in it.
+    """
+
+    text: EvidenceText
+    written: str
+    numbers: tuple[Quantity, ...]
+    dates: tuple[LocatedDate, ...]
+
+    @property
+    def place(self) -> ClaimPlace:
+        """Where the sentence stands."""
+        start = self.text.text.find(self.written[:_FOUND_CHARS])
+        return self.text.place(start if start >= 0 else None)
+
+    def list_missing(self, figures: Sequence[Figure]) -> list[Quantity]:
+        """Return the numbers of the sentence that are none of the figures, each counted once."""
+        left = list(self.numbers)
+        for figure in figures:
+            own = next((each for each in left if each.values & figure.values), None)
+            if own is not None:
+                left.remove(own)
+        return left
+
+    def has(self, figure: Figure, figures: Sequence[Figure]) -> bool:
+        """Return whether the sentence has a figure, as often as the figures do."""
+        said = sum(bool(each.values & figure.values) for each in figures)
+        return 0 < said <= sum(bool(each.values & figure.values) for each in self.numbers)
+
+
+def list_aligned(sentence: AnswerSentence, evidence: ClaimEvidence) -> list[AlignedSentence]:
+    """Return the sentences of sources that have nearly the words of a sentence, in their order."""
+    words = split_words(blank_dates(remove_markup(sentence.masked)))
+    telling = {word for word in words if word not in FUNCTION_WORDS and not word.isdecimal()}
+    if len(words) < _LEAST_ALIGNED_WORDS or len(telling) < _LEAST_WORDS:
+        return []
+    found = []
+    for text in evidence.current:
+        if len(telling & text.index.tokens) < _ALIGNED_SHARE * len(telling):
+            continue
+        for said, others in text.index.sentences:
+            if _is_aligned(words, telling, others):
+                dates = tuple(locate_dates(said))
+                numbers = tuple(_list_numbers(said, dates))
+                found.append(AlignedSentence(text, said, numbers, dates))
+    return found
+
+
+def _list_numbers(text: str, dates: Sequence[LocatedDate]) -> Iterator[Quantity]:
+    for number in find_numbers(text):
+        is_dated = any(day.start < number.end and number.start < day.end for day in dates)
+        if number.quantity.values and not is_dated:
+            yield number.quantity
+
+
+def _is_aligned(words: Sequence[str], telling: Set[str], others: Sequence[str]) -> bool:
+    if not others or len(telling & set(others)) < _ALIGNED_SHARE * len(telling):
+        return False
+    least = min(measure_order(words, others), measure_order(others, words))
+    return least >= _ALIGNED_SHARE
+
+
+def find_denial(sentence: AnswerSentence, aligned: Sequence[AlignedSentence]) -> ClaimPlace | None:
+    """Return the place of a sentence that differs from a sentence of an answer by one "not" alone.
+
+    Nothing is returned if any source has the sentence as the answer says it.
+    """
+    shown = remove_markup(sentence.masked)
+    words, negations = split_words(blank_dates(shown)), count_negations(shown)
+    same = [each for each in aligned if _are_same(words, split_words(blank_dates(each.written)))]
+    is_said = any(count_negations(each.written) == negations for each in same)
+    return same[0].place if same and not is_said else None
+
+
+def _are_same(words: Sequence[str], others: Sequence[str]) -> bool:
+    if abs(len(words) - len(others)) > 1:
+        return False
+    least = min(measure_order(words, others), measure_order(others, words))
+    return least >= min(_SAME_ORDER, (len(words) - 1) / len(words))
+
+
+def _list_statements(evidence: ClaimEvidence) -> Iterator[tuple[EvidenceText, PlacedStatement]]:
+    for text in evidence.current:
+        if text.path:
+            for placed in text.index.statements:
+                yield text, placed
+
+
+def _find_own(figure: Figure, statement: Statement) -> Quantity | None:
+    """Return the only quantity of a statement that is a figure."""
+    found = [each for each in statement.quantities if each.values & figure.values]
+    return found[0] if len(found) == 1 else None
+
+
+def _find_other(figure: Figure, claimed: Statement, other: Statement) -> Quantity | None:
+    """Return what another statement says in place of a figure, if it differs in nothing else."""
+    if [each.unit for each in claimed.quantities] != [each.unit for each in other.quantities]:
+        return None
+    pairs = zip(claimed.quantities, other.quantities, strict=True)
+    differing = [(one, another) for one, another in pairs if one.contradicts(another)]
+    if len(differing) != 1 or not differing[0][0].values & figure.values:
+        return None
+    return differing[0][1] if measure_overlap(claimed, other) >= LEAST_OVERLAP else None
+
+
+def _have_other_subjects(one: EvidenceText, other: EvidenceText, said: PlacedStatement) -> bool:
+    """Return whether two notes are of two things of a kind, such as two trips or two days."""
+    if one.index.days and other.index.days:
+        return True
+    words = said.statement.words
+    these, those = (
+        list_words(" ".join((text.title, *text.heading))) - words for text in (one, other)
+    )
+    return bool(these - those) and bool(those - these)

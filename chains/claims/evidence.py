@@ -1,0 +1,249 @@
+"""The texts that an answer can rest on: what was sent, the user's words, and tool results."""
+
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from functools import cached_property, lru_cache
+from typing import Final, Literal, Self
+
+from chains.citations.sentences import split_sentences
+from chains.claims.report import ClaimPlace
+from vault.edits.plan import NoteChange
+from vault.notes.date_spans import Span
+from vault.notes.dates import LocatedDate, fold_date_text, locate_dates
+from vault.notes.keywords import fold, split_words
+from vault.notes.name_days import find_name_spans, find_path_spans
+from vault.notes.relative_dates import find_relative_spans
+from vault.notes.text.markdown_text import read_text
+from vault.notes.text.markup import remove_markup
+from vault.review.statements import (
+    LocatedNumber,
+    Statement,
+    find_numbers,
+    find_statements,
+    list_words,
+)
+
+__all__ = [
+    "ClaimEvidence",
+    "EvidenceText",
+    "PlacedStatement",
+    "TextIndex",
+    "TextOrigin",
+    "blank_dates",
+    "fold_path",
+]
+
+TextOrigin = Literal["source", "user", "tool", "edit"]
+_TOKEN: Final = re.compile(r"\w+(?:[-_.@:/]\w+)*")
+_MOST_INDEXED: Final = 512
+
+
+@dataclass(frozen=True)
+class EvidenceText:
+    """A text that an answer can rest on.
+
+    Attributes:
+        title: the title of the note, or words that name the text.
+        path: the path of the note, or an empty string.
+        heading: the headings above the text.
+        first_line: the line of the note where the text begins, or None.
+        number: the citation number, or None.
+        version: the hash of the note's content when it was read, or None.
+    """
+
+    text: str
+    title: str
+    path: str = ""
+    heading: tuple[str, ...] = ()
+    first_line: int | None = None
+    number: int | None = None
+    origin: TextOrigin = "source"
+    version: str | None = None
+
+    @cached_property
+    def index(self) -> "TextIndex":
+        """The figures, dates and words of the text."""
+        above = " ".join((*self.heading, self.title)) if self.path else ""
+        days = find_path_spans(self.path) or find_name_spans(self.title) if self.path else ()
+        return _build_index(self.text, f"{above} {self.path}".strip(), days)
+
+    def place(self, start: int | None = None) -> ClaimPlace:
+        """Return where an offset of the text is in its note. Without an offset, it is the title."""
+        lines = None
+        if start is not None and self.first_line is not None:
+            line = self.first_line + self.index.find_line(start)
+            lines = (line, line)
+        return ClaimPlace(self.title, self.path, lines, self.number)
+
+
+@dataclass(frozen=True)
+class ClaimEvidence:
+    """All that the claims of an answer are checked against.
+
+    Attributes:
+        texts: the texts, in the order in which they were sent.
+        changes: the notes that the turn has changed, or None if that is not known.
+        can_edit: whether the model had tools that change notes.
+        day: the day of the question, or None.
+        sources: the citation numbers of the sources that were sent, in order.
+        has_images: whether pictures were sent, whose content is not known.
+        is_complete: whether nothing else can have been changed. False if another program's tool
+            has acted, which may write files too.
+    """
+
+    texts: tuple[EvidenceText, ...] = ()
+    changes: tuple[NoteChange, ...] | None = None
+    can_edit: bool = False
+    day: date | None = None
+    sources: tuple[int, ...] = ()
+    has_images: bool = False
+    is_complete: bool = True
+
+    @cached_property
+    def current(self) -> tuple[EvidenceText, ...]:
+        """The texts that still stand at the end of the turn, but for what it has changed."""
+        return tuple(text for text in self.texts if not self.is_outdated(text))
+
+    def with_changes(self, notes: Sequence[NoteChange]) -> Self:
+        """Return a copy that knows what the turn has changed in notes."""
+        return replace(self, changes=tuple(notes))
+
+    def is_outdated(self, text: EvidenceText) -> bool:
+        """Return whether a text was read before the turn changed its note."""
+        notes = self.changes or ()
+        paths = {fold_path(text.path)} if text.path else set[str]()
+        return any(
+            note.is_change
+            and paths & {fold_path(note.path), fold_path(note.old_path)}
+            and text.version != note.after
+            for note in notes
+        )
+
+
+@dataclass(frozen=True)
+class PlacedStatement:
+    """A sentence with a number, and the offset of its line in the text."""
+
+    statement: Statement
+    start: int
+
+
+@dataclass(frozen=True, eq=False)
+class TextIndex:
+    """The figures, dates and words of a text, each found on first use.
+
+    Attributes:
+        text: the text.
+        above: the title, the headings and the path of the note.
+        days: the days that the name of the note means.
+    """
+
+    text: str
+    above: str
+    days: tuple[Span, ...]
+
+    @cached_property
+    def numbers(self) -> Mapping[float, Sequence[LocatedNumber]]:
+        """The numbers of the text by their possible values."""
+        found: dict[float, list[LocatedNumber]] = defaultdict(list)
+        for number in find_numbers(self.text):
+            for value in number.quantity.values:
+                found[value].append(number)
+        return found
+
+    @cached_property
+    def dates(self) -> Sequence[LocatedDate]:
+        """The dates of the text, also relative ones if the name of the note tells its day."""
+        found = locate_dates(self.text)
+        if self.days:
+            said = " ".join(self.text.split())
+            spans = find_relative_spans(fold_date_text(said), self.days[0][0])
+            found += [LocatedDate(span, 0, 0, has_year=True) for span in spans]
+        return found
+
+    @cached_property
+    def above_values(self) -> frozenset[float]:
+        """The values of the numbers in the title, the headings and the path."""
+        return frozenset(
+            value for number in find_numbers(self.above) for value in number.quantity.values
+        )
+
+    @cached_property
+    def above_dates(self) -> Sequence[LocatedDate]:
+        """The dates in the title, the headings and the path of the note."""
+        named = [LocatedDate(span, 0, 0, has_year=True) for span in self.days]
+        return [*named, *locate_dates(self.above)]
+
+    @cached_property
+    def above_words(self) -> frozenset[str]:
+        """The words of the title, the headings and the path of the note."""
+        return list_words(self.above)
+
+    @cached_property
+    def folded(self) -> str:
+        """The text with what stands above it, normalized for comparison."""
+        return fold(f"{self.above}\n{remove_markup(self.text)}")
+
+    @cached_property
+    def tokens(self) -> frozenset[str]:
+        """The words of the text and of what stands above it, alone and joined as written."""
+        joined = _TOKEN.findall(self.folded)
+        return frozenset((*joined, *(part for word in joined for part in re.split(r"\W", word))))
+
+    @cached_property
+    def statements(self) -> Sequence[PlacedStatement]:
+        """The sentences of the text that contain numbers."""
+        found, start = list[PlacedStatement](), 0
+        for line in self.text.split("\n"):
+            if not line.lstrip().startswith("|"):
+                shown = remove_markup(line)
+                found += [PlacedStatement(each, start) for each in find_statements(shown)]
+            start += len(line) + 1
+        return found
+
+    @cached_property
+    def sentences(self) -> Sequence[tuple[str, Sequence[str]]]:
+        """The sentences of the text without markup, each with its words but for dates."""
+        found = split_sentences(read_text(self.text))
+        return [(each, split_words(blank_dates(each))) for each in found]
+
+    @cached_property
+    def _lines(self) -> Sequence[str]:
+        return self.text.split("\n")
+
+    @cached_property
+    def _line_words(self) -> dict[int, frozenset[str]]:
+        return {}
+
+    def find_line(self, start: int) -> int:
+        """Return the number of the line at an offset, counted from 0."""
+        return self.text.count("\n", 0, start)
+
+    def list_line_words(self, start: int) -> frozenset[str]:
+        """Return the words of the line at an offset, and of what stands above the text."""
+        line = self.find_line(start)
+        if line not in self._line_words:
+            self._line_words[line] = list_words(self._lines[line]) | self.above_words
+        return self._line_words[line]
+
+
+def blank_dates(text: str) -> str:
+    """Return a text with blanks in the place of its dates."""
+    for found in locate_dates(text):
+        text = text[: found.start] + " " * (found.end - found.start) + text[found.end :]
+    return text
+
+
+@lru_cache(_MOST_INDEXED)
+def _build_index(text: str, above: str, days: tuple[Span, ...]) -> TextIndex:
+    return TextIndex(text, above, days)
+
+
+def fold_path(path: str) -> str:
+    """Return one form of a path, however it is spelt: its case, its slashes and its extension."""
+    parts = fold(path.strip().strip("`\"'[]")).replace("\\", "/").split("/")
+    kept = "/".join(part for part in parts if part not in ("", "."))
+    return kept.removesuffix(".md").removesuffix(".markdown")

@@ -1,0 +1,287 @@
+"""Find what a sentence of an answer claims: figures, dates, names and paths.
+
+No claims are questions, code, citation numbers, and numbers that only name a thing in the answer,
+such as "step 3". A sentence that is hedged is read too, but it is not accused.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from chains.citations.parser import HIDDEN, mask_non_prose, parse_answer
+from chains.citations.sentences import locate_sentences
+from context.fit.summary_check import find_names, find_paths
+from vault.notes.date_spans import build_year_span
+from vault.notes.dates import LocatedDate, find_month, locate_dates
+from vault.notes.keywords import FUNCTION_WORDS, fold
+from vault.notes.text.lines import TABLE_ROW
+from vault.notes.text.markdown_text import read_text
+from vault.notes.units import is_known_unit
+from vault.review.statements import LocatedNumber, find_numbers, list_words
+
+__all__ = ["AnswerSentence", "Figure", "is_hedged", "list_sentences"]
+
+_HEDGE: Final = re.compile(
+    r"\b(?:might|could|would|perhaps|maybe|possibly|probably|likely|presumably|seems?|appears?"
+    r"|apparently|may (?:be|have|not|also|need|cost|take)|i (?:think|assume|guess|believe|suppose)"
+    r"|assuming|suppose|usually|typically|generally|for (?:example|instance)|e\.g\."
+    r"|unclear|unsure|not (?:clear|sure|certain|known)"
+    r"|vielleicht|wahrscheinlich|vermutlich|wohl|womöglich|möglicherweise|eventuell"
+    r"|könnten?|dürften?|würden?|scheint|scheinen|üblicherweise|normalerweise|zum beispiel"
+    r"|z\. ?b\.|unklar|falls|angenommen"
+    r"|peut-être|probablement|sans doute|pourrai(?:en)?t|devrai(?:en)?t|semblent?|par exemple"
+    r"|normalement|incertain|quizás?|tal vez|probablemente|posiblemente|podrían?|debería|parecen?"
+    r"|por ejemplo|normalmente)\b"
+)
+# What stands before a number that is only near.
+_NEARLY: Final = re.compile(
+    r"(\b(?:approx(?:imately|\.)?|about|around|roughly|nearly|almost|over|under|more than"
+    r"|less than|at (?:least|most)|up to|etwa|rund|ungefähr|circa|ca\.|fast|knapp|über|unter|bis zu"
+    r"|mehr als|weniger als|mindestens|höchstens|environ|près de|autour de|plus de|moins de"
+    r"|au moins|aproximadamente|alrededor de|cerca de|un[oa]s|más de|menos de|al menos)|[~≈])"
+    r"[\s€$£*_]*$",
+    re.IGNORECASE,
+)
+# A sentence that says that something is missing, so that its words are in no note.
+_ABSENCE: Final = re.compile(
+    r"\b(?:(?:do|does|did)(?: not|n['’]t)"
+    r" (?:mention|say|state|contain|include|specify|list|name|have|provide)"
+    r"|no (?:mention|information|notes?|record|entry|date|figure|specific)|nothing"
+    r"|not in (?:the|your)"
+    r"|not (?:mentioned|stated|specified|given|listed|provided)"
+    r"|keine? (?:angaben?|information\w*|notiz\w*|hinweis\w*|eintrag\w*)|nichts"
+    r"|nicht (?:erwähnt|angegeben|genannt|enthalten)|aucune? (?:information|note|mention|date)"
+    r"|ne (?:mentionne\w*|contien\w*|précise\w*|disen\w*) pas|rien|ningun\w* (?:nota|información)"
+    r"|no (?:mencionan?|contienen?|dicen?|indican?|hay))\b"
+)
+_GERMAN: Final = re.compile(
+    r"\b(?:der|die|das|und|ist|nicht|ein|eine|mit|von|auf|fur|im|am|zu|sich|wird|sind|hat)\b"
+)
+_ORDINAL: Final = re.compile(r"\d+(?:st|nd|rd|th)", re.IGNORECASE)
+# The number behind one of these words may name a part of the answer.
+_PARTS: Final = """
+    step option point item part example answer question schritt punkt teil beispiel frage etape
+    exemple paso punto ejemplo
+"""
+_PART_WORDS: Final = frozenset(_PARTS.split())
+_WORD_BEFORE: Final = re.compile(r"([^\W\d_]+)\W{0,2}$")
+_CLOCK_AFTER: Final = re.compile(r"\s?(am|pm|a\.m\.|p\.m\.|uhr|h)\b", re.IGNORECASE)
+_YEAR: Final = re.compile(r"(?:19|20)\d\d")
+_LINK: Final = re.compile(r"\[\[([^\]|#\n]{1,200})")
+_SYMBOLS: Final = re.compile(r"\s?([%€$£¥°])")
+_SIGNS: Final = frozenset("%€$£¥°")
+_MONTH_OR_DAY: Final = re.compile(
+    r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?|(?:montag|dienstag|mittwoch|donnerstag|freitag"
+    r"|samstag|sonnabend|sonntag)s?|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|lunes"
+    r"|martes|miercoles|jueves|viernes|sabado|domingo|i|ok|english|german|french|spanish|note|notes"
+    r"|ai|strata|context|answer|question|source|sources|id"
+)
+_PAIR: Final = re.compile(r"\b[A-ZÄÖÜ]\w+(?: [A-ZÄÖÜ]\w+)+")
+_JOINS: Final = re.compile(r"[\d_]")
+_LETTERS: Final = re.compile(r"[^\W\d_]+")
+_MOST_BEFORE: Final = 40
+_FEW: Final = 20  # a count of so many things may be the answer's own
+_NOON_MINUTES: Final = 720
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A number that a sentence claims.
+
+    Attributes:
+        number: the number with its place in the answer.
+        values: its possible values. A time of day is told in minutes.
+        unit: the unit, or an empty string if none is known.
+        written: the number with its unit as written.
+        is_count: whether it may be of the answer itself, as in "two notes" and "step 3".
+        near: the word that says that it is only near, as in "about 20 kg", or an empty string.
+    """
+
+    number: LocatedNumber
+    values: frozenset[float]
+    unit: str
+    written: str
+    is_count: bool
+    near: str = ""
+
+    @property
+    def start(self) -> int:
+        """The offset of the figure in the answer."""
+        return self.number.start
+
+
+@dataclass(frozen=True)
+class AnswerSentence:
+    """A sentence, list item or table row of an answer.
+
+    Attributes:
+        text: the sentence as written.
+        masked: the sentence without code and citation numbers, with the same offsets.
+        start: its offset in the answer.
+        cited: the citation numbers in the sentence.
+    """
+
+    text: str
+    masked: str
+    start: int
+    cited: tuple[int, ...] = ()
+
+    @property
+    def is_question(self) -> bool:
+        """Whether the sentence is a question, which claims nothing."""
+        return self.text.rstrip(' *_"”»)').endswith(("?", "？", "؟"))
+
+    @property
+    def is_hedged(self) -> bool:
+        """Whether the sentence says that it is not certain, or that something is missing."""
+        return is_hedged(self.masked)
+
+    @property
+    def words(self) -> frozenset[str]:
+        """The words of the sentence without function words."""
+        return list_words(self.masked)
+
+    def list_dates(self) -> list[LocatedDate]:
+        """Return the dates of the sentence, with their offsets in the answer."""
+        found = locate_dates(self.masked)
+        taken = [(each.start, each.end) for each in found]
+        for number in find_numbers(self.masked):
+            written = self.masked[number.start : number.end]
+            is_free = not any(start < number.end and number.start < end for start, end in taken)
+            has_unit = _has_known_unit(number.quantity.unit)
+            if is_free and _YEAR.fullmatch(written) and not has_unit:
+                span = build_year_span(int(written))
+                if span is not None:
+                    found.append(LocatedDate(span, number.start, number.end, has_year=True))
+        return [
+            each._replace(start=self.start + each.start, end=self.start + each.end)
+            for each in sorted(found, key=lambda each: each.start)
+        ]
+
+    def list_figures(self) -> list[Figure]:
+        """Return the figures of the sentence that are no part of a date."""
+        taken = [(each.start - self.start, each.end - self.start) for each in self.list_dates()]
+        return [
+            _build_figure(self, number)
+            for number in find_numbers(self.masked)
+            if not any(start < number.end and number.start < end for start, end in taken)
+            and not _ORDINAL.fullmatch(self.masked[number.start : number.end])
+        ]
+
+    def list_paths(self) -> Iterator[str]:
+        """Yield the paths of files and the names in links."""
+        linked = [match[1] for match in _LINK.finditer(self.text)]
+        yield from linked
+        bare = _LINK.sub(" ", self.text)
+        yield from (path for path in find_paths(bare) if "://" not in path)
+
+    def list_names(self) -> Iterator[str]:
+        """Yield the names of persons, places and things. In German, they come in pairs."""
+        shown = re.sub(r"[*`]|(?<!\w)_|_(?!\w)", " ", _LINK.sub(" ", self.masked))
+        if len(_GERMAN.findall(fold(shown))) > 1:
+            pairs = (pair[0] for pair in _PAIR.finditer(shown))
+            shown = ", ".join(each for each in pairs if fold(each.split()[0]) not in FUNCTION_WORDS)
+        words = {
+            name
+            for name in find_names(shown)
+            if not (_MONTH_OR_DAY.fullmatch(fold(name)) or find_month(name) or is_known_unit(name))
+        }
+        name, end = "", -1
+        for match in _LETTERS.finditer(shown):
+            around = shown[match.start() - 1 : match.start()] + shown[match.end() : match.end() + 1]
+            if match[0] not in words or any(_JOINS.match(char) for char in around):
+                continue
+            if name and shown[end : match.start()] == " ":
+                name = f"{name} {match[0]}"
+            else:
+                if name:
+                    yield name
+                name = match[0]
+            end = match.end()
+        if name:
+            yield name
+
+
+def is_hedged(text: str) -> bool:
+    """Return whether a text says that it is not certain, or that something is missing."""
+    said = text.casefold()
+    return bool(_HEDGE.search(said) or _ABSENCE.search(said))
+
+
+def list_sentences(answer: str) -> list[AnswerSentence]:
+    """Return the sentences, list items and table rows of an answer that may claim something.
+
+    Headings, code and block quotations are left out.
+    """
+    masked = mask_non_prose(answer)
+    groups = parse_answer(answer).numbers
+    for group in groups:
+        masked = masked[: group.start] + " " * (group.end - group.start) + masked[group.end :]
+    masked = masked.replace(HIDDEN, " ")
+    spans = sorted((*locate_sentences(answer), *_locate_rows(answer)))
+    sentences = []
+    for start, end in spans:
+        line = answer.rfind("\n", 0, start) + 1
+        if answer[line:start].lstrip().startswith(">"):
+            continue
+        within = (group for group in groups if start <= group.start < end)
+        cited = tuple(dict.fromkeys(n for group in within for n in group.numbers))
+        sentences.append(AnswerSentence(answer[start:end], masked[start:end], start, cited))
+    return sentences
+
+
+def _locate_rows(answer: str) -> Iterator[tuple[int, int]]:
+    """Yield the offsets of the rows of tables."""
+    if "|" not in answer:
+        return
+    text, at = read_text(answer), 0
+    for line, kind in zip(text.lines, text.kinds, strict=True):
+        if kind == TABLE_ROW and line.strip():
+            yield at, at + len(line.rstrip())
+        at += len(line) + 1
+
+
+def _build_figure(sentence: AnswerSentence, number: LocatedNumber) -> Figure:
+    quantity, masked = number.quantity, sentence.masked
+    if not quantity.values:
+        number = _widen(number, masked)
+    written = masked[number.start : number.end]
+    values, unit = quantity.values, quantity.unit
+    if clock := _CLOCK_AFTER.match(masked, number.end):
+        minutes = 1 if ":" in written else 60
+        values |= {_read_clock(minutes * value, clock[1]) for value in values}
+    symbol = _SYMBOLS.match(masked, number.end)
+    unit = symbol[1] if symbol else unit
+    is_known = _has_known_unit(unit)
+    shown = f"{written}{symbol[0]}" if symbol else quantity.written
+    shown = shown if is_known and values else written
+    is_plain = all(value.is_integer() and value <= _FEW for value in values)
+    place = LocatedNumber(quantity, sentence.start + number.start, sentence.start + number.end)
+    before = _WORD_BEFORE.search(masked[max(0, number.start - _MOST_BEFORE) : number.start])
+    is_part = before is not None and fold(before[1]) in _PART_WORDS
+    is_count = bool(values) and is_plain and (is_part or not is_known)
+    nearly = _NEARLY.search(masked[max(0, number.start - _MOST_BEFORE) : number.start])
+    near = nearly[1].casefold() if nearly else ""
+    return Figure(place, values, unit if is_known else "", shown, is_count, near)
+
+
+def _widen(number: LocatedNumber, text: str) -> LocatedNumber:
+    """Return a word with digits as a whole, without a point at its end."""
+    start, end = number.start, number.end
+    while start and (text[start - 1].isalnum() or text[start - 1] == "_"):
+        start -= 1
+    while end < len(text) and (text[end].isalnum() or text[end] == "_"):
+        end += 1
+    while end > start and not text[end - 1].isalnum():
+        end -= 1
+    return LocatedNumber(number.quantity, start, end)
+
+
+def _read_clock(minutes: float, mark: str) -> float:
+    is_afternoon = mark.lower().startswith("p") and minutes < _NOON_MINUTES
+    return minutes + (_NOON_MINUTES if is_afternoon else 0)
+
+
+def _has_known_unit(unit: str) -> bool:
+    return is_known_unit(unit) or unit in _SIGNS

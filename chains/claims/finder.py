@@ -1,0 +1,218 @@
+"""Find where a figure, a date or a name of an answer stands in what was sent.
+
+A figure is found if a number with the same value stands there as a whole word, and if the units do
+not differ. A small number must also stand in a line that shares a word with the sentence.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Final
+
+from chains.claims.evidence import ClaimEvidence, EvidenceText, TextIndex
+from chains.claims.facts import AnswerSentence, Figure
+from chains.claims.report import ClaimPlace
+from vault.notes.date_spans import Span
+from vault.notes.dates import YEARLESS, LocatedDate
+from vault.notes.keywords import fold
+from vault.notes.units import convert_amount, is_known_unit
+from vault.review.statements import LocatedNumber, list_words
+
+__all__ = ["find_date", "find_figure", "find_name", "find_path", "is_same_date"]
+
+# A smaller number stands somewhere in many texts.
+_SMALL: Final = 100
+_SHORT_STEM_CHARS: Final = 4
+_MOST_ENDING_CHARS: Final = 2
+_MOST_PLACES: Final = 3
+_IN_WORDS: Final = {
+    float(value): frozenset(words.split())
+    for value, words in enumerate(
+        (
+            "one ein eine einen einem einer eins un une uno una single",
+            "two zwei deux dos both beide beiden twice zweimal",
+            "three drei trois tres",
+            "four vier quatre cuatro",
+            "five funf cinq cinco",
+            "six sechs seis",
+            "seven sieben sept siete",
+            "eight acht huit ocho",
+            "nine neun neuf nueve",
+            "ten zehn dix diez",
+            "eleven elf onze once",
+            "twelve zwolf douze doce dozen dutzend",
+        ),
+        start=1,
+    )
+}
+
+
+@dataclass(frozen=True)
+class _Hit:
+    """A place in a text, with the number of words that its line shares with the sentence."""
+
+    shared: int
+    text: EvidenceText
+    start: int | None
+
+    def place(self) -> ClaimPlace:
+        return self.text.place(self.start)
+
+
+def find_figure(
+    figure: Figure, sentence: AnswerSentence, evidence: ClaimEvidence
+) -> tuple[ClaimPlace, ...]:
+    """Return where a figure stands in what was sent, the likeliest place first."""
+    words = sentence.words
+    hits = [hit for text in evidence.texts for hit in _find_numbers(figure, words, text)]
+    return _list_places(hits)
+
+
+def _find_numbers(figure: Figure, words: frozenset[str], text: EvidenceText) -> Iterator[_Hit]:
+    index = text.index
+    if not figure.values:
+        word = re.escape(fold(figure.written))
+        if re.search(rf"(?<!\w){word}(?!\w)", index.folded):
+            yield _Hit(0, text, _find_start(index, figure.written))
+        return
+    is_small = all(abs(value) < _SMALL for value in figure.values)
+    for number in _list_equal(figure, index):
+        shared = len(words & index.list_line_words(number.start))
+        is_own = text.origin != "source"
+        if shared or not is_small or is_own or figure.unit == _unit_of(number) != "":
+            yield _Hit(shared, text, number.start)
+    if figure.values & index.above_values:
+        yield _Hit(len(words & index.above_words), text, None)
+    for value in figure.values:
+        if _IN_WORDS.get(value, frozenset()) & index.tokens and words & _list_words(index):
+            yield _Hit(0, text, None)
+
+
+def _list_words(index: TextIndex) -> frozenset[str]:
+    """Return the words of a text and of what stands above it."""
+    return list_words(index.folded)
+
+
+def _list_equal(figure: Figure, index: TextIndex) -> Iterator[LocatedNumber]:
+    """Yield the numbers of a text that have the value of a figure, maybe in another unit."""
+    for value in figure.values:
+        for number in index.numbers.get(value, ()):
+            if _have_same_value(figure, number):
+                yield number
+    if is_known_unit(figure.unit):
+        for numbers in index.numbers.values():
+            for number in numbers:
+                unit = _unit_of(number)
+                if is_known_unit(unit) and unit != figure.unit and _have_same_value(figure, number):
+                    yield number
+
+
+def _have_same_value(figure: Figure, number: LocatedNumber) -> bool:
+    """Return whether a number may have the value of a figure, in its unit or in another one."""
+    unit = _unit_of(number)
+    if not (is_known_unit(figure.unit) and is_known_unit(unit)) or unit == figure.unit:
+        return not figure.values.isdisjoint(number.quantity.values)
+    converted = (
+        convert_amount(Decimal(str(value)), unit, figure.unit) for value in number.quantity.values
+    )
+    return any(each is not None and float(each) in figure.values for each in converted)
+
+
+def _unit_of(number: LocatedNumber) -> str:
+    return number.quantity.unit
+
+
+def _find_start(index: TextIndex, written: str) -> int | None:
+    found = index.text.lower().find(written.lower())
+    return found if found >= 0 else None
+
+
+def find_date(
+    claimed: LocatedDate, sentence: AnswerSentence, evidence: ClaimEvidence
+) -> tuple[ClaimPlace, ...]:
+    """Return where a date stands in what was sent, the likeliest place first."""
+    words, hits = sentence.words, list[_Hit]()
+    for text in evidence.texts:
+        index = text.index
+        for found in index.dates:
+            if is_same_date(claimed, found):
+                start = found.start if found.end else None
+                shared = len(words & index.list_line_words(found.start))
+                hits.append(_Hit(shared, text, start))
+        if any(is_same_date(claimed, found) for found in index.above_dates):
+            hits.append(_Hit(0, text, None))
+        if _is_year(claimed.span) and claimed.span[0].year in index.numbers:
+            start = index.numbers[claimed.span[0].year][0].start
+            hits.append(_Hit(0, text, start))
+    return _list_places(hits)
+
+
+def is_same_date(claimed: LocatedDate, found: LocatedDate) -> bool:
+    """Return whether a date that was found says what is claimed, or more exactly so."""
+    if claimed.has_year and found.has_year:
+        return claimed.span[0] <= found.span[0] and found.span[1] <= claimed.span[1]
+    one, other = _drop_year(claimed.span), _drop_year(found.span)
+    if one is None or other is None:
+        return False
+    return one[0] <= other[0] and other[1] <= one[1]
+
+
+def _is_year(span: Span) -> bool:
+    first, after = span
+    return (first.month, first.day, after.month, after.day) == (1, 1, 1, 1)
+
+
+def _drop_year(span: Span) -> Span | None:
+    """Return the same days of the year that stands for any, or None for more than two months."""
+    length = span[1] - span[0]
+    if length.days > 62:
+        return None
+    first = span[0].replace(year=YEARLESS)
+    return first, first + length
+
+
+def find_name(name: str, evidence: ClaimEvidence) -> tuple[ClaimPlace, ...]:
+    """Return where a name stands in what was sent, maybe with another ending."""
+    parts = fold(name).split()
+    hits = []
+    for text in evidence.texts:
+        if all(_has_word(part, text.index) for part in parts):
+            hits.append(_Hit(0, text, _find_start(text.index, name)))
+    return _list_places(hits)
+
+
+def _has_word(folded: str, index: TextIndex) -> bool:
+    if folded in index.tokens:
+        return True
+    stem = folded[: max(_SHORT_STEM_CHARS, len(folded) - _MOST_ENDING_CHARS)]
+    if stem not in index.folded:
+        return False
+    return any(
+        token.startswith(stem) and len(token) <= len(folded) + _MOST_ENDING_CHARS
+        for token in index.tokens
+    )
+
+
+def find_path(path: str, evidence: ClaimEvidence) -> tuple[ClaimPlace, ...]:
+    """Return where a path or the name of a note stands in what was sent."""
+    folded = fold(path.strip())
+    bare = folded.removesuffix(".md")
+    hits = []
+    for text in evidence.texts:
+        names = (fold(text.path).removesuffix(".md"), fold(text.title))
+        is_note = any(name == bare or name.endswith(f"/{bare}") for name in names)
+        if is_note or folded in text.index.folded:
+            start = None if is_note else _find_start(text.index, path)
+            hits.append(_Hit(int(is_note), text, start))
+    return _list_places(hits)
+
+
+def _list_places(hits: Sequence[_Hit]) -> tuple[ClaimPlace, ...]:
+    """Return the places of hits: first those that share most words, and notes before others."""
+    ranked = sorted(hits, key=lambda hit: (-hit.shared, hit.text.origin != "source"))
+    return tuple(_drop_doubles(hit.place() for hit in ranked))[:_MOST_PLACES]
+
+
+def _drop_doubles(places: Iterable[ClaimPlace]) -> dict[ClaimPlace, None]:
+    return dict.fromkeys(places)

@@ -1,0 +1,172 @@
+"""The checked claims of an answer, and which of its sentences rest on which source."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+__all__ = [
+    "AnswerClaim",
+    "AnswerCoverage",
+    "ClaimKind",
+    "ClaimPlace",
+    "ClaimReport",
+    "ClaimVerdict",
+    "CoveredSentence",
+]
+
+ClaimKind = Literal["figure", "date", "name", "path", "sum", "act", "negation"]
+ClaimVerdict = Literal["supported", "unsupported", "contradicted", "unchecked"]
+# Where a claim stands that is in no note.
+YOUR_WORDS: Final = "your message"
+TOOL_RESULT: Final = "a tool result"
+
+
+@dataclass(frozen=True)
+class ClaimPlace:
+    """Where a claim stands in what was sent.
+
+    Attributes:
+        title: the title of the note, or words such as "your message".
+        path: the path of the note, or an empty string for other texts.
+        lines: the first and last line in the note, or None if they are not known.
+        number: the citation number of the source, or None.
+    """
+
+    title: str
+    path: str = ""
+    lines: tuple[int, int] | None = None
+    number: int | None = None
+
+    def describe(self) -> str:
+        """Return the place in words, such as "Backups, line 16"."""
+        return self.title if self.lines is None else f"{self.title}, line {self.lines[0]:,}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the place as a JSON object."""
+        lines = None if self.lines is None else list(self.lines)
+        return {"title": self.title, "path": self.path, "lines": lines, "n": self.number}
+
+
+@dataclass(frozen=True)
+class AnswerClaim:
+    """A claim of an answer that was checked.
+
+    Attributes:
+        text: the figure, date, name, path or sentence that was checked.
+        sentence: the sentence of the answer that makes the claim.
+        start: the offset of `text` in the answer.
+        reason: says why, in the words of a reader, such as "in Backups, line 16".
+        places: where the claim stands in what was sent, or what speaks against it, best first.
+    """
+
+    kind: ClaimKind
+    text: str
+    sentence: str
+    start: int
+    verdict: ClaimVerdict
+    reason: str
+    places: tuple[ClaimPlace, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the claim as a JSON object."""
+        return {
+            "kind": self.kind,
+            "text": self.text,
+            "sentence": self.sentence,
+            "start": self.start,
+            "verdict": self.verdict,
+            "reason": self.reason,
+            "places": [place.to_dict() for place in self.places],
+        }
+
+
+@dataclass(frozen=True)
+class CoveredSentence:
+    """A sentence of an answer, and the citation numbers of the sources that it rests on."""
+
+    text: str
+    sources: tuple[int, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the sentence as a JSON object."""
+        return {"text": self.text, "sources": list(self.sources)}
+
+
+@dataclass(frozen=True)
+class AnswerCoverage:
+    """Which sentences of an answer rest on which source.
+
+    Attributes:
+        sentences: the sentences of the answer, in order.
+        unused: the citation numbers of the sources that were sent and that no sentence rests on.
+    """
+
+    sentences: tuple[CoveredSentence, ...] = ()
+    unused: tuple[int, ...] = ()
+
+    @property
+    def bare(self) -> int:
+        """The number of sentences that rest on no source."""
+        return sum(not sentence.sources for sentence in self.sentences)
+
+    def describe(self) -> str:
+        """Return the coverage in words, or an empty string if the answer has no sentences."""
+        total = len(self.sentences)
+        if not total:
+            return ""
+        said = f"{total - self.bare:,} of {_count(total, 'sentence')} rest on a source"
+        unused = f"; {_count(len(self.unused), 'source')} sent and not used" if self.unused else ""
+        return f"{said}{unused}."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the coverage as a JSON object."""
+        return {
+            "sentences": [sentence.to_dict() for sentence in self.sentences],
+            "on_none": self.bare,
+            "unused": list(self.unused),
+        }
+
+
+@dataclass(frozen=True)
+class ClaimReport:
+    """The checked claims of an answer, in order."""
+
+    claims: tuple[AnswerClaim, ...] = ()
+    coverage: AnswerCoverage = field(default_factory=AnswerCoverage)
+
+    def count(self, verdict: ClaimVerdict) -> int:
+        """Return how many claims have a verdict."""
+        return sum(claim.verdict == verdict for claim in self.claims)
+
+    def describe(self) -> str:
+        """Return one line about the claims, or an empty string if none could be checked."""
+        checked = sum(claim.verdict != "unchecked" for claim in self.claims)
+        if not checked:
+            return ""
+        verb = "is" if checked == 1 else "are"
+        said = f"{self.count('supported'):,} of {_count(checked, 'claim')} {verb} in what was sent"
+        contradicted = self.count("contradicted")
+        return f"{said} · {contradicted:,} contradicted" if contradicted else said
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the report as a JSON object."""
+        verdicts: Sequence[ClaimVerdict] = (
+            "supported",
+            "unsupported",
+            "contradicted",
+            "unchecked",
+        )
+        return {
+            "summary": self.describe(),
+            "counts": {verdict: self.count(verdict) for verdict in verdicts},
+            "claims": _list_dicts(self.claims),
+            "coverage": self.coverage.to_dict(),
+        }
+
+
+def _list_dicts(claims: Iterable[AnswerClaim]) -> list[dict[str, Any]]:
+    return [claim.to_dict() for claim in claims]
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"

@@ -1,0 +1,195 @@
+"""Check sums, differences and equations that an answer computes itself."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+from math import inf
+from typing import Final
+
+from chains.claims.facts import AnswerSentence, Figure
+from vault.notes.units import can_convert
+
+__all__ = ["ComputedFigure", "check_computed", "list_equations"]
+
+_SUM: Final = re.compile(
+    r"\b(?:together|in total|totals?|total(?:ing|ling|s) |altogether|in all|sum|combined|overall"
+    r"|adds? up|add(?:s|ed)? to|makes|zusammen|insgesamt|summe|gesamt\w*|ensemble|au total|en tout"
+    r"|somme|en total|juntos|suman?)\b",
+    re.IGNORECASE,
+)
+_COMPARED: Final = re.compile(
+    r"\b(?:more|less|cheaper|dearer|higher|lower|left|remain\w*|saves?|savings?|teurer|billiger"
+    r"|günstiger|mehr|weniger|höher|niedriger|übrig|de plus|de moins|reste|más|menos|quedan?)\b",
+    re.IGNORECASE,
+)
+_DIFFERENCE: Final = re.compile(
+    r"\b(?:difference|differenz|unterschied|différence|diferencia)\b", re.IGNORECASE
+)
+_OPERATORS: Final = {
+    "+": "+",
+    "plus": "+",
+    "und": "",
+    "-": "-",
+    "−": "-",
+    "–": "-",
+    "minus": "-",
+    "×": "*",
+    "*": "*",
+    "x": "*",
+    "times": "*",
+    "mal": "*",
+    "/": "/",
+    "÷": "/",
+    "=": "=",
+    "equals": "=",
+}
+# A sign between two numbers, behind the unit of the first one.
+_GAP: Final = re.compile(
+    r"(?:\s?[%€$£¥°]|\s?[^\W\d_]{1,10})?[\s*_]*([^\s\w€$£¥%°]|[a-z]+)[\s*_€$£¥]*$", re.IGNORECASE
+)
+_DECIMALS: Final = re.compile(r"[.,](\d{1,2})(?!\d)")
+_MOST_OPERANDS: Final = 10
+_EXACT: Final = 1e-9
+
+
+@dataclass(frozen=True)
+class ComputedFigure:
+    """The outcome of a check of a computed figure.
+
+    Attributes:
+        reason: says how it is computed, such as "1,900 € + 2,480 €", or what it should be.
+    """
+
+    figure: Figure
+    is_right: bool
+    reason: str
+
+
+def list_equations(sentence: AnswerSentence, figures: Sequence[Figure]) -> Iterator[ComputedFigure]:
+    """Yield the result of each equation in a sentence, such as "1,900 + 2,480 = 4,380"."""
+    signs = [_read_gap(sentence, one, other) for one, other in pairwise(figures)]
+    for at, sign in enumerate(signs):
+        if sign != "=":
+            continue
+        first = at
+        while first and signs[first - 1] in ("+", "-", "*", "/"):
+            first -= 1
+        operators = signs[first:at]
+        is_plain = set(operators) <= {"+", "-"} or len(operators) == 1
+        if operators and is_plain:
+            yield _check_equation(figures[first : at + 1], operators, figures[at + 1])
+
+
+def _read_gap(sentence: AnswerSentence, one: Figure, other: Figure) -> str:
+    start, end = one.number.end - sentence.start, other.start - sentence.start
+    found = _GAP.match(sentence.masked[start:end])
+    return _OPERATORS.get(found[1].lower(), "") if found else ""
+
+
+def _check_equation(
+    operands: Sequence[Figure], operators: Sequence[str], result: Figure
+) -> ComputedFigure:
+    is_right = _makes(operands, operators, result)
+    written = operands[0].written + "".join(
+        f" {'×' if sign == '*' else sign} {operand.written}"
+        for sign, operand in zip(operators, operands[1:], strict=True)
+    )
+    largest = [max(operand.values) for operand in operands]
+    reason = written if is_right else f"{written} is {_show(_compute(largest, operators))}"
+    return ComputedFigure(result, is_right, reason)
+
+
+def _makes(operands: Sequence[Figure], operators: Sequence[str], result: Figure) -> bool:
+    """Return whether an operation makes a figure, or rounded makes it.
+
+    All numbers are read alike: "1.900" is a decimal if "4.380" is one.
+    """
+    for choose in (max, min):
+        value = _compute([choose(operand.values) for operand in operands], operators)
+        spare = max(map(_count_decimals, operands)) > _count_decimals(result) or "/" in operators
+        close = 0.5 * 10 ** -_count_decimals(result) if spare else 0
+        if abs(value - choose(result.values)) <= close + _EXACT * abs(value):
+            return True
+    return False
+
+
+def _compute(values: Sequence[float], operators: Sequence[str]) -> float:
+    result = values[0]
+    for sign, value in zip(operators, values[1:], strict=True):
+        if sign == "/":
+            result = result / value if value else inf
+        else:
+            result = {"+": result + value, "-": result - value, "*": result * value}[sign]
+    return result
+
+
+def _count_decimals(figure: Figure) -> int:
+    found = _DECIMALS.search(figure.written)
+    return len(found[1]) if found else 0
+
+
+def check_computed(
+    figure: Figure,
+    sentence: AnswerSentence,
+    beside: Sequence[Figure],
+    before: Sequence[Figure],
+    column: Iterable[Figure],
+) -> ComputedFigure | None:
+    """Check a figure that stands in nothing that was sent as a sum or a difference.
+
+    Args:
+        figure: the figure.
+        sentence: its sentence.
+        beside: the other figures of the sentence.
+        before: the figures of the sentences before it.
+        column: the figures of the list right before it, one an item.
+
+    Returns:
+        How it is computed, what it should be, or None if it cannot be told.
+    """
+    if not figure.values:
+        return None
+    beside = [other for other in beside if _are_alike(figure, other)]
+    earlier = [other for other in before if _are_alike(figure, other)]
+    is_said = any(each.search(sentence.text) for each in (_SUM, _DIFFERENCE, _COMPARED))
+    operands = [*beside, *earlier] if is_said else beside if figure.unit else []
+    if (found := _find_operands(figure, operands[:_MOST_OPERANDS])) is not None:
+        return ComputedFigure(figure, True, found)
+    items = [other for other in column if _are_alike(figure, other)]
+    if _SUM.search(sentence.text):
+        operands = beside if len(beside) > 1 else items
+        if len(operands) > 1:
+            return _tell_sum(figure, operands)
+    elif _DIFFERENCE.search(sentence.text) and len(beside) == 2:
+        values = [max(other.values) for other in beside]
+        reason = f"{beside[0].written} and {beside[1].written} differ by"
+        return ComputedFigure(figure, False, f"{reason} {_show(abs(values[0] - values[1]))}")
+    return None
+
+
+def _tell_sum(figure: Figure, operands: Sequence[Figure]) -> ComputedFigure:
+    total = sum(max(operand.values) for operand in operands)
+    written = " + ".join(operand.written for operand in operands)
+    return ComputedFigure(figure, False, f"{written} is {_show(total)}")
+
+
+def _are_alike(one: Figure, other: Figure) -> bool:
+    return bool(other.values) and (one.unit == other.unit or can_convert(one.unit, other.unit))
+
+
+def _find_operands(figure: Figure, operands: Sequence[Figure]) -> str | None:
+    """Return the sum or difference of figures that makes a figure, or None."""
+    for size in range(2, len(operands) + 1):
+        for chosen in combinations(operands, size):
+            if _makes(chosen, "+" * (size - 1), figure):
+                return " + ".join(operand.written for operand in chosen)
+    for one, other in combinations(operands, 2):
+        larger, smaller = sorted((one, other), key=lambda each: -max(each.values))
+        if _makes((larger, smaller), "-", figure):
+            return f"{larger.written} - {smaller.written}"
+    return None
+
+
+def _show(value: float) -> str:
+    return f"{value:,.2f}".rstrip("0").rstrip(".")

@@ -1,0 +1,94 @@
+"""The claims of an answer, from a turn to its stored chat: figures, and acts by content hashes."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from app.assistant import Assistant
+from app.cli import text as cli_text
+from app.sessions.transcript import AnswerItem
+from chains.claims.report import AnswerClaim, ClaimReport
+from chains.events import AskResult
+from tests.support.models.model_server import Answer, ModelServer
+from tests.support.sessions.turns import ask, result_of
+
+WATERING = "Watering.md"
+
+
+def calling(*edits: tuple[str, str]) -> Answer:
+    given = [{"path": WATERING, "old": old, "new": new} for old, new in edits]
+    calls = ((f"c{at}", "edit_note", json.dumps(one)) for at, one in enumerate(given))
+    return Answer("", calls=tuple(calls))
+
+
+def edit_watering(
+    assistant: Assistant, server: ModelServer, said: str, *edits: tuple[str, str]
+) -> AskResult:
+    """Have an agent make edits one after the other, each approved, and then say something."""
+    server.script(*map(calling, edits), Answer(said))
+    assistant.agents.connect(None, "all")
+    return result_of(ask(assistant, "Correct the barrel.", mode="agent"))
+
+
+def stored(assistant: Assistant, result: AskResult) -> ClaimReport:
+    assert result.session is not None
+    item = assistant.history.transcript(result.session).items[-1]
+    assert isinstance(item, AnswerItem)
+    return item.answer.claims
+
+
+def acts(claims: Sequence[AnswerClaim]) -> list[tuple[str, str]]:
+    return [(claim.verdict, claim.reason) for claim in claims if claim.kind == "act"]
+
+
+def test_figures_are_checked_against_what_was_sent_also_when_the_note_changes(
+    reading: Assistant, server: ModelServer, small_vault: Path
+) -> None:
+    server.script(Answer("The barrel holds 210 litres. The pond holds 7,300 litres [1]."))
+    result = result_of(ask(reading, "How much?", mode="chat", attach=(WATERING,)))
+    shown = result.to_dict()["claims"]
+    assert shown["summary"] == "1 of 2 claims are in what was sent"
+    assert [claim["verdict"] for claim in shown["claims"]] == ["supported", "unsupported"]
+    assert shown["claims"][0]["reason"].startswith("in Watering, line ")
+    note = small_vault / WATERING
+    note.write_text(note.read_text("utf-8").replace("210 litres", "300 litres"), "utf-8")
+    assert stored(reading, result).to_dict() == shown
+    (listed,) = reading.history.list_claims(result.session or "")
+    assert listed == {"entry": result.entry, **shown}
+    assert "1 of 2 claims are in what was sent." in list(cli_text.sources(result))
+    assert "1 of 2 claims are in what was sent." in reading.history.export(result.session, "md")[1]
+
+
+@pytest.mark.parametrize(
+    ("edits", "told"),
+    [
+        ((), [("contradicted", "no note was changed")]),
+        ((("not there", "x"),), [("contradicted", "no note was changed")]),
+        ((("not there", "x"), ("210 litres", "300 litres")), [("supported", "changed: Watering")]),
+        (
+            (("210 litres", "300 litres"), ("300 litres", "210 litres")),
+            [("contradicted", "no note was changed")],
+        ),
+    ],
+)
+def test_acts_are_checked_by_what_the_notes_are_at_the_end(
+    reading: Assistant,
+    server: ModelServer,
+    edits: tuple[tuple[str, str], ...],
+    told: list[tuple[str, str]],
+) -> None:
+    result = edit_watering(reading, server, "Done: I corrected Watering.", *edits)
+    assert acts(result.answer.claims.claims) == told
+    assert acts(stored(reading, result).claims) == told
+
+
+def test_a_chat_without_a_record_of_changes_accuses_nobody(
+    reading: Assistant, server: ModelServer
+) -> None:
+    result = edit_watering(reading, server, "Done: I corrected Watering.")
+    chat = reading.sessions.file(result.session or "")
+    lines = [line for line in chat.read_text("utf-8").splitlines() if "note_changes" not in line]
+    chat.write_text("\n".join(lines) + "\n", "utf-8")
+    assert acts(stored(reading, result).claims) == [("unchecked", "not known what was changed")]

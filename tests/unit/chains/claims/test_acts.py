@@ -1,0 +1,122 @@
+"""What an answer says that it did, against the contents of notes at the end of the turn."""
+
+import pytest
+
+from chains.claims.check import check_claims
+from chains.claims.evidence import ClaimEvidence, EvidenceText
+from vault.edits.plan import NoteChange
+
+READ = tuple(
+    EvidenceText(f"{title} has 4 TB.", title, f"House/{title}.md", (), 1, number, version="old")
+    for number, title in enumerate(("Backups", "Boiler", "Garden"), start=1)
+)
+BACKUPS = NoteChange("House/Backups.md", "", "old", "new")
+BOILER = NoteChange("House/Boiler.md", "", "old", "new")
+
+
+def judge(answer: str, *changes: NoteChange, **fields: bool) -> tuple[str, str]:
+    evidence = ClaimEvidence(READ, changes, **{"can_edit": True, **fields})
+    (act,) = [claim for claim in check_claims(answer, evidence).claims if claim.kind == "act"]
+    return act.verdict, act.reason
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "I have corrected [[Backups]].",
+        "Done: I corrected the size in House/Backups.md.",
+        "I've updated **Backups** for you.",
+        "Ich habe die Notiz Backups korrigiert.",
+        "Jetzt habe ich Backups.md aktualisiert.",
+        "J'ai mis à jour la note Backups.",
+        "He actualizado la nota Backups.",
+        "- Backups.md: corrected",
+        "The note Backups has been updated.",
+        "Done: the size is right now.",
+        "I added a link to [[Garden]] in `./house\\backups.md`.",
+    ],
+)
+def test_a_changed_note_supports_what_is_said_of_it(answer: str) -> None:
+    assert judge(answer, BACKUPS) == ("supported", "changed: Backups")
+    assert judge(answer)[0] == "contradicted"
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ("I have corrected Backups and Boiler.", "Boiler was not changed"),
+        (
+            "I have corrected Backups.md, Boiler.md and Garden.md.",
+            "Boiler, Garden were not changed",
+        ),
+        ("I updated Garden.", "Garden was not changed"),
+        ("I created the file Projects/New.md.", "Projects/New.md was not changed"),
+        ("I changed both notes.", "1 note was changed"),
+        ("Ich habe drei Notizen aktualisiert.", "1 note was changed"),
+    ],
+)
+def test_what_was_not_done_is_contradicted(answer: str, reason: str) -> None:
+    verdict, told = judge(answer, BACKUPS)
+    assert (verdict, told.replace(".md", "")) == ("contradicted", reason.replace(".md", ""))
+
+
+def test_nothing_is_said_where_it_is_not_known_what_was_changed() -> None:
+    evidence = ClaimEvidence(READ, None, can_edit=True)
+    (act,) = check_claims("I have corrected [[Backups]].", evidence).claims
+    assert (act.verdict, act.reason) == ("unchecked", "not known what was changed")
+    assert judge("I have corrected Backups.", is_complete=False)[0] == "unchecked"
+    assert judge("I have corrected Backups.", BACKUPS, is_complete=False)[0] == "supported"
+
+
+def test_a_change_that_was_taken_back_is_none() -> None:
+    assert judge("I have corrected Backups.", NoteChange("House/Backups.md", "", "old", "old")) == (
+        "contradicted",
+        "no note was changed",
+    )
+
+
+def test_a_moved_note_is_known_by_both_names() -> None:
+    moved = NoteChange("Archive/Backups.md", "House/Saves.md", "old", "old")
+    assert judge("I moved House/Saves.md to Archive/Backups.md.", moved)[0] == "supported"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "I have not changed Backups.",
+        "I could have corrected Backups.",
+        "I tried and failed: I updated nothing.",
+        "Have I corrected Backups?",
+        "I added up the figures of the notes below.",
+        "I have saved that to my memory.",
+        "Ich habe Backups nicht geändert.",
+        "I searched Backups and read Boiler.",
+        "You updated Backups yesterday.",
+        "> I have corrected Backups.",
+    ],
+)
+def test_what_is_no_act_is_not_judged(answer: str) -> None:
+    report = check_claims(answer, ClaimEvidence(READ, (), can_edit=True))
+    assert [claim for claim in report.claims if claim.kind == "act"] == []
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "I have corrected the text: it reads well now.",
+        "I added a table below.",
+        "The note Backups was updated on 3 May.",
+        "Done: here is the summary.",
+    ],
+)
+def test_without_tools_only_a_sentence_that_names_a_note_is_judged(answer: str) -> None:
+    report = check_claims(answer, ClaimEvidence(READ, ()))
+    assert [claim for claim in report.claims if claim.kind == "act"] == []
+    assert judge("I have corrected the note Backups.", can_edit=False)[0] == "contradicted"
+
+
+def test_what_was_read_before_an_edit_says_so() -> None:
+    written = EvidenceText("Backups has 8 TB.", "Backups", origin="edit")
+    evidence = ClaimEvidence((*READ, written), (BACKUPS,), can_edit=True)
+    told = {claim.text: claim.reason for claim in check_claims("4 TB, now 8 TB.", evidence).claims}
+    assert told == {"4 TB": "in Backups, line 1, as read before the change", "8 TB": "in Backups"}

@@ -1,0 +1,194 @@
+"""The claims of an answer against what was sent: figures, dates, names and sums."""
+
+from datetime import date
+
+import pytest
+
+from chains.claims.check import NOT_SENT, check_claims
+from chains.claims.evidence import ClaimEvidence, EvidenceText
+from chains.claims.report import AnswerClaim
+
+GREENHOUSE = """\
+# Greenhouse
+
+The greenhouse costs 2,480 € with the door.
+It weighs 24.6 kg. Ines Duarte built it on 12 May 2026.
+The pump in the cellar is not replaced before winter.
+Water it at 14:30, three times a week.
+"""
+BACKUPS = (
+    "Borg keeps 90 days.\nThe disk has 4 TB.\nDie Platte wird am 3. März 2027 in Kiel geprüft."
+)
+
+
+def text(content: str, title: str, number: int | None = None, line: int = 1) -> EvidenceText:
+    return EvidenceText(content, title, f"House/{title}.md", (), line, number)
+
+
+USER = EvidenceText("I paid 77 € to Tom Whitfield, is that right?", "your message", origin="user")
+SENT = ClaimEvidence(
+    (text(GREENHOUSE, "Greenhouse", 1), text(BACKUPS, "Backups", 2, line=15), USER),
+    changes=(),
+    day=date(2026, 11, 27),
+    sources=(1, 2),
+)
+
+
+def check(answer: str, evidence: ClaimEvidence = SENT) -> list[AnswerClaim]:
+    return list(check_claims(answer, evidence).claims)
+
+
+def tell(answer: str, evidence: ClaimEvidence = SENT) -> dict[str, str]:
+    return {claim.text: claim.verdict for claim in check(answer, evidence)}
+
+
+@pytest.mark.parametrize(
+    ("answer", "claimed", "reason"),
+    [
+        ("The greenhouse costs 2,480 €.", "2,480 €", "in Greenhouse, line 3"),
+        ("Das Gewächshaus kostet 2.480 €.", "2.480 €", "in Greenhouse, line 3"),
+        ("La serre coûte 2 480 €.", "2 480 €", "in Greenhouse, line 3"),
+        ("It costs 2480 euros.", "2480 euros", "in Greenhouse, line 3"),
+        ("It weighs 24,600 g.", "24,600 g", "in Greenhouse, line 4"),
+        ("Built on 2026-05-12.", "2026-05-12", "in Greenhouse, line 4"),
+        ("Gebaut am 12. Mai 2026.", "12. Mai 2026", "in Greenhouse, line 4"),
+        ("Construida el 12 de mayo de 2026.", "12 de mayo de 2026", "in Greenhouse, line 4"),
+        ("Vérifié le 3 mars 2027.", "3 mars 2027", "in Backups, line 17"),
+        ("It was built in May 2026.", "May 2026", "in Greenhouse, line 4"),
+        ("Water it at 2:30 pm.", "2:30", "in Greenhouse, line 6"),
+        ("The disk has 4 TB.", "4 TB", "in Backups, line 16"),
+        ("It was built by Ines Duarte.", "Ines Duarte", "in Greenhouse, line 4"),
+        ("See House/Backups.md for it.", "House/Backups.md", "in Backups"),
+        ("You paid 77 €.", "77 €", "in your message"),
+        ("Today is 27 November 2026.", "27 November 2026", "the day of the question"),
+    ],
+)
+def test_what_was_sent_is_supported_in_any_form(answer: str, claimed: str, reason: str) -> None:
+    claim = next(claim for claim in check(answer) if claim.text == claimed)
+    assert (claim.verdict, claim.reason) == ("supported", reason)
+
+
+@pytest.mark.parametrize(
+    ("answer", "claimed"),
+    [
+        ("It weighs 4 kg.", "4 kg"),  # which is no whole number of 24.6
+        ("The roof costs 1,900 €.", "1,900 €"),
+        ("Somebody built it on 13 May 2026.", "13 May 2026"),
+        ("It was made by Piotr Nowak.", "Piotr Nowak"),
+        ("More is in Garden/Fence.md.", "Garden/Fence.md"),
+        ("The disk has 4 GB of memory.", "4 GB"),
+    ],
+)
+def test_what_was_not_sent_is_unsupported_and_not_accused(answer: str, claimed: str) -> None:
+    claim = next(claim for claim in check(answer) if claim.text == claimed)
+    assert (claim.verdict, claim.reason) == ("unsupported", NOT_SENT)
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ("The greenhouse costs 2,590 € with the door.", "Greenhouse, line 3 says 2,480 €"),
+        ("Die Platte wird am 8. März 2027 in Kiel geprüft.", "Backups, line 17 says 3. März 2027"),
+        ("The pump in the cellar is replaced before winter.", "says it with “not”"),
+        ("2,480 € and 77 € are 2,657 € together.", "2,480 € + 77 € is 2,557"),
+        ("2,480 € + 77 € = 2,567 €.", "2,480 € + 77 € is 2,557"),
+        ("- 2,480 €\n- 77 €\n\nTotal: 2,457 €", "2,480 € + 77 € is 2,557"),
+        ("The difference of 2,480 € and 77 € is 2,303 €.", "differ by 2,403"),
+    ],
+)
+def test_a_wrong_figure_date_sum_or_negation_is_contradicted(answer: str, reason: str) -> None:
+    (claim,) = [claim for claim in check(answer) if claim.verdict == "contradicted"]
+    assert reason in claim.reason
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "2,480 € and 77 € are 2,557 € together.",
+        "Das sind zusammen 2.557 €: 2.480 € und 77 €.",
+        "2,480 + 77 = 2,557.",
+        "3 × 77 € = 231 €.",
+        "It is 2,403 € more than 77 €: 2,480 €.",
+        "- 2,480 €\n- 77 €\n\nTotal: 2,557 €",
+    ],
+)
+def test_what_an_answer_adds_up_rightly_is_supported(answer: str) -> None:
+    told = [claim for claim in check(answer) if claim.kind == "sum"]
+    assert [claim.verdict for claim in told] == ["supported"]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "It might cost 1,900 €.",
+        "Vielleicht wiegt es 30 kg.",
+        "Cela coûte peut-être 1 900 €.",
+        "Probablemente pesa 30 kg.",
+        "The greenhouse costs about 2,500 € with the door.",
+        "The notes do not mention a price of 1,900 €.",
+        "Does it cost 1,900 €?",
+        "```\ncost = 1900\n```",
+        "> It costs 1,900 €.",
+        "There are two points, and 3 notes:\n\n1. The first.\n2. The second.",
+        "See step 3 and [2].",
+        "",
+    ],
+)
+def test_nobody_is_accused_who_hedges_asks_quotes_or_counts(answer: str) -> None:
+    assert set(tell(answer).values()) <= {"unchecked", "supported"}
+
+
+def test_two_sources_that_differ_are_named_unless_the_answer_tells_both() -> None:
+    old = text("The greenhouse costs 1,900 € with the door.", "Old estimate", 3)
+    evidence = ClaimEvidence((*SENT.texts, old), changes=())
+    (claim,) = check("The greenhouse costs 2,480 €.", evidence)
+    assert claim.verdict == "contradicted"
+    assert claim.reason == "two sources differ: Greenhouse 2,480 €, Old estimate 1,900 €"
+    assert [place.path for place in claim.places] == [
+        "House/Greenhouse.md",
+        "House/Old estimate.md",
+    ]
+    both = "The greenhouse costs 2,480 €, or 1,900 € by the old estimate."
+    assert set(tell(both, evidence).values()) == {"supported"}
+
+
+def test_notes_of_single_days_and_of_other_things_do_not_differ() -> None:
+    days = [
+        text(f"The meter shows {value} kWh at noon.", f"2026-05-1{at}", at)
+        for at, value in enumerate((400, 500), start=1)
+    ]
+    flats = [
+        text(f"The flat costs {value} € a month.", f"Flat {name}", at)
+        for at, (name, value) in enumerate({"Kiel": 700, "Bremen": 900}.items(), start=1)
+    ]
+    assert tell("The meter shows 400 kWh.", ClaimEvidence(tuple(days))) == {"400 kWh": "supported"}
+    assert tell("The flat costs 700 €.", ClaimEvidence(tuple(flats))) == {"700 €": "supported"}
+
+
+def test_a_picture_may_show_what_no_text_says() -> None:
+    evidence = ClaimEvidence(SENT.texts, has_images=True)
+    assert tell("The roof costs 1,900 €.", evidence) == {"1,900 €": "unchecked"}
+
+
+def test_the_coverage_tells_which_sentence_rests_on_which_source() -> None:
+    report = check_claims("The disk has 4 TB. All is well [2]. The sun shines.", SENT)
+    assert [each.sources for each in report.coverage.sentences] == [(2,), (2,), ()]
+    assert (report.coverage.bare, report.coverage.unused) == (1, (1,))
+    told = "2 of 3 sentences rest on a source; 1 source sent and not used."
+    assert report.coverage.describe() == told
+
+
+def test_one_line_counts_what_could_be_checked() -> None:
+    answer = "The disk has 4 TB. The roof costs 1,900 €. 2,480 + 77 = 2,567. It might be 5 kg."
+    report = check_claims(answer, SENT)
+    assert report.describe() == "3 of 5 claims are in what was sent · 1 contradicted"
+    assert check_claims("All is well.", SENT).describe() == ""
+    shown = report.to_dict()
+    assert shown["summary"] == report.describe()
+    assert shown["counts"] == {
+        "supported": 3,
+        "unsupported": 1,
+        "contradicted": 1,
+        "unchecked": 1,
+    }
+    assert shown["claims"][0]["places"][0]["lines"] == [16, 16]
