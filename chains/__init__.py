@@ -11,8 +11,7 @@ turn        run_turn: hooks, retrieve, fit attachments, prepare, store, stream, 
   ├── extractive  answer without a language model, by quoting the notes
   ├── gguf        run model files on this computer, in a child process
   ├── llm         the model port, HTTP calls, and provider errors (429 → RateLimited)
-  ├── claims      check the figures, dates, names and acts of an answer against what was sent
-  └── citations   verify the citations and quotations of an answer
+  └── citations   verify the citations and quotations of an answer; claims: its figures and acts
 ```
 
 - `events`: the values that a turn yields. `turn_answer`: its answer, from the log to the window.
@@ -23,8 +22,8 @@ turn        run_turn: hooks, retrieve, fit attachments, prepare, store, stream, 
 - `tokenizer`: counts tokens with the model's encoding.
 - `prompts`: the shipped prompts and the user's customization: prompts, instructions and hooks.
 - `folders`: the folder names in an agent's prompt. `ledger`: records each outgoing call.
-- `cancel`: the token that stops running work. `concurrency`: the pool that calls run in.
-- `event_loop`: the thread that runs asyncio code. `spending`: the interface of spending limits.
+- `cancel`: stops running work. `concurrency`: the pool for calls. `event_loop`: runs asyncio code.
+- `spending`: the interface of spending limits.
 
 A `request.turn.Turn` has all that is needed to answer a message; the four ways of answering are the
 rows of `request.ask.MODES`. `turn.run.run_turn` is a generator that answers a turn, in the thread

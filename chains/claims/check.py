@@ -14,7 +14,7 @@ from chains.citations.sources import count_negations
 from chains.claims.acts import check_act
 from chains.claims.differences import (
     AlignedSentence,
-    Difference,
+    SourceDifference,
     find_contradiction,
     find_denial,
     find_differing_sources,
@@ -283,12 +283,12 @@ def _tell_aligned(
     if len(missing) != 1:
         return None
     near = "" if figure.near in aligned[0].written.casefold() else figure.near
-    other = Difference(missing[0].written, aligned[0].place)
+    other = SourceDifference(missing[0].written, aligned[0].place)
     return _contradict(claimed, replace(figure, near=near), other)
 
 
 def _contradict(
-    claimed: tuple[ClaimKind, str, str, int], figure: Figure, other: Difference
+    claimed: tuple[ClaimKind, str, str, int], figure: Figure, other: SourceDifference
 ) -> AnswerClaim:
     reason = f"{other.place.describe()} says {other.written}"
     verdict: ClaimVerdict = "unchecked" if figure.near else "contradicted"

@@ -23,7 +23,7 @@ from vault.review.statements import (
 
 __all__ = [
     "AlignedSentence",
-    "Difference",
+    "SourceDifference",
     "find_contradiction",
     "find_denial",
     "find_differing_sources",
@@ -40,7 +40,7 @@ _FOUND_CHARS: Final = 30
 
 
 @dataclass(frozen=True)
-class Difference:
+class SourceDifference:
     """What a source says instead of a figure.
 
     Attributes:
@@ -54,7 +54,7 @@ class Difference:
 
 def find_contradiction(
     figure: Figure, sentence: AnswerSentence, evidence: ClaimEvidence
-) -> Difference | None:
+) -> SourceDifference | None:
     """Return what the notes say instead of a figure that stands nowhere in what was sent.
 
     A sentence of a note must say the same in nearly the same words, and differ in this figure
@@ -63,7 +63,7 @@ def find_contradiction(
     shown = remove_markup(sentence.masked)
     said = [each for each in find_statements(shown) if _find_own(figure, each) is not None]
     found = [
-        Difference(other.written, text.place(placed.start))
+        SourceDifference(other.written, text.place(placed.start))
         for claimed in said
         if len(claimed.words) >= _LEAST_WORDS
         for text, placed in _list_statements(evidence)
@@ -74,7 +74,7 @@ def find_contradiction(
 
 def find_differing_sources(
     figure: Figure, figures: Sequence[Figure], evidence: ClaimEvidence
-) -> tuple[Difference, ...]:
+) -> tuple[SourceDifference, ...]:
     """Return the two sources that say different figures of one thing, or nothing.
 
     Args:
@@ -93,8 +93,8 @@ def find_differing_sources(
             is_told = any(found.values & each.values for each in figures)
             if not is_told and not _have_other_subjects(text, other_text, own):
                 return (
-                    Difference(quantity.written, text.place(own.start)),
-                    Difference(found.written, other_text.place(other.start)),
+                    SourceDifference(quantity.written, text.place(own.start)),
+                    SourceDifference(found.written, other_text.place(other.start)),
                 )
     return ()
 
@@ -214,7 +214,9 @@ def _have_other_subjects(one: EvidenceText, other: EvidenceText, said: PlacedSta
     if one.index.days and other.index.days:
         return True
     words = said.statement.words
-    these, those = (
-        list_words(" ".join((text.title, *text.heading))) - words for text in (one, other)
-    )
+    these, those = (list_words(_name_subject(text)) - words for text in (one, other))
     return bool(these - those) and bool(those - these)
+
+
+def _name_subject(text: EvidenceText) -> str:
+    return " ".join((text.name, *(text.source.heading if text.source else ())))

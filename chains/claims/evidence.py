@@ -10,12 +10,13 @@ from typing import Final, Literal, Self
 
 from chains.citations.sentences import split_sentences
 from chains.claims.report import ClaimPlace
+from context.layers import Segment
 from vault.edits.plan import NoteChange
 from vault.notes.date_spans import Span
-from vault.notes.dates import LocatedDate, fold_date_text, locate_dates
+from vault.notes.dates import LocatedDate, find_date_spans, locate_dates
 from vault.notes.keywords import fold, split_words
+from vault.notes.kinds import note_name
 from vault.notes.name_days import find_name_spans, find_path_spans
-from vault.notes.relative_dates import find_relative_spans
 from vault.notes.text.markdown_text import read_text
 from vault.notes.text.markup import remove_markup
 from vault.review.statements import (
@@ -46,37 +47,44 @@ class EvidenceText:
     """A text that an answer can rest on.
 
     Attributes:
-        title: the title of the note, or words that name the text.
-        path: the path of the note, or an empty string.
-        heading: the headings above the text.
-        first_line: the line of the note where the text begins, or None.
-        number: the citation number, or None.
-        version: the hash of the note's content when it was read, or None.
+        name: the title of the note, or words that name the text.
+        source: the segment that was sent, or None for other texts.
     """
 
     text: str
-    title: str
-    path: str = ""
-    heading: tuple[str, ...] = ()
-    first_line: int | None = None
-    number: int | None = None
+    name: str
     origin: TextOrigin = "source"
-    version: str | None = None
+    source: Segment | None = None
+
+    @classmethod
+    def read(cls, segment: Segment) -> Self:
+        """Return the text of a segment that was sent, which is empty for a picture."""
+        text = "" if segment.kind == "image" else segment.raw_content
+        return cls(text, segment.title or note_name(segment.source), source=segment)
+
+    @property
+    def path(self) -> str:
+        """The path of the note, or an empty string."""
+        return self.source.source if self.source else ""
 
     @cached_property
     def index(self) -> "TextIndex":
         """The figures, dates and words of the text."""
-        above = " ".join((*self.heading, self.title)) if self.path else ""
-        days = find_path_spans(self.path) or find_name_spans(self.title) if self.path else ()
-        return _build_index(self.text, f"{above} {self.path}".strip(), days)
+        if self.source is None:
+            return _build_index(self.text, "", ())
+        above = " ".join((*self.source.heading, self.name, self.path))
+        days = find_path_spans(self.path) or find_name_spans(self.name)
+        return _build_index(self.text, above, days)
 
     def place(self, start: int | None = None) -> ClaimPlace:
         """Return where an offset of the text is in its note. Without an offset, it is the title."""
+        if self.source is None:
+            return ClaimPlace(self.name)
         lines = None
-        if start is not None and self.first_line is not None:
-            line = self.first_line + self.index.find_line(start)
+        if start is not None and self.source.lines is not None:
+            line = self.source.lines[0] + self.index.find_line(start)
             lines = (line, line)
-        return ClaimPlace(self.title, self.path, lines, self.number)
+        return ClaimPlace(self.name, self.path, lines, self.source.number)
 
 
 @dataclass(frozen=True)
@@ -114,12 +122,13 @@ class ClaimEvidence:
     def is_outdated(self, text: EvidenceText) -> bool:
         """Return whether a text was read before the turn changed its note."""
         notes = self.changes or ()
-        paths = {fold_path(text.path)} if text.path else set[str]()
+        if text.source is None:
+            return False
+        path, version = fold_path(text.path), text.source.version
         return any(
-            note.is_change
-            and paths & {fold_path(note.path), fold_path(note.old_path)}
-            and text.version != note.after
+            path in (fold_path(note.path), fold_path(note.old_path)) and version != note.after
             for note in notes
+            if note.is_change
         )
 
 
@@ -156,11 +165,10 @@ class TextIndex:
 
     @cached_property
     def dates(self) -> Sequence[LocatedDate]:
-        """The dates of the text, also relative ones if the name of the note tells its day."""
+        """The dates of the text, and those that its beginning names relative to its note's day."""
         found = locate_dates(self.text)
         if self.days:
-            said = " ".join(self.text.split())
-            spans = find_relative_spans(fold_date_text(said), self.days[0][0])
+            spans = find_date_spans(" ".join(self.text.split()), self.days[0][0])
             found += [LocatedDate(span, 0, 0, has_year=True) for span in spans]
         return found
 

@@ -80,7 +80,7 @@ def _find_numbers(figure: Figure, words: frozenset[str], text: EvidenceText) -> 
     for number in _list_equal(figure, index):
         shared = len(words & index.list_line_words(number.start))
         is_own = text.origin != "source"
-        if shared or not is_small or is_own or figure.unit == _unit_of(number) != "":
+        if shared or not is_small or is_own or figure.unit == _read_unit(number) != "":
             yield _Hit(shared, text, number.start)
     if figure.values & index.above_values:
         yield _Hit(len(words & index.above_words), text, None)
@@ -103,14 +103,14 @@ def _list_equal(figure: Figure, index: TextIndex) -> Iterator[LocatedNumber]:
     if is_known_unit(figure.unit):
         for numbers in index.numbers.values():
             for number in numbers:
-                unit = _unit_of(number)
+                unit = _read_unit(number)
                 if is_known_unit(unit) and unit != figure.unit and _have_same_value(figure, number):
                     yield number
 
 
 def _have_same_value(figure: Figure, number: LocatedNumber) -> bool:
     """Return whether a number may have the value of a figure, in its unit or in another one."""
-    unit = _unit_of(number)
+    unit = _read_unit(number)
     if not (is_known_unit(figure.unit) and is_known_unit(unit)) or unit == figure.unit:
         return not figure.values.isdisjoint(number.quantity.values)
     converted = (
@@ -119,7 +119,7 @@ def _have_same_value(figure: Figure, number: LocatedNumber) -> bool:
     return any(each is not None and float(each) in figure.values for each in converted)
 
 
-def _unit_of(number: LocatedNumber) -> str:
+def _read_unit(number: LocatedNumber) -> str:
     return number.quantity.unit
 
 
@@ -200,7 +200,7 @@ def find_path(path: str, evidence: ClaimEvidence) -> tuple[ClaimPlace, ...]:
     bare = folded.removesuffix(".md")
     hits = []
     for text in evidence.texts:
-        names = (fold(text.path).removesuffix(".md"), fold(text.title))
+        names = (fold(text.path).removesuffix(".md"), fold(text.name))
         is_note = any(name == bare or name.endswith(f"/{bare}") for name in names)
         if is_note or folded in text.index.folded:
             start = None if is_note else _find_start(text.index, path)

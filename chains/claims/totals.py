@@ -48,6 +48,8 @@ _OPERATORS: Final = {
 _GAP: Final = re.compile(
     r"(?:\s?[%€$£¥°]|\s?[^\W\d_]{1,10})?[\s*_]*([^\s\w€$£¥%°]|[a-z]+)[\s*_€$£¥]*$", re.IGNORECASE
 )
+# An operator before a number, whose other operand is not known.
+_OPEN: Final = re.compile(r"[+−×*/÷=-][\s*_€$£¥]*$|\b(?:plus|minus|times|mal)\s+$", re.IGNORECASE)
 _DECIMALS: Final = re.compile(r"[.,](\d{1,2})(?!\d)")
 _MOST_OPERANDS: Final = 10
 _EXACT: Final = 1e-9
@@ -77,7 +79,9 @@ def list_equations(sentence: AnswerSentence, figures: Sequence[Figure]) -> Itera
             first -= 1
         operators = signs[first:at]
         is_plain = set(operators) <= {"+", "-"} or len(operators) == 1
-        if operators and is_plain:
+        start = figures[first].start - sentence.start
+        is_whole = not _OPEN.search(sentence.masked[:start])
+        if operators and is_plain and is_whole:
             yield _check_equation(figures[first : at + 1], operators, figures[at + 1])
 
 
@@ -150,16 +154,17 @@ def check_computed(
     """
     if not figure.values:
         return None
-    beside = [other for other in beside if _are_alike(figure, other)]
-    earlier = [other for other in before if _are_alike(figure, other)]
+    beside = [other for other in beside if _can_be_part(other, figure)]
+    earlier = [other for other in before if _can_be_part(other, figure)]
     is_said = any(each.search(sentence.text) for each in (_SUM, _DIFFERENCE, _COMPARED))
     operands = [*beside, *earlier] if is_said else beside if figure.unit else []
     if (found := _find_operands(figure, operands[:_MOST_OPERANDS])) is not None:
         return ComputedFigure(figure, True, found)
-    items = [other for other in column if _are_alike(figure, other)]
+    items = [other for other in column if _can_be_part(other, figure)]
     if _SUM.search(sentence.text):
         operands = beside if len(beside) > 1 else items
-        if len(operands) > 1:
+        is_largest = all(max(figure.values) >= max(other.values) for other in operands)
+        if len(operands) > 1 and is_largest and "=" not in sentence.masked:
             return _tell_sum(figure, operands)
     elif _DIFFERENCE.search(sentence.text) and len(beside) == 2:
         values = [max(other.values) for other in beside]
@@ -174,8 +179,10 @@ def _tell_sum(figure: Figure, operands: Sequence[Figure]) -> ComputedFigure:
     return ComputedFigure(figure, False, f"{written} is {_show(total)}")
 
 
-def _are_alike(one: Figure, other: Figure) -> bool:
-    return bool(other.values) and (one.unit == other.unit or can_convert(one.unit, other.unit))
+def _can_be_part(other: Figure, figure: Figure) -> bool:
+    """Return whether a figure may be computed from another one, which is of the same unit."""
+    is_other = bool(other.values - {0.0}) and other.values != figure.values
+    return is_other and (figure.unit == other.unit or can_convert(figure.unit, other.unit))
 
 
 def _find_operands(figure: Figure, operands: Sequence[Figure]) -> str | None:

@@ -62,7 +62,7 @@ def gather_evidence(
         path: the entries of the branch, for its summaries.
     """
     texts = [
-        *map(_read_segment, sources.segments),
+        *map(EvidenceText.read, sources.segments),
         EvidenceText(sources.known, YOUR_WORDS, origin="user"),
         *_list_edits(turn),
         *_list_results(turn),
@@ -123,18 +123,6 @@ def _read_change(note: Mapping[str, Any]) -> NoteChange:
     )
 
 
-def _read_segment(segment: Segment) -> EvidenceText:
-    return EvidenceText(
-        "" if segment.kind == "image" else segment.raw_content,
-        segment.title or note_name(segment.source),
-        segment.source,
-        segment.heading,
-        segment.lines[0] if segment.lines else None,
-        segment.number,
-        version=segment.version,
-    )
-
-
 def _list_edits(turn: LoggedTurn) -> Iterator[EvidenceText]:
     """Yield the texts that the calls of a turn wrote into notes."""
     failed = {
@@ -168,7 +156,7 @@ def _list_summaries(path: Sequence[Entry]) -> Iterator[EvidenceText]:
 def _list_earlier(turn: LoggedTurn) -> Iterator[EvidenceText]:
     """Yield what an earlier turn has sent and said. Its citation numbers do not hold any more."""
     for segment in turn.segments:
-        yield replace(_read_segment(segment), number=None)
+        yield EvidenceText.read(replace(segment, number=None))
     if turn.user is not None:
         yield EvidenceText(turn.user.message.text, YOUR_WORDS, origin="user")
     yield from _list_results(turn)

@@ -14,8 +14,9 @@ from random import Random
 from typing import Final, Literal
 
 from chains.citations.sentences import split_sentences
-from chains.claims.evidence import ClaimEvidence, EvidenceText
+from chains.claims.evidence import ClaimEvidence
 from context.fit.summary_check import find_names
+from tests.support.sessions.sent_text import send_text
 from vault.edits.plan import NoteChange
 from vault.notes.dates import LocatedDate, find_month, locate_dates
 from vault.notes.text.markdown_text import read_text
@@ -71,7 +72,6 @@ class PlantedAnswer:
 @dataclass(frozen=True)
 class _Note:
     path: str
-    title: str
     text: str
     sentences: tuple[str, ...]
 
@@ -106,7 +106,7 @@ def _read_notes(folder: Path) -> Iterator[_Note]:
         )
         if len(sentences) > 1:
             path = file.relative_to(folder).as_posix()
-            yield _Note(path, file.stem, text, sentences)
+            yield _Note(path, text, sentences)
 
 
 def _plant(
@@ -138,12 +138,11 @@ def _build(
 ) -> PlantedAnswer:
     sent = [note, *rng.sample([each for each in notes if each is not note], _OTHER_NOTES)]
     texts = tuple(
-        EvidenceText(each.text, each.title, each.path, (), 1, number)
-        for number, each in enumerate(sent, start=1)
+        send_text(each.text, each.path, number) for number, each in enumerate(sent, start=1)
     )
     faulty, order = said[-1], list(said)
     rng.shuffle(order)
-    head = f"According to {note.title}:\n\n" if rng.random() < 0.5 else ""
+    head = f"According to {Path(note.path).stem}:\n\n" if rng.random() < 0.5 else ""
     mark = "- " if head else ""
     answer = head + "\n".join(f"{mark}{each} [1]" if mark else f"{each} [1]\n" for each in order)
     # Half of the false acts are of a turn that changed another note.

@@ -6,14 +6,15 @@ from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
 from app.sessions.transcript import ChatTranscript
-from chains.claims.evidence import ClaimEvidence, EvidenceText
+from chains.claims.evidence import ClaimEvidence
+from tests.support.sessions.sent_text import send_text
 from tests.support.window.transcripts import answer_item, widgets
 from tests.support.window.waiting import settle
 from ui.chat.message.answer import Answer
 from ui.chat.transcript.transcript import Transcript
 
 SENT = ClaimEvidence(
-    (EvidenceText("Borg keeps 90 days.\nThe disk has 4 TB.", "Backups", "Backups.md", (), 15, 1),),
+    (send_text("Borg keeps 90 days.\nThe disk has 4 TB.", "Backups.md", 1, line=15),),
     changes=(),
     sources=(1,),
 )

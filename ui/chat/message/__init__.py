@@ -7,14 +7,11 @@
     failures ──> answer_status; approval_card ──> code
     blocks and sources import no other module of this package
 
-    answer        An answer: the steps, the text, and the actions below it. `Answer` keeps the
-                  text and passes it on to `AnswerView`.
-    answer_status The line with the current step, the line that says why an answer ended early,
-                  and the list of unverified citations.
+    answer        An answer: the steps, the text (drawn by `AnswerView`), and the actions below it.
+    answer_status Lines for the current step and an early end; the list of unverified citations.
     answer_tools  The actions below an answer, and the name of the model that wrote it.
     approval_card The card in the chat that asks the user to approve a tool call.
-    blocks        Blocks between messages: dividers for dropped, summarised or changed history,
-                  and blocks of Markdown from programs and commands.
+    blocks        Dividers for dropped, summarised or changed history; blocks of Markdown.
     claims        The checked claims of an answer: a line that unfolds to a row for each claim.
     code          Plain text of tools (arguments, results) in a monospaced box that can be
                   expanded.

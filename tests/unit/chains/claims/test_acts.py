@@ -4,18 +4,21 @@ import pytest
 
 from chains.claims.check import check_claims
 from chains.claims.evidence import ClaimEvidence, EvidenceText
+from tests.support.sessions.sent_text import send_text
 from vault.edits.plan import NoteChange
 
 READ = tuple(
-    EvidenceText(f"{title} has 4 TB.", title, f"House/{title}.md", (), 1, number, version="old")
+    send_text(f"{title} has 4 TB.", f"House/{title}.md", number, version="old")
     for number, title in enumerate(("Backups", "Boiler", "Garden"), start=1)
 )
 BACKUPS = NoteChange("House/Backups.md", "", "old", "new")
 BOILER = NoteChange("House/Boiler.md", "", "old", "new")
 
 
-def judge(answer: str, *changes: NoteChange, **fields: bool) -> tuple[str, str]:
-    evidence = ClaimEvidence(READ, changes, **{"can_edit": True, **fields})
+def judge(
+    answer: str, *changes: NoteChange, can_edit: bool = True, is_complete: bool = True
+) -> tuple[str, str]:
+    evidence = ClaimEvidence(READ, changes, can_edit=can_edit, is_complete=is_complete)
     (act,) = [claim for claim in check_claims(answer, evidence).claims if claim.kind == "act"]
     return act.verdict, act.reason
 

@@ -7,6 +7,7 @@ import pytest
 from chains.claims.check import NOT_SENT, check_claims
 from chains.claims.evidence import ClaimEvidence, EvidenceText
 from chains.claims.report import AnswerClaim
+from tests.support.sessions.sent_text import send_text
 
 GREENHOUSE = """\
 # Greenhouse
@@ -22,7 +23,7 @@ BACKUPS = (
 
 
 def text(content: str, title: str, number: int | None = None, line: int = 1) -> EvidenceText:
-    return EvidenceText(content, title, f"House/{title}.md", (), line, number)
+    return send_text(content, f"House/{title}.md", number, line=line)
 
 
 USER = EvidenceText("I paid 77 € to Tom Whitfield, is that right?", "your message", origin="user")
@@ -92,7 +93,7 @@ def test_what_was_not_sent_is_unsupported_and_not_accused(answer: str, claimed: 
         ("The pump in the cellar is replaced before winter.", "says it with “not”"),
         ("2,480 € and 77 € are 2,657 € together.", "2,480 € + 77 € is 2,557"),
         ("2,480 € + 77 € = 2,567 €.", "2,480 € + 77 € is 2,557"),
-        ("- 2,480 €\n- 77 €\n\nTotal: 2,457 €", "2,480 € + 77 € is 2,557"),
+        ("- 2,480 €\n- 77 €\n\nTotal: 2,657 €", "2,480 € + 77 € is 2,557"),
         ("The difference of 2,480 € and 77 € is 2,303 €.", "differ by 2,403"),
     ],
 )

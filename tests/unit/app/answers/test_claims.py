@@ -55,7 +55,8 @@ def test_figures_are_checked_against_what_was_sent_also_when_the_note_changes(
     note = small_vault / WATERING
     note.write_text(note.read_text("utf-8").replace("210 litres", "300 litres"), "utf-8")
     assert stored(reading, result).to_dict() == shown
-    (listed,) = reading.history.list_claims(result.session or "")
+    assert result.session is not None
+    (listed,) = reading.history.list_claims(result.session)
     assert listed == {"entry": result.entry, **shown}
     assert "1 of 2 claims are in what was sent." in list(cli_text.sources(result))
     assert "1 of 2 claims are in what was sent." in reading.history.export(result.session, "md")[1]
