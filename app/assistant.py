@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from app.sessions.rebuild import RequestRebuilder
     from app.sessions.request_history import RequestHistory
     from app.sessions.titles import ChatTitles
+    from app.sessions.transcript import ChatTranscript
     from chains.retrieval.map_reduce_plan import ReadingCost
     from chains.turn.calls import ModelCheck
 
@@ -242,7 +243,11 @@ class Assistant:
         """Pins questions, and finds their answers again without a model."""
         from app.pinned.answers import PinnedAnswers
 
-        return PinnedAnswers(self.paths, self._vault, self.projects, self.edits.list_moves)
+        def read_chat(session: str) -> "ChatTranscript":
+            return self.history.transcript(session)
+
+        moves = self.edits.list_moves
+        return PinnedAnswers(self.paths, self._vault, self.projects, moves, read_chat)
 
     @property
     def vault(self) -> Path | None:

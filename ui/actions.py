@@ -80,6 +80,13 @@ COMMANDS = (
     WindowCommand("toggle_related", "Show or hide related notes", ("Ctrl+Shift+E",), "Notes"),
     WindowCommand("toggle_index", "Show or hide the index", ("Ctrl+Shift+X",), "Notes"),
     WindowCommand("look_after", "Look after your notes", ("Ctrl+Shift+K",), "Notes"),
+    WindowCommand(
+        "pin_question",
+        "Pin the question in the message box, or the last answer",
+        ("Ctrl+Shift+D",),
+        "Notes",
+        "sidebar live list search",
+    ),
     WindowCommand("read_again", "Read the notes again", (), "Notes"),
     WindowCommand("pause_index", "Pause reading the notes, or go on", (), "Notes"),
     WindowCommand(

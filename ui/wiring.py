@@ -28,6 +28,7 @@ from ui.controllers.index import IndexController
 from ui.controllers.messages import ErrorActionController, MessageController
 from ui.controllers.navigation import PaletteController, SessionListController
 from ui.controllers.notes import NotesController
+from ui.controllers.pinned import PinnedController
 from ui.controllers.reading.links import LinkController
 from ui.controllers.reading.open_note import ReadingController
 from ui.controllers.reading.review import ReviewController
@@ -70,6 +71,7 @@ class Controllers:
     versions: VersionsController
     quick_ask: QuickAskController
     review: ReviewController
+    pinned: PinnedController
     settings_file: SettingsFileWatch
 
 
@@ -121,7 +123,8 @@ def make_controllers(
     TaskTickController(assistant, runner, frame, reading)
     made = (session, sessions, drafts, composer, context, messages, notes, index, vault)
     more = (palette, projects, approvals, chats, bin, saving, first, reading, compaction)
-    last = (LinkController(shared, reading), versions, quick, review)
+    pinned = PinnedController(shared, session, vault)
+    last = (LinkController(shared, reading), versions, quick, review, pinned)
     return Controllers(*made, *more, *last, SettingsFileWatch(assistant, runner, frame))
 
 

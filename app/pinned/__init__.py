@@ -5,6 +5,7 @@
 
     answer    The values: a pinned answer, its rows, an answer of a model.
     answers   The use-cases: pin, find again, look at, rename, move, remove.
+    asked     Pin an answer of a chat; what has changed in the sources of a model's answer.
     changes   Compare rows with those that were last looked at.
     compute   Understand a question, and find its rows in the index without a model.
     store     The file of pinned answers of each vault.

@@ -57,8 +57,8 @@ class ModelAnswer:
         model: the name of the model.
         session: the chat that contains the answer.
         entry: the id of the answer's log entry.
-        written: when the answer was pinned, as ISO 8601 UTC.
-        sources: the passages that the answer cites, as they were sent.
+        written: when the answer was written, as ISO 8601 UTC.
+        sources: the number of sources that it cites.
     """
 
     text: str
@@ -66,7 +66,7 @@ class ModelAnswer:
     session: str = ""
     entry: str = ""
     written: str = ""
-    sources: tuple[AnswerRow, ...] = ()
+    sources: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as a JSON-serializable dict."""
@@ -87,12 +87,13 @@ class PinnedAnswer:
         project: the project in which it was asked, or an empty string.
         summary: a sentence with the result, such as "3 open tasks; searched all 12 notes."
         total: the number of rows, of which at most `MOST_ROWS` are stored.
-        rows: the rows now.
+        rows: the rows now. Those of an answer of a model are its sources that have changed, each
+            with the changed lines as a diff.
         seen: the rows when the answer was last looked at.
         seen_total: the number of rows then.
         computed: when the rows were found, as ISO 8601 UTC.
         note: the note that contains the answer as a block, or an empty string.
-        answer, previous: the answer of a model and the one before it, or None.
+        answer: the answer of a model, which is not asked for again by itself, or None.
         others: fields of a later version of Strata, which are kept.
     """
 
@@ -111,7 +112,6 @@ class PinnedAnswer:
     computed: str = ""
     note: str = ""
     answer: ModelAnswer | None = None
-    previous: ModelAnswer | None = None
     others: Mapping[str, Any] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
@@ -134,8 +134,7 @@ class PinnedAnswer:
         try:
             for name in ("rows", "seen"):
                 values[name] = tuple(map(_read_row, values.get(name, ())))
-            for name in ("answer", "previous"):
-                values[name] = _read_answer(values.get(name))
+            values["answer"] = _read_answer(values.get("answer"))
             others = {name: value for name, value in stored.items() if name not in known}
             made = cls(**values, others=others)
         except (TypeError, KeyError, AttributeError) as error:
@@ -158,6 +157,5 @@ def _read_row(stored: Mapping[str, Any]) -> AnswerRow:
 def _read_answer(stored: Mapping[str, Any] | None) -> ModelAnswer | None:
     if stored is None:
         return None
-    sources = tuple(map(_read_row, stored.get("sources", ())))
-    names = [one.name for one in fields(ModelAnswer) if one.name != "sources"]
-    return ModelAnswer(**{name: stored[name] for name in names if name in stored}, sources=sources)
+    names = [one.name for one in fields(ModelAnswer) if one.name in stored]
+    return ModelAnswer(**{name: stored[name] for name in names})

@@ -9,12 +9,13 @@ from pathlib import Path
 from secrets import token_hex
 from typing import Any, Final
 
-from app.errors import InvalidRequest, NotFound, describe
+from app.errors import AppError, InvalidRequest, NotFound, describe
 from app.library.open_vault import OpenVault
 from app.library.projects import Projects
 from app.paths import Paths
 from app.pinned.answer import MOST_ROWS, AnswerRow, PinnedAnswer
-from app.pinned.changes import RowChanges, compare_rows
+from app.pinned.asked import ReadChat, find_asked, find_changed_rows
+from app.pinned.changes import ChangedRow, RowChanges, compare_rows
 from app.pinned.compute import FoundRows, UnderstoodQuestion, find_rows, read_again, understand
 from app.pinned.store import PinnedStore
 from context.fixes import Command, Fix
@@ -66,6 +67,7 @@ class ShownAnswer:
             "mark": self.changes.mark,
             "computed": stored.computed,
             "note": stored.note or None,
+            **({} if stored.answer is None else {"answer": stored.answer.to_dict()}),
             "problem": self.problem or None,
         }
 
@@ -87,6 +89,7 @@ class PinnedAnswers:
         vault: OpenVault,
         projects: Projects,
         list_moves: ListMoves,
+        read_chat: ReadChat,
         clock: Clock = lambda: datetime.now().astimezone(),
     ) -> None:
         """Create the object. Nothing is read yet.
@@ -96,11 +99,12 @@ class PinnedAnswers:
             vault: the open vault.
             projects: opens the notes of projects.
             list_moves: returns the present paths of the notes that Strata moved in a folder.
+            read_chat: reads a chat, for its answers and what has changed in their sources.
             clock: returns the present time, whose day questions are read on.
         """
         self._vault, self._projects = vault, projects
         self._store = PinnedStore(paths)
-        self._list_moves, self.clock = list_moves, clock
+        self._list_moves, self._read_chat, self.clock = list_moves, read_chat, clock
         self._problems: dict[str, str] = {}
 
     def list(self) -> tuple[ShownAnswer, ...]:
@@ -138,6 +142,41 @@ class PinnedAnswers:
         )
         made = self._take(made, find_rows(vault, made.question, understood, today))
         return self._keep(replace(made, seen=made.rows, seen_total=made.total))
+
+    def add_answer(self, session: str, entry: str) -> ShownAnswer:
+        """Pin an answer of a chat, given the id of its log entry.
+
+        An answer of a model is kept as it is. It is not asked for again, but what has changed in
+        its sources is told. Of any other answer, the question is pinned.
+
+        Raises:
+            NotFound: the active branch of the chat has no such answer.
+            InvalidRequest: too much is pinned already.
+            VaultError: the folder or the index cannot be read.
+        """
+        asked = find_asked(self._read_chat(session), entry)
+        if asked.is_live:
+            return self.add(asked.question, project=asked.project or None)
+        made = PinnedAnswer(
+            id=token_hex(4),
+            title=_choose_title("", asked.question),
+            question=asked.question,
+            kind="model",
+            project=asked.project,
+            answer=asked.to_model_answer(session),
+        )
+        return self._keep(made)
+
+    def replace_answer(self, id: str, session: str, entry: str) -> ShownAnswer:
+        """Put a newer answer of a model in the place of the one that is pinned.
+
+        Raises:
+            NotFound: the active branch of the chat has no such answer.
+        """
+        newer = find_asked(self._read_chat(session), entry).to_model_answer(session)
+        return self._change(
+            id, lambda one: replace(one, answer=newer, rows=(), total=0, summary="")
+        )
 
     def refresh(self, ids: Collection[str] | None = None) -> tuple[ShownAnswer, ...]:
         """Find the rows of pinned answers again, and return all pinned answers.
@@ -236,12 +275,13 @@ class PinnedAnswers:
     def _find_again(self, answer: PinnedAnswer) -> "_FoundAgain":
         """Find the rows of now, or keep those from before and the problem that prevented it."""
         self._problems.pop(answer.id, None)
-        if answer.kind == "model":
-            return _FoundAgain(answer)
         today = self.clock().date()
         try:
             vault = self._open(answer.project)
             vault.require_folder()
+            if answer.answer is not None:
+                chat = self._read_chat(answer.answer.session)
+                return _FoundAgain(self._take(answer, find_changed_rows(chat, answer.answer)))
             query = answer.query
             if answer.day != today.isoformat():
                 query = read_again(vault, answer.question, query, today)
@@ -250,7 +290,7 @@ class PinnedAnswers:
             vault.require_folder()  # it may have gone away meanwhile, so that no note was there
             hidden = self._find_hidden(vault, answer, found.rows)
             is_whole = found.is_whole and (vault.note_count > 0 or not vault.list_names())
-        except (VaultError, InvalidRequest, NotFound) as error:
+        except (VaultError, AppError) as error:
             _log.warning("A pinned answer was not found again: %s", error)
             self._problems[answer.id] = describe(error).message
             return _FoundAgain(answer)
@@ -283,6 +323,9 @@ class PinnedAnswers:
 
     def _show(self, answer: PinnedAnswer) -> ShownAnswer:
         root = self._vault.require_vault().root
+        if answer.kind == "model":
+            edited = RowChanges(changed=tuple(ChangedRow(row, row) for row in answer.rows))
+            return ShownAnswer(answer, edited, self._problems.get(answer.id, ""))
 
         def is_there(path: str) -> bool:
             return (root / path).exists()  # an absolute path, of a project, stays as it is

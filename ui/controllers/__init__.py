@@ -23,6 +23,7 @@
     notes         opens a vault, and lists its notes
     reading       a package: shows a note, follows links, goes back and forward
     index         runs index updates, watches for changes, updates the index panel
+    pinned        the pinned answers in the sidebar
     related       related notes, and why a note was sent to the model or not
 
 `ui.wiring` creates the controllers and passes each one the controllers it depends on. A controller
@@ -45,6 +46,7 @@ __all__ = [
     "messages",
     "navigation",
     "notes",
+    "pinned",
     "reading",
     "related",
     "session",

@@ -96,7 +96,7 @@ class MessageController(ChatController):
         session = self._session.session
         if action.kind == "saw":
             self._context.show_request_for(action.entry)
-        elif session is None or action.kind == "compare":  # which `VersionsController` performs
+        elif session is None or action.kind in ("compare", "keep"):  # which others perform
             return
         elif action.kind == "note":
             self._notes.save(session, action.entry)

@@ -43,6 +43,7 @@ class VaultController(ChatController):
         opened: emitted when another vault has been opened and is shown.
         indexed: emitted when the index may have changed.
         notes_changed: emitted when an indexing run found added, changed, removed or renamed notes.
+        lost: emitted when the folder of the open vault is not there any more.
 
     Attributes:
         watch: watches the open vault for changes.
@@ -53,6 +54,7 @@ class VaultController(ChatController):
     opened = Signal()
     indexed = Signal()
     notes_changed = Signal()
+    lost = Signal()
 
     def __init__(
         self,
@@ -170,6 +172,7 @@ class VaultController(ChatController):
             return
         was_there, self._is_there = self._is_there, is_there
         if was_there and not is_there:
+            self.lost.emit()
             self._index.fail(VaultMissing(f"There is no folder {folder}."))
         elif is_there and not was_there:
             self._index.start(is_background=True)

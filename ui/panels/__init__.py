@@ -7,8 +7,9 @@
     index           the state of the index: the sidebar's footer and a panel
     notes           the note tree, one note, sources and related notes
     docks           the right column: docks for context, sources, related notes and index
+    pinned          the pinned answers in the sidebar, each with its rows
     request_view    a read-only view of a complete request, for reading, searching and copying
-    sidebar         the left column: vault, notes, projects, chats and index, or a rail of icons
+    sidebar         the left column: vault, notes, answers, projects, chats and index, or a rail
     vault_switcher  the button with the open vault's name; its menu opens another vault
 
 This package may import PySide6, `ui.actions`, `ui.widgets`, `ui.icons`, `ui.theme`, resources, and
@@ -17,4 +18,4 @@ tasks. All numbers come from the request report. Rows are shown in the order in 
 controllers pass them.
 """
 
-__all__ = ["docks", "request_view", "sidebar", "vault_switcher"]
+__all__ = ["docks", "pinned", "request_view", "sidebar", "vault_switcher"]

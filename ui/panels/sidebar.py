@@ -1,4 +1,4 @@
-"""The left column: vault, notes, projects, chats and index, or a rail of icons."""
+"""The left column: vault, notes, pinned answers, projects, chats and index, or a rail of icons."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -22,6 +22,7 @@ from ui.panels.index.footer import IndexFooter
 from ui.panels.index.state import IndexState
 from ui.panels.notes.folders import Folders
 from ui.panels.notes.note_tree import NoteTree
+from ui.panels.pinned import PinnedList
 from ui.panels.vault_switcher import VaultSwitcher
 from ui.theme import Theme, dress
 from ui.widgets.buttons import IconButton, PressedByEnter, Switch, add_shortcut, paint_row
@@ -40,6 +41,7 @@ from ui.widgets.surfaces import Hairline, Header, Pane
 
 if TYPE_CHECKING:
     from app.library.projects import Project
+    from app.pinned.answers import ShownAnswer
     from app.sessions.bin import BinnedChat
     from app.sessions.search import ChatHit
     from app.sessions.session_info import SessionInfo
@@ -47,14 +49,17 @@ if TYPE_CHECKING:
 __all__ = ["Rail", "RowButton", "SearchScope", "Sidebar"]
 
 _HEAD, _BELOW = 36, 8
+_SHORTEST_CHATS, _ROW = 84, 28
+_LEAST = 2 * _ROW + _SHORTEST_CHATS
 _NO_FOLDER = "No folder is open. Choose one above."
 _OTHER_CHATS = "No chats without a folder. The button above shows the others."
 _IN_PROJECTS = "All chats are in projects. A chat that is dropped here leaves its project."
+_NO_PINNED = "Nothing is pinned yet. A pinned list or answer stays up to date here."
 _NO_PROJECTS = "No projects yet. A project is a folder with chats of its own."
 
 
 class Sidebar(Pane):
-    """The left column of the window: vault, notes, projects, chats and index.
+    """The left column of the window: vault, notes, pinned answers, projects, chats and index.
 
     Each signal is emitted when the user requests the action in its name.
     """
@@ -68,6 +73,7 @@ class Sidebar(Pane):
     index_requested = Signal()
     review_requested = Signal()
     project_requested = Signal()
+    pin_requested = Signal()
     all_vaults_toggled = Signal(bool)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -75,6 +81,7 @@ class Sidebar(Pane):
         self.switcher = VaultSwitcher()
         self.new_chat = RowButton("note-pencil", "New chat", "new_chat")
         self.notes = NoteTree()
+        self.pinned = PinnedList()
         self.chats = ChatList()
         self.projects = ProjectList(self.chats)
         self.all_vaults = IconButton("books", "Show the chats of all vaults", size=24)
@@ -88,6 +95,7 @@ class Sidebar(Pane):
         self.search_scope.hide()
         self.footer = IndexFooter()
         self._no_notes = _quiet("")
+        self._no_pinned = _quiet("Loading…")
         self._no_projects = _quiet("Loading…")
         self._no_chats = _quiet("Loading…")
         switcher = self.switcher
@@ -100,7 +108,7 @@ class Sidebar(Pane):
         self.new_chat.clicked.connect(self.new_chat_requested)
         self.notes.note_chosen.connect(self.note_chosen)
         self.chats.chat_chosen.connect(self.chat_chosen)
-        for part in (self.notes, self.projects, self.chats):
+        for part in (self.notes, self.pinned, self.projects, self.chats):
             part.model().modelReset.connect(self._share_height)
             part.height_changed.connect(self._share_height)
 
@@ -126,6 +134,7 @@ class Sidebar(Pane):
         self.notes.setVisible(has_files)
         self._share_height()
 
+<<<<<<< HEAD
     def show_projects(
         self,
         projects: "Sequence[Project]",
@@ -138,6 +147,18 @@ class Sidebar(Pane):
         """
         self.projects.set_projects(projects, chats, running)
         self.chats.set_projects(projects)
+=======
+    def show_pinned(self, answers: "Sequence[ShownAnswer]", problem: str = "") -> None:
+        """Replace the pinned answers, or show why they cannot be read."""
+        self.pinned.set_answers(answers)
+        self._no_pinned.setText(problem or ("" if answers else _NO_PINNED))
+        self.pinned.setVisible(bool(answers))
+        self._share_height()
+
+    def show_projects(self, projects: "Sequence[Project]", current: str | None) -> None:
+        """Replace the listed projects, and select the project of the open chat."""
+        self.projects.set_projects(projects, current)
+>>>>>>> 1a1462cf (Add pinned answers to the sidebar of the window)
         self._no_projects.setText(_NO_PROJECTS)
         self._no_projects.setVisible(not projects)
         self.projects.setVisible(bool(projects))
@@ -209,18 +230,29 @@ class Sidebar(Pane):
         The lists of notes and projects show whole rows, without the edge of the next one. The list
         of chats gets the rest.
         """
-        free = self._lists.height() - 3 * Theme.current().px(_HEAD) - _BELOW
+        free = self._lists.height() - 4 * Theme.current().px(_HEAD) - _BELOW
         for text in (self._no_notes, self._no_projects, self._no_chats):
             if not text.isHidden():
                 free -= text.heightForWidth(self._lists.width())
+        least = Theme.current().px(_LEAST)
+        is_told = bool(self._no_pinned.text())
+        told = self._no_pinned.heightForWidth(self._lists.width()) if is_told else 0
+        # A low window has room for either the lists or the text that takes the place of one.
+        self._no_pinned.setVisible(is_told and free - told >= least)
+        free -= 0 if self._no_pinned.isHidden() else told
         if free <= 0:
             return
+        if not self.pinned.isHidden():
+            lists = (self.notes, self.projects, self.chats)
+            left = free - sum(part.content_height() for part in lists if not part.isHidden())
+            self.pinned.set_limit(_fit_rows(max(free // 3, left), least=1))
+            free -= self.pinned.height()
         if not self.projects.isHidden():
             self.projects.set_limit(_fit_rows(free // 3, least=1))
             free -= self.projects.height()
         chats = min(self.chats.content_height(), free // 2)
-        self.notes.set_limit(_fit_rows(free - chats, least=3))
-        self.chats.set_limit(max(Theme.current().px(84), free - self.notes.height()))
+        self.notes.set_limit(_fit_rows(free - chats, least=2))
+        self.chats.set_limit(max(Theme.current().px(_SHORTEST_CHATS), free - self.notes.height()))
 
     def show_findings(self, number: int) -> None:
         """Show in the vault's menu how many review findings have not been dismissed."""
@@ -238,9 +270,16 @@ class Sidebar(Pane):
         lists = make_column(margins=(0, 0, 0, _BELOW), spacing=0, parent=self._lists)
         add = IconButton("plus", "Open a folder as a project", "open_project", size=24)
         add.clicked.connect(self.project_requested)
-        actions: dict[QWidget, QWidget] = {self.projects: add, self.chats: self.all_vaults}
+        pin = IconButton("plus", "Pin the question in the message box", "pin_question", size=24)
+        pin.clicked.connect(self.pin_requested)
+        actions: dict[QWidget, QWidget] = {
+            self.pinned: pin,
+            self.projects: add,
+            self.chats: self.all_vaults,
+        }
         for title, empty, view in (
             ("Vault", self._no_notes, self.notes),
+            ("Pinned answers", self._no_pinned, self.pinned),
             ("Projects", self._no_projects, self.projects),
             ("Chats", self._no_chats, self.chats),
         ):
@@ -408,5 +447,5 @@ class Rail(Pane):
 
 def _fit_rows(height: int, least: int) -> int:
     """Return the height of the rows that fit into a height, or of `least` rows if fewer fit."""
-    row = Theme.current().px(28)
+    row = Theme.current().px(_ROW)
     return max(least, height // row) * row

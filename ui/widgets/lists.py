@@ -110,6 +110,7 @@ class Row:
         head: whether the row is a heading, which cannot be chosen.
         is_dim: whether the row is drawn dimmed.
         is_file: whether the text is a file name, which is laid out left to right in any script.
+        is_lit: whether the row is news, so that its icon and the text at its right edge stand out.
     """
 
     text: str
@@ -123,6 +124,7 @@ class Row:
     head: bool = False
     is_dim: bool = False
     is_file: bool = False
+    is_lit: bool = False
 
     def data(self, role: int) -> object:
         """Return the row's data for a Qt item role."""
@@ -210,7 +212,7 @@ class RowDelegate(QStyledItemDelegate):
         theme = Theme.current()
         if row.right:
             painter.setFont(theme.font("caption", numbers=True))
-            painter.setPen(theme.color("text.tertiary"))
+            painter.setPen(theme.color("text.link" if row.is_lit else "text.tertiary"))
             draw_text(
                 painter,
                 inner,
@@ -407,6 +409,6 @@ def elide_path(text: str, path: str, metrics: QFontMetrics, width: int) -> str:
 def _mark(row: Row, is_chosen: bool) -> tuple[str, str]:
     if row.arrow:
         return ("caret-down" if row.arrow == "open" else "caret-right"), "text.tertiary"
-    if is_chosen:
+    if is_chosen or (row.is_lit and not row.is_dim):
         return row.icon, "accent.base"
     return row.icon, "text.tertiary" if row.is_dim else "text.secondary"

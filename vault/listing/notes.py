@@ -200,8 +200,10 @@ def _count_searched(catalog: Catalog, scope: Scope) -> int:
         catalog: the catalog of the index.
         scope: the part of the vault to search.
     """
+    if scope.is_whole:
+        return int(catalog.rows("SELECT count(*) FROM notes")[0][0])
     rows = catalog.rows("SELECT path FROM notes JOIN files ON files.id = file_id")
-    return len(rows) if scope.is_whole else sum(scope.covers(path) for (path,) in rows)
+    return sum(scope.covers(path) for (path,) in rows)
 
 
 def _list_files(catalog: Catalog, chosen: ChosenPassages) -> frozenset[int]:

@@ -101,11 +101,11 @@ def has_notes_to_search(catalog: Catalog, scope: Scope = WHOLE) -> bool:
 def find_files(query: Query, catalog: Catalog, scope: Scope) -> set[int]:
     """Return the ids of the files that match the conditions and times of a query."""
     rows = catalog.rows("SELECT id, path, mtime_ns FROM files WHERE state = 'indexed'")
-    paths = {
-        int(row[0]): str(row[1])
-        for row in rows
-        if (scope.is_whole or scope.covers(row[1])) and _is_in_time(query, row)
-    }
+    if not scope.is_whole:  # compared once, and not for each of many thousand notes
+        rows = [row for row in rows if scope.covers(row[1])]
+    if query.after is not None or query.before is not None:
+        rows = [row for row in rows if _is_in_time(query, row)]
+    paths = {int(row[0]): str(row[1]) for row in rows}
     found = set(paths)
     for clause in query.clauses:
         found &= find_matching(clause, catalog, paths)

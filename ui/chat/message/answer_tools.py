@@ -17,7 +17,7 @@ from ui.widgets.geometry import OUTDENT
 __all__ = ["AnswerTools"]
 
 _ROW = 28
-_Kind = Literal["again", "branch", "label", "saw", "pin", "unpin", "note", "compare"]
+_Kind = Literal["again", "branch", "label", "saw", "pin", "unpin", "note", "compare", "keep"]
 
 
 class AnswerTools(ToolStrip):
@@ -43,6 +43,7 @@ class AnswerTools(ToolStrip):
         self.pin = PinButton("answer")
         self.pin.set_seen(True)
         self.name = IconButton("tag", "Name this answer", size=24)
+        self.keep = IconButton("list-plus", "Pin to the sidebar, and keep it up to date", size=24)
         self.note = IconButton("note", "Save answer as a note", size=24)
         self.saw = make_button(
             ButtonText(
@@ -58,7 +59,7 @@ class AnswerTools(ToolStrip):
         self.about.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
         dress(self.about, "caption", "tertiary", numbers=True)
         self._connect()
-        more = (self.branch, self.pin, self.name, self.note, self.siblings)
+        more = (self.branch, self.pin, self.keep, self.name, self.note, self.siblings)
         self.fill(
             (self.copy, self.again, self.compare, *more),
             (self.saw, self.label, self.about),
@@ -98,7 +99,7 @@ class AnswerTools(ToolStrip):
 
     def _show_text_actions(self) -> None:
         self.copy.setVisible(self._has_text)
-        for tool in (self.pin, self.note):
+        for tool in (self.pin, self.keep, self.note):
             tool.setVisible(self._has_text and bool(self._entry))
 
     def show_pin(self, is_pinned: bool) -> None:
@@ -128,6 +129,7 @@ class AnswerTools(ToolStrip):
         self.compare.clicked.connect(lambda _checked=False: self._wish("compare"))
         self.branch.clicked.connect(lambda _checked=False: self._wish("branch"))
         self.name.clicked.connect(lambda _checked=False: self.label.edit())
+        self.keep.clicked.connect(lambda _checked=False: self._wish("keep"))
         self.note.clicked.connect(lambda _checked=False: self._wish("note"))
         self.pin.chosen.connect(self._wish)
         self.siblings.chosen.connect(

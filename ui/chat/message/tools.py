@@ -337,7 +337,7 @@ class MessageAction:
         kind: `edit`, `again` (regenerate the answer), `continue` (continue an interrupted answer),
             `branch` (fork into a new chat), `select` (show another version), `label`, `saw` (show
             the request), `pin`, `unpin`, `note` (save the answer as a note), `compare` (compare
-            versions) or `ask` (send a message).
+            versions), `keep` (pin to the sidebar) or `ask` (send a message).
         entry: the ID of the message's log entry, or for `select`, the entry ID of the other
             version.
         text: the new text for `edit`, the new label for `label` or the message for `ask`, otherwise
@@ -356,6 +356,7 @@ class MessageAction:
         "unpin",
         "note",
         "compare",
+        "keep",
         "ask",
     ]
     entry: str

@@ -1,0 +1,129 @@
+"""Pinned answers in the sidebar, by mouse and keys: pinned, changed, opened, renamed, removed."""
+
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app.assistant import Assistant
+from chains.cancel import CancelToken
+from tests.support.window.clicks import choose_from_row, click_row, press_enter_on, row_of
+from tests.support.window.window_pages import WindowPage, open_window
+from ui.panels.pinned import PinnedList
+from ui.widgets.lists import ROW, Row
+
+MOVE = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+PIN = "Pin to the sidebar, and keep it up to date"
+TASKS = "# Tasks\n\n- [ ] Mow the lawn 📅 2026-11-27\n- [ ] Dig the beds\n"
+
+
+@pytest.fixture
+def vault(assistant: Assistant, small_vault: Path) -> Path:
+    (small_vault / "Tasks.md").write_text(TASKS)
+    assistant.open_vault(small_vault, remember=False)
+    list(assistant.index(CancelToken()))
+    return small_vault
+
+
+@pytest.fixture
+def window(assistant: Assistant, vault: Path, qtbot: QtBot) -> WindowPage:
+    return open_window(assistant, None, qtbot)
+
+
+def list_of(window: WindowPage) -> PinnedList:
+    return window.view.sidebar.pinned
+
+
+def rows_below(view: PinnedList, parent: QModelIndex) -> list[Row]:
+    model = view.model()
+    return [model.index(row, 0, parent).data(ROW) for row in range(model.rowCount(parent))]
+
+
+def is_filled(view: PinnedList, rows: int) -> bool:
+    return view.isVisible() and view.model().rowCount() == rows
+
+
+def right_of(view: PinnedList, title: str) -> str:
+    found: Row = row_of(view, title).data(ROW)
+    return found.right
+
+
+def test_open_tasks_are_pinned_change_and_are_read_in_the_sidebar(
+    window: WindowPage, vault: Path, qtbot: QtBot
+) -> None:
+    pinned = list_of(window)
+    qtbot.waitUntil(lambda: bool(window.view.sidebar._no_pinned.text()))
+    window.composer.send("open tasks")
+    qtbot.waitUntil(lambda: window.view.transcript.last_answer_entry != "")
+    window.press(PIN)
+    qtbot.waitUntil(pinned.isVisible)
+    assert right_of(pinned, "open tasks") == "2"
+    (vault / "Tasks.md").write_text(TASKS.replace("[ ] Dig", "[x] Dig") + "- [ ] Sow peas\n")
+    qtbot.waitUntil(lambda: right_of(pinned, "open tasks") == "+1 −1  2")
+    said = row_of(pinned, "open tasks").data(Qt.ItemDataRole.AccessibleTextRole)
+    assert "1 new, 1 gone" in said
+    press_enter_on(pinned, "open tasks")
+    parent = row_of(pinned, "open tasks")
+    rows = rows_below(pinned, parent)
+    assert [(row.text, row.icon, row.is_lit) for row in rows] == [
+        ("Sow peas", "plus", True),
+        ("Dig the beds", "minus", True),
+        ("Mow the lawn 📅 2026-11-27", "square", False),
+    ]
+    click_row(pinned, "Sow peas")
+    qtbot.waitUntil(lambda: window.view.note.path == "Tasks.md")
+    qtbot.waitUntil(lambda: window.view.note.find_marked_lines() == (5, 5))
+    press_enter_on(pinned, "open tasks")  # closed: its changes are seen
+    qtbot.waitUntil(lambda: right_of(pinned, "open tasks") == "2")
+
+
+def test_a_question_in_the_message_box_is_pinned_renamed_moved_and_removed_with_undo(
+    window: WindowPage, qtbot: QtBot
+) -> None:
+    pinned = list_of(window)
+    for number, text in enumerate(("tag:start", "barrel litres"), start=1):
+        window.view.composer.set_text(text)
+        window.press_keys("Ctrl+Shift+D")
+        qtbot.waitUntil(partial(is_filled, pinned, number))
+    pinned.setFocus()
+    pinned.setCurrentIndex(row_of(pinned, "barrel litres"))
+    QTest.keyClick(pinned, Qt.Key.Key_Up, MOVE)
+    qtbot.waitUntil(lambda: pinned.model().index(0, 0).data() == "barrel litres")
+    QTest.keyClick(pinned, Qt.Key.Key_F2)
+    editor = QApplication.focusWidget()
+    assert editor is not None
+    QTest.keyClicks(editor, "Water")
+    QTest.keyClick(editor, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: pinned.model().index(0, 0).data() == "Water")
+    pinned.setCurrentIndex(row_of(pinned, "Water"))
+    QTest.keyClick(pinned, Qt.Key.Key_Delete)
+    qtbot.waitUntil(lambda: pinned.model().rowCount() == 1)
+    window.press("Undo")
+    qtbot.waitUntil(lambda: pinned.model().index(0, 0).data() == "Water")
+    choose_from_row(pinned, "Water", "Move down")
+    qtbot.waitUntil(lambda: pinned.model().index(1, 0).data() == "Water")
+
+
+def test_a_new_day_and_a_folder_that_is_away_are_seen(
+    window: WindowPage, assistant: Assistant, vault: Path, tmp_path: Path, qtbot: QtBot
+) -> None:
+    pinned, now = list_of(window), [datetime(2026, 11, 27, 12, tzinfo=UTC)]
+    assistant.pinned.clock = lambda: now[0]
+    controller = window.view.controllers.pinned
+    controller.check_day()
+    window.view.composer.set_text("Which tasks are overdue?")
+    controller.pin_question()
+    qtbot.waitUntil(pinned.isVisible)
+    assert right_of(pinned, "Which tasks are overdue?") == "0"
+    now[0] += timedelta(days=1)
+    controller.midnight.timeout.emit()
+    qtbot.waitUntil(lambda: right_of(pinned, "Which tasks are overdue?") == "+1  1")
+    vault.rename(tmp_path / "unplugged")
+    controller.refresh()
+    qtbot.waitUntil(lambda: bool(row_of(pinned, "Which tasks are overdue?").data(ROW).problem))
+    assert right_of(pinned, "Which tasks are overdue?") == "+1  1"

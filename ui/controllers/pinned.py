@@ -1,0 +1,177 @@
+"""Keep the pinned answers in the sidebar up to date, and let the user pin and change them."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Final
+
+from PySide6.QtCore import QTimer
+
+from app.errors import describe
+from app.pinned.answer import PinnedAnswer
+from app.pinned.answers import ShownAnswer, measure_wait_for_midnight
+from app.pinned.changes import RowChanges
+from ui.chat.message.tools import MessageAction
+from ui.controllers.session import ChatController, Collaborators, SessionController
+from ui.controllers.vault import VaultController
+from ui.tasks import LatestOnly
+from ui.widgets.buttons import ButtonText
+
+__all__ = ["PinnedController"]
+
+_PAUSE_MS: Final = 200
+_UNDO: Final = ButtonText("Undo", "Put the pinned answer back into the sidebar")
+_SHOW: Final = ButtonText("Show it", "Open the pinned answer in the sidebar")
+_NOTHING: Final = "Type a question or a search into the message box first, then pin it."
+_PINNED: Final = "Pinned to the sidebar. It is found again when your notes change."
+
+
+class PinnedController(ChatController):
+    """Fills the list of pinned answers in the sidebar.
+
+    They are found again when the index has changed, and when a new day begins. What has changed is
+    lit until the user has opened and closed the answer.
+    """
+
+    def __init__(
+        self, shared: Collaborators, session: SessionController, vault: VaultController
+    ) -> None:
+        super().__init__(shared, session)
+        self._list = self._frame.sidebar.pinned
+        self._lit: dict[str, RowChanges] = {}
+        self._to_select = ""
+        self._reads = LatestOnly(self._runner, 0, self)
+        self._finds = LatestOnly(self._runner, _PAUSE_MS, self)
+        for calls in (self._reads, self._finds):  # apart, so that no read takes a find's place
+            calls.answered.connect(self._on_read)
+            calls.failed.connect(self._on_unreadable)
+        self._day = ""
+        self.midnight = QTimer(self)
+        self.midnight.setSingleShot(True)
+        self.midnight.timeout.connect(self.check_day)
+        for changed in (vault.indexed, vault.lost, vault.watch.failed):
+            changed.connect(self.refresh)
+        vault.opened.connect(self._on_vault_opened)
+        self._frame.transcript.maker.action_requested.connect(self._on_action)
+        self._frame.sidebar.pin_requested.connect(self.pin_question)
+        self._connect_list()
+
+    def refresh(self) -> None:
+        """Find all pinned answers again."""
+        if self._assistant.vault is not None:
+            self._finds.ask(self._assistant.pinned.refresh)
+
+    def check_day(self) -> None:
+        """Find all pinned answers again if another day has begun since the last check."""
+        now = self._assistant.pinned.clock()
+        day, before = now.date().isoformat(), self._day
+        self._day = day
+        if before and before != day:
+            self.refresh()
+        self.midnight.start(int(measure_wait_for_midnight(now) * 1_000))
+
+    def pin_question(self) -> None:
+        """Pin the question or search in the message box, or else the last answer."""
+        text, project = self._frame.composer.text().strip(), self._session.project
+        entry = self._frame.transcript.last_answer_entry
+        if text:
+            self._pin(partial(self._assistant.pinned.add, text, project=project))
+        elif entry and self._session.session is not None:
+            self._pin_answer(self._session.session, entry)
+        else:
+            self._frame.composer.setFocus()
+            self._frame.notifier.toast(_NOTHING)
+
+    def _connect_list(self) -> None:
+        pinned, shown = self._assistant.pinned, self._list
+        shown.opened.connect(self._on_opened)
+        shown.closed.connect(self._on_closed)
+        shown.line_chosen.connect(self._on_line_chosen)
+        shown.remove_requested.connect(self._remove)
+        shown.rename_requested.connect(lambda id, title: self._start(pinned.rename, id, title))
+        shown.move_requested.connect(lambda id, place: self._start(pinned.move, id, place))
+        shown.refresh_requested.connect(lambda id: self._start(pinned.refresh, [id]))
+
+    def _on_vault_opened(self) -> None:
+        self._lit.clear()
+        self.check_day()
+        self._reads.ask(self._assistant.pinned.list, now=True)
+
+    def _on_action(self, action: MessageAction) -> None:
+        if action.kind == "keep" and self._session.session is not None:
+            self._pin_answer(self._session.session, action.entry)
+
+    def _pin_answer(self, session: str, entry: str) -> None:
+        self._pin(partial(self._assistant.pinned.add_answer, session, entry))
+
+    def _pin(self, add: Callable[[], ShownAnswer]) -> None:
+        task = self._runner.call(add)
+        task.yielded.connect(self._on_pinned)
+        task.failed.connect(self._on_failed)
+        task.start()
+
+    def _on_pinned(self, added: ShownAnswer) -> None:
+        self._to_select = added.answer.id
+        self._reload()
+        show = partial(self._show_answer, added.answer.id)
+        self._frame.notifier.toast(_PINNED, (_SHOW, show))
+
+    def _show_answer(self, id: str) -> None:
+        self._frame.columns.show_sidebar()
+        self._list.open(id)
+        self._list.setFocus()
+
+    def _remove(self, id: str) -> None:
+        task = self._runner.call(partial(self._assistant.pinned.remove, id))
+        task.yielded.connect(self._on_removed)
+        task.failed.connect(self._on_failed)
+        task.start()
+
+    def _on_removed(self, removed: tuple[PinnedAnswer, int]) -> None:
+        self._reload()
+        answer, place = removed
+        undo = partial(self._start, self._assistant.pinned.restore, answer, place)
+        self._frame.notifier.toast(f"“{answer.title}” was removed.", (_UNDO, undo))
+
+    def _on_opened(self, id: str) -> None:
+        """Take the changes of an answer as seen, and keep them lit until it is closed."""
+        if (shown := self._list.find_answer(id)) is not None:
+            self._lit[id] = shown.changes
+            self._runner.call(partial(self._assistant.pinned.look, id)).start()
+
+    def _on_closed(self, id: str) -> None:
+        self._lit.pop(id, None)
+        self._start(self._assistant.pinned.look, id)
+
+    def _on_line_chosen(self, path: str, line: int) -> None:
+        self._frame.navigation.show_note(path, line, line)
+
+    def _start(self, act: Callable[..., object], *args: object) -> None:
+        task = self._runner.call(partial(act, *args))
+        task.yielded.connect(lambda _result: self._reload())
+        task.failed.connect(self._on_failed)
+        task.start()
+
+    def _reload(self) -> None:
+        if self._assistant.vault is not None:
+            self._reads.ask(self._assistant.pinned.list, now=True)
+
+    def _on_read(self, answers: Sequence[ShownAnswer]) -> None:
+        sidebar = self._frame.sidebar
+        if not answers and self._list.hasFocus():
+            self._frame.composer.setFocus()  # the list is hidden when it is empty
+        sidebar.show_pinned([self._keep_lit(shown) for shown in answers])
+        if self._to_select:
+            self._list.select(self._to_select)
+            self._to_select = ""
+
+    def _keep_lit(self, shown: ShownAnswer) -> ShownAnswer:
+        """Return an answer that is open with what was new when it was opened."""
+        lit = self._lit.get(shown.answer.id)
+        return shown if lit is None or shown.changes.mark else replace(shown, changes=lit)
+
+    def _on_unreadable(self, error: Exception) -> None:
+        self._frame.sidebar.show_pinned((), describe(error).message)
+
+    def _on_failed(self, error: Exception) -> None:
+        self._frame.notifier.toast(describe(error).message)

@@ -1,0 +1,355 @@
+"""The pinned answers in the sidebar: a row for each, which opens into the rows of the answer."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import (
+    QAbstractItemModel,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QSignalBlocker,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QAbstractItemDelegate, QAbstractItemView, QMenu, QWidget
+
+from ui.widgets.controls import one_line
+from ui.widgets.formatting import count, plural
+from ui.widgets.lists import FitTree, Row, RowDelegate
+from vault.notes.text.markup import remove_markup
+
+if TYPE_CHECKING:
+    from app.pinned.answer import AnswerRow
+    from app.pinned.answers import ShownAnswer
+
+__all__ = ["PinnedList", "PinnedListModel"]
+
+Index = QModelIndex | QPersistentModelIndex
+_MOST_SHOWN: Final = 200
+# What begins a line of a list, a task or a quotation.
+_LEAD: Final = re.compile(r"(?:>\s*)*(?:(?:[-*+]|\d{1,3}[.)])\s+)?(?P<box>\[.\]\s+)?")
+_TOP: Final = 0
+
+
+@dataclass(frozen=True)
+class _Line:
+    """A row of a pinned answer, as it is drawn."""
+
+    row: Row
+    path: str = ""
+    line: int = 0
+
+
+@dataclass(frozen=True)
+class _Card:
+    """A pinned answer with the lines below it."""
+
+    shown: "ShownAnswer"
+    lines: tuple[_Line, ...]
+
+    @property
+    def id(self) -> str:
+        """The id of the pinned answer."""
+        return self.shown.answer.id
+
+
+class PinnedListModel(QAbstractItemModel):
+    """A Qt model of pinned answers with the rows of each.
+
+    Emits `renamed` with the id of a pinned answer and the title that the user typed.
+    """
+
+    renamed = Signal(str, str)
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._cards: tuple[_Card, ...] = ()
+        self._open: set[str] = set()
+
+    def set_answers(self, answers: "Sequence[ShownAnswer]") -> None:
+        """Replace all pinned answers."""
+        self.beginResetModel()
+        self._cards = tuple(_Card(shown, tuple(_list_lines(shown))) for shown in answers)
+        self.endResetModel()
+
+    def set_open(self, index: Index, is_open: bool) -> None:
+        """Set whether a pinned answer is drawn as open."""
+        if (card := self.card(index)) is not None:
+            (self._open.add if is_open else self._open.discard)(card.id)
+            self.dataChanged.emit(index, index)
+
+    def card(self, index: Index) -> "_Card | None":
+        """Return the pinned answer in a row, or None for any other row."""
+        is_card = index.isValid() and index.internalId() == _TOP
+        return self._cards[index.row()] if is_card else None
+
+    def line(self, index: Index) -> "_Line | None":
+        """Return the line of an answer in a row, or None for any other row."""
+        is_line = index.isValid() and index.internalId() != _TOP
+        return self._cards[index.internalId() - 1].lines[index.row()] if is_line else None
+
+    def find(self, id: str) -> QModelIndex:
+        """Return the index of a pinned answer, or an invalid index if it is not listed."""
+        place = next((at for at, card in enumerate(self._cards) if card.id == id), -1)
+        return self.index(place, 0) if place >= 0 else QModelIndex()
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
+        """Return the number of pinned answers, or of the rows of one."""
+        if not parent.isValid():
+            return len(self._cards)
+        card = self.card(parent)
+        return 0 if card is None else len(card.lines)
+
+    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
+        """Return the number of columns, which is always 1."""
+        return 1
+
+    def index(self, row: int, column: int, parent: Index = QModelIndex()) -> QModelIndex:  # noqa: B008
+        """Return the index of a row, or an invalid index if there is no such row."""
+        if not 0 <= row < self.rowCount(parent):
+            return QModelIndex()
+        return self.createIndex(row, column, parent.row() + 1 if parent.isValid() else _TOP)
+
+    def parent(self, child: Index = QModelIndex()) -> QModelIndex:  # type: ignore[override]  # noqa: B008
+        """Return the index of the pinned answer to which a row belongs."""
+        if not child.isValid() or child.internalId() == _TOP:
+            return QModelIndex()
+        return self.createIndex(child.internalId() - 1, 0, _TOP)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
+        """Return the data of a row for a Qt item role."""
+        if (card := self.card(index)) is not None:
+            if role == Qt.ItemDataRole.EditRole:
+                return card.shown.answer.title
+            return _build_row(card.shown, is_open=card.id in self._open).data(role)
+        line = self.line(index)
+        return None if line is None else line.row.data(role)
+
+    def setData(self, index: Index, value: object, role: int = Qt.ItemDataRole.EditRole) -> bool:
+        """Emit `renamed` with the typed title. The receiver must rename the pinned answer."""
+        card, title = self.card(index), one_line(str(value)).strip()
+        if role != Qt.ItemDataRole.EditRole or card is None:
+            return False
+        if title != card.shown.answer.title:
+            self.renamed.emit(card.id, title)
+        return True
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        """Return the flags of a row. The title of a pinned answer can be edited."""
+        flags = super().flags(index)
+        return flags if self.card(index) is None else flags | Qt.ItemFlag.ItemIsEditable
+
+
+class PinnedList(FitTree):
+    """The list of pinned answers. Enter or a click opens one, F2 renames it, Delete removes it.
+
+    Ctrl+Shift+Up and Ctrl+Shift+Down move it.
+
+    Signals:
+        opened, closed: emitted with the id of a pinned answer that the user has opened or closed,
+            whose changes are seen now.
+        line_chosen: emitted with the path and the line of a row that the user opens.
+        rename_requested: emitted with the id and the new title.
+        remove_requested: emitted with the id of a pinned answer to remove.
+        move_requested: emitted with the id and the new place in the list.
+        refresh_requested: emitted with the id of a pinned answer to find again.
+        ask_requested: emitted with the id of a model's answer whose question is asked again.
+    """
+
+    opened = Signal(str)
+    closed = Signal(str)
+    line_chosen = Signal(str, int)
+    rename_requested = Signal(str, str)
+    remove_requested = Signal(str)
+    move_requested = Signal(str, int)
+    refresh_requested = Signal(str)
+    ask_requested = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__("Pinned answers", parent)
+        self._model = PinnedListModel(self)
+        self.setItemDelegate(RowDelegate(self))
+        self.setModel(self._model)
+        self.expanded.connect(self._on_expanded)
+        self.collapsed.connect(self._on_collapsed)
+        self.chosen.connect(self._on_chosen)
+        self.menu_wanted.connect(self._on_menu_wanted)
+        # Queued, because the list is reloaded while the editor is still being closed.
+        self._model.renamed.connect(self.rename_requested, Qt.ConnectionType.QueuedConnection)
+
+    def set_answers(self, answers: "Sequence[ShownAnswer]") -> None:
+        """Replace the list. What is open stays open, and the current row stays current."""
+        current, opened = self._find_current(), self.list_open()
+        scrolled = self.verticalScrollBar().value()
+        self._model.set_answers(answers)
+        with QSignalBlocker(self):  # they were opened before
+            for id in opened:
+                if (index := self._model.find(id)).isValid():
+                    self.expand(index)
+        if current and (index := self._model.find(current)).isValid():
+            self.setCurrentIndex(index)
+        self.fit()
+        self.verticalScrollBar().setValue(scrolled)
+
+    def find_answer(self, id: str) -> "ShownAnswer | None":
+        """Return a pinned answer as it is shown, or None if it is not listed."""
+        card = self._model.card(self._model.find(id))
+        return None if card is None else card.shown
+
+    def open(self, id: str) -> None:
+        """Open a pinned answer, and make it the current row."""
+        if (index := self._model.find(id)).isValid():
+            self.setCurrentIndex(index)
+            self.expand(index)
+
+    def list_open(self) -> list[str]:
+        """Return the ids of the pinned answers that are open."""
+        model = self._model
+        indexes = [model.index(row, 0) for row in range(model.rowCount())]
+        cards = [model.card(index) for index in indexes if self.isExpanded(index)]
+        return [card.id for card in cards if card is not None]
+
+    def select(self, id: str) -> None:
+        """Make a pinned answer the current row."""
+        if (index := self._model.find(id)).isValid():
+            self.setCurrentIndex(index)
+
+    def closeEditor(self, editor: QWidget, hint: QAbstractItemDelegate.EndEditHint) -> None:
+        """Close the title editor, and return the focus to the list."""
+        super().closeEditor(editor, hint)
+        self.setFocus()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Rename, remove or move the current pinned answer, or open what the current row shows."""
+        index, key = self.currentIndex(), event.key()
+        card = self._model.card(index)
+        if self.state() == QAbstractItemView.State.EditingState:
+            event.accept()
+        elif card is not None and key == Qt.Key.Key_F2:
+            self.edit(index)
+        elif card is not None and key == Qt.Key.Key_Delete:
+            self.remove_requested.emit(card.id)
+        elif card is not None and _is_moving(event):
+            step = -1 if key == Qt.Key.Key_Up else 1
+            self.move_requested.emit(card.id, index.row() + step)
+        else:
+            super().keyPressEvent(event)
+
+    def _find_current(self) -> str:
+        index = self.currentIndex()
+        card = self._model.card(index) or self._model.card(index.parent())
+        return "" if card is None else card.id
+
+    def _on_expanded(self, index: QModelIndex) -> None:
+        self._model.set_open(index, True)
+        if (card := self._model.card(index)) is not None:
+            self.opened.emit(card.id)
+
+    def _on_collapsed(self, index: QModelIndex) -> None:
+        self._model.set_open(index, False)
+        if (card := self._model.card(index)) is not None:
+            self.closed.emit(card.id)
+
+    def _on_chosen(self, index: QModelIndex) -> None:
+        line = self._model.line(index)
+        if line is not None and line.path:
+            self.line_chosen.emit(line.path, line.line)
+
+    def _on_menu_wanted(self, index: QModelIndex, menu: QMenu) -> None:
+        card = self._model.card(index) or self._model.card(index.parent())
+        if card is None:
+            return
+        place, id = self._model.find(card.id), card.id
+        if card.shown.answer.kind == "model":
+            menu.addAction("Ask again and compare", lambda: self.ask_requested.emit(id))
+        menu.addAction("Find it again", lambda: self.refresh_requested.emit(id))
+        rename = menu.addAction("Rename", lambda: self.edit(place))
+        rename.setShortcut("F2")
+        up = menu.addAction("Move up", lambda: self.move_requested.emit(id, place.row() - 1))
+        up.setShortcut("Ctrl+Shift+Up")
+        up.setEnabled(place.row() > 0)
+        down = menu.addAction("Move down", lambda: self.move_requested.emit(id, place.row() + 1))
+        down.setShortcut("Ctrl+Shift+Down")
+        down.setEnabled(place.row() + 1 < self._model.rowCount())
+        remove = menu.addAction("Remove", lambda: self.remove_requested.emit(id))
+        remove.setShortcut("Del")
+
+
+def _is_moving(event: QKeyEvent) -> bool:
+    both = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+    is_held = event.modifiers() & both == both
+    return is_held and event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down)
+
+
+def _build_row(shown: "ShownAnswer", *, is_open: bool) -> Row:
+    answer, mark = shown.answer, shown.changes.mark
+    total = count(answer.total) if answer.kind != "model" else ""
+    summary = answer.summary
+    said = (answer.title, summary, shown.changes.sentence, shown.problem)
+    return Row(
+        one_line(answer.title),
+        right="  ".join(filter(None, (mark, total))),
+        problem=shown.problem,
+        tip="\n".join(filter(None, (answer.question, summary, shown.changes.sentence))),
+        name=", ".join(filter(None, said)),
+        arrow="open" if is_open else "closed",
+        is_lit=bool(mark),
+    )
+
+
+def _list_lines(shown: "ShownAnswer") -> "list[_Line]":
+    """Return the lines below a pinned answer: what is new, changed and gone first."""
+    answer, changes = shown.answer, shown.changes
+    if answer.kind == "model":
+        return _list_source_lines(shown)
+    edited = {one.after: one.before for one in changes.changed}
+    lit = {*changes.new, *edited}
+    lines = [_make_line(row, "plus", "new") for row in changes.new]
+    for row, before in edited.items():
+        lines.append(_make_line(row, "pencil-simple", f"changed, before: {before.shown}"))
+    lines += [_make_line(row, "minus", "gone", is_gone=True) for row in changes.gone]
+    same = [_make_line(row, "", "") for row in answer.rows if row not in lit]
+    shown_lines = [*lines, *same][:_MOST_SHOWN]
+    left = len(changes.gone) + answer.total - len(shown_lines)
+    if not shown_lines:
+        return [_Line(Row(answer.summary or "Nothing now.", depth=1, head=True))]
+    if left > 0:
+        shown_lines.append(_Line(Row(f"{count(left)} more", depth=1, head=True)))
+    return shown_lines
+
+
+def _list_source_lines(shown: "ShownAnswer") -> "list[_Line]":
+    """Return the lines that changed in the sources of a model's answer, below each source."""
+    answer = shown.answer
+    if not answer.rows:
+        sources = 0 if answer.answer is None else answer.answer.sources
+        text = f"None of its {plural(sources, 'source')} changed."
+        return [_Line(Row(text, depth=1, head=True))]
+    lines = [_Line(Row(answer.summary, depth=1, head=True))]
+    for row in answer.rows:
+        lines.append(_Line(Row(one_line(row.title), "file-text", depth=1, tip=row.path), row.path))
+        for line in row.text.split("\n"):
+            if line.startswith(("+", "-")) and not line.startswith(("+++", "---")):
+                icon, said = ("plus", "new") if line[0] == "+" else ("minus", "gone")
+                text = one_line(line[1:]).strip()
+                made = Row(text, icon, depth=2, name=f"{said}: {text}", is_lit=True)
+                lines += [_Line(made, row.path)] if text else []
+    return lines[:_MOST_SHOWN]
+
+
+def _make_line(row: "AnswerRow", icon: str, said: str, *, is_gone: bool = False) -> _Line:
+    lead = _LEAD.match(one_line(row.shown))
+    is_task = lead is not None and lead["box"] is not None
+    text = remove_markup(one_line(row.shown)[lead.end() if lead else 0 :]).strip() or row.title
+    if row.is_note and (row.values or row.title not in text):
+        text = f"{row.title}: {text}"
+    where = f"{row.path}, line {row.line}"
+    tip = f"{where}\n{said[0].upper()}{said[1:]}" if said else where
+    name = ", ".join(filter(None, (text, row.title, said)))
+    shown_icon = icon or ("square" if is_task else "file-text")
+    made = Row(text, shown_icon, tip=tip, name=name, depth=1, is_dim=is_gone, is_lit=bool(icon))
+    return _Line(made, "" if is_gone else row.path, row.line)
