@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 __all__ = ["Rail", "RowButton", "SearchScope", "Sidebar"]
 
 _HEAD, _BELOW = 36, 8
-_SHORTEST_CHATS, _ROW = 84, 28
+_SHORTEST_CHATS, _ROW = 80, 28
 _LEAST = 2 * _ROW + _SHORTEST_CHATS
 _NO_FOLDER = "No folder is open. Choose one above."
 _OTHER_CHATS = "No chats without a folder. The button above shows the others."
@@ -134,7 +134,13 @@ class Sidebar(Pane):
         self.notes.setVisible(has_files)
         self._share_height()
 
-<<<<<<< HEAD
+    def show_pinned(self, answers: "Sequence[ShownAnswer]", problem: str = "") -> None:
+        """Replace the pinned answers, or show why they cannot be read."""
+        self.pinned.set_answers(answers)
+        self._no_pinned.setText(problem or ("" if answers else _NO_PINNED))
+        self.pinned.setVisible(bool(answers))
+        self._share_height()
+
     def show_projects(
         self,
         projects: "Sequence[Project]",
@@ -147,18 +153,6 @@ class Sidebar(Pane):
         """
         self.projects.set_projects(projects, chats, running)
         self.chats.set_projects(projects)
-=======
-    def show_pinned(self, answers: "Sequence[ShownAnswer]", problem: str = "") -> None:
-        """Replace the pinned answers, or show why they cannot be read."""
-        self.pinned.set_answers(answers)
-        self._no_pinned.setText(problem or ("" if answers else _NO_PINNED))
-        self.pinned.setVisible(bool(answers))
-        self._share_height()
-
-    def show_projects(self, projects: "Sequence[Project]", current: str | None) -> None:
-        """Replace the listed projects, and select the project of the open chat."""
-        self.projects.set_projects(projects, current)
->>>>>>> 1a1462cf (Add pinned answers to the sidebar of the window)
         self._no_projects.setText(_NO_PROJECTS)
         self._no_projects.setVisible(not projects)
         self.projects.setVisible(bool(projects))
