@@ -8,7 +8,7 @@ older half is removed.
 import json
 import logging
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from pathlib import Path
 from secrets import token_hex
@@ -19,11 +19,26 @@ from app.line_file import LineFile, describe_failure
 from chains.errors import LedgerFailed
 from chains.ledger import OutgoingCall
 
-__all__ = ["Ledger"]
+__all__ = ["Ledger", "RecordedCall"]
 
 MAX_BYTES: Final = 4_000_000
 
 _log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class RecordedCall:
+    """A call in the ledger, with its result.
+
+    Attributes:
+        at: when the call was recorded, in ISO 8601 and UTC.
+        call: the call, with the token count of its result if the service reported one.
+        bytes_in: the number of received bytes, or None if no result was recorded.
+    """
+
+    at: str
+    call: OutgoingCall
+    bytes_in: int | None
 
 
 class Ledger:
@@ -61,6 +76,10 @@ class Ledger:
         """
         with storage_errors(self._file.path), self._file.hold_lock():
             return _join_results(self._file.read())
+
+    def list_records(self) -> list[RecordedCall]:
+        """Return the recorded calls as `list_calls` does, but as values."""
+        return [_read_record(call) for call in self.list_calls()]
 
     def add_result(self, id: str, bytes_in: int, tokens: int | None) -> None:
         """Add the result of an outgoing call to the ledger. Failures are only logged.
@@ -102,6 +121,12 @@ class LedgerRecord:
     def finish(self, bytes_in: int, tokens: int | None = None) -> None:
         """Add the call's result to the ledger. See `chains.ledger.OpenRecord`."""
         self._ledger.add_result(self._id, bytes_in, tokens)
+
+
+def _read_record(line: Mapping[str, Any]) -> RecordedCall:
+    given = {field.name: line[field.name] for field in fields(OutgoingCall)}
+    given |= {"bytes_out": line["bytes_out"] or 0, "notes": tuple(line["notes"])}
+    return RecordedCall(line["at"], OutgoingCall(**given), line["bytes_in"])
 
 
 def _join_results(lines: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:

@@ -1,7 +1,7 @@
 """The events and the result of a turn."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 if TYPE_CHECKING:  # a search reports progress without loading the rest
@@ -252,6 +252,39 @@ class Usage:
 
 
 @dataclass(frozen=True)
+class EditedNote:
+    """The net change of one note in a run of edits.
+
+    Attributes:
+        path: the path of the note after the edits.
+        old_path: the path before the edits if the note was moved, otherwise None.
+        is_new: whether the note was created.
+        diff: the change as a unified diff.
+    """
+
+    path: str
+    old_path: str | None
+    is_new: bool
+    diff: str
+
+
+@dataclass(frozen=True)
+class RunEdits:
+    """The notes that a run of edits changed, such as the edits of a turn.
+
+    Attributes:
+        run: the id for undoing the edits.
+    """
+
+    run: str
+    notes: tuple[EditedNote, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the changes as a JSON-serializable dict."""
+        return {"run": self.run, "notes": [asdict(note) for note in self.notes]}
+
+
+@dataclass(frozen=True)
 class AskResult:
     """The result of a turn, which `strata ask --json` prints.
 
@@ -265,8 +298,7 @@ class AskResult:
         read_whole: the cost of reading long attachments in full by map-reduce, or None if none was
             read.
         searched: the search query, or None if it was the user message itself.
-        edits: the id for undoing the turn's edits, and the net change of each note. None if nothing
-            was changed.
+        edits: the changes of notes in the turn, or None if nothing was changed.
         applied_filter: the filter of a list, as a query, in words and part by part, or None for
             other answers.
     """
@@ -281,7 +313,7 @@ class AskResult:
     context: Mapping[str, Any]
     read_whole: Mapping[str, Any] | None = None
     searched: str | None = None
-    edits: Mapping[str, Any] | None = None
+    edits: RunEdits | None = None
     applied_filter: Mapping[str, object] | None = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -312,7 +344,7 @@ class AskResult:
             **({} if self.searched is None else {"searched": self.searched}),
             **({} if self.applied_filter is None else {"filter": dict(self.applied_filter)}),
             **({"by": list(answer.searched_by)} if answer.searched_by else {}),
-            **({} if self.edits is None else {"edits": dict(self.edits)}),
+            **({} if self.edits is None else {"edits": self.edits.to_dict()}),
         }
 
 

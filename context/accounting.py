@@ -1,8 +1,8 @@
 """Build the context report of a request."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from context.assemble.attachments import LOSSES, find_loss
 from context.assemble.inputs import HistoryPolicy
@@ -24,6 +24,7 @@ from context.messages import thaw
 from context.offload import Offloaded, read_stub
 from context.report.layer_parts import list_layer_parts
 from context.report.report import (
+    Compaction,
     ContextReport,
     LayerUse,
     LeftOut,
@@ -154,21 +155,24 @@ def _summarise_trim(request: Request) -> TrimSummary | None:
     )
 
 
-def _list_compactions(transforms: Sequence[TransformEntry]) -> Iterator[dict[str, object]]:
+def _list_compactions(transforms: Sequence[TransformEntry]) -> Iterator[Compaction]:
     edited = find_edited_summaries(transforms)
     for transform in transforms:
-        applied = [op for op in transform.patch if op.get("op") == "compaction_apply"]
+        applied: list[Mapping[str, Any]] = [
+            op for op in transform.patch if op.get("op") == "compaction_apply"
+        ]
         if not applied and transform.transformer_name == COMPACTION:
             applied = [{}]  # the compaction cleared old results, and needed no summary
         for op in applied:
-            yield {
-                "entry": transform.id,
-                "first_kept_entry": op.get("firstKeptEntryId"),
-                "before_tokens": op.get("tokensBefore"),
-                "after_tokens": edited.get(transform.id, op).get("tokensAfter"),
-                "by": op.get("by", "none"),
-                "edited": transform.id in edited or op.get("edited") is True,
-            }
+            edit: Mapping[str, Any] = edited.get(transform.id, op)
+            yield Compaction(
+                entry=transform.id,
+                first_kept_entry=op.get("firstKeptEntryId"),
+                before_tokens=op.get("tokensBefore"),
+                after_tokens=edit.get("tokensAfter"),
+                by=op.get("by", "none"),
+                edited=transform.id in edited or op.get("edited") is True,
+            )
 
 
 def _list_offloaded(draft: RequestDraft) -> Iterator[Offloaded]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
         TranscriptItem,
     )
     from chains.citations.check import Citation
-    from chains.events import AskResult
+    from chains.events import AskResult, RunEdits
     from chains.turn_answer import ToolStep, TurnAnswer
     from vault.indexing.indexer import IndexReport
     from vault.search.related import RelatedNote
@@ -219,13 +219,13 @@ def _describe_source(cited: "Citation") -> str:
     return f"{line}: {sentence}" if sentence else line
 
 
-def list_edits(edits: Mapping[str, Any]) -> Iterator[str]:
+def list_edits(edits: "RunEdits") -> Iterator[str]:
     """List the notes that were changed in a turn, and explain how to undo the changes."""
     yield from ("", "Changed notes:")
-    for note in edits["notes"]:
-        was = f" (was {escape_text(note['old_path'])})" if note["old_path"] else ""
-        yield f"  {escape_text(note['path'])}{' (new)' if note['is_new'] else was}"
-    yield f"Undo with: strata undo --run {edits['run']}"
+    for note in edits.notes:
+        was = f" (was {escape_text(note.old_path)})" if note.old_path else ""
+        yield f"  {escape_text(note.path)}{' (new)' if note.is_new else was}"
+    yield f"Undo with: strata undo --run {edits.run}"
 
 
 def _fill(context: Mapping[str, Any]) -> str:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from app.config.settings_file import SettingsStore
 from app.library.open_vault import OpenVault
+from chains.events import EditedNote, RunEdits
 from chains.tool import Tool
 from vault.edits.journal import EditJournal, EditRun
 from vault.errors import EditFailed, EditRefused, NoteExcluded, UndoRefused, VaultError
@@ -127,11 +128,11 @@ class NoteEdits:
             _log.warning("The journal of edits cannot be read: %s", error)
             return {}
 
-    def describe_run(self, session: str) -> dict[str, Any] | None:
+    def describe_run(self, session: str) -> RunEdits | None:
         """Return the changes that a chat's last edit run made to each note.
 
-        An edit run is a group of edits, such as those of one turn. The result can be written as
-        JSON. It is None if the edit run changed nothing.
+        An edit run is a group of edits, such as those of one turn. The result is None if the edit
+        run changed nothing.
         """
         with self._lock:
             run = self._runs.get(session)
@@ -152,30 +153,30 @@ class NoteEdits:
             _log.warning("The changes of the run %s cannot be told: %s", run.id, error)
             return None
 
-    def describe_last_run(self, session: str) -> dict[str, Any] | None:
+    def describe_last_run(self, session: str) -> RunEdits | None:
         """Return the changes of a chat's last edit run, ignoring edit runs that were undone.
 
-        An edit run is a group of edits, such as those of one turn. The result can be written as
-        JSON. It is None if there is no such edit run, or if it changed nothing.
+        An edit run is a group of edits, such as those of one turn. The result is None if there is
+        no such edit run, or if it changed nothing.
         """
         try:
             return self._describe(self._history.find_last_run(session))
         except UndoRefused:
             return None
 
-    def _describe(self, run: str) -> dict[str, Any] | None:
+    def _describe(self, run: str) -> RunEdits | None:
         if not (changes := self._list_changes(run)):
             return None
-        notes = [
-            {
-                "path": printable(change.path),
-                "old_path": printable(change.old_path) or None,
-                "is_new": change.before is None,
-                "diff": change.diff,
-            }
+        notes = (
+            EditedNote(
+                path=printable(change.path),
+                old_path=printable(change.old_path) or None,
+                is_new=change.before is None,
+                diff=change.diff,
+            )
             for change in changes
-        ]
-        return {"run": run, "notes": notes}
+        )
+        return RunEdits(run, tuple(notes))
 
     def undo(
         self, *, run: str | None = None, edit: str | None = None, session: str | None = None

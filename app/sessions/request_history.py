@@ -3,7 +3,7 @@
 import json
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any, Final
@@ -26,6 +26,8 @@ from chains.turn_answer import ToolStep
 from context.assemble.request import Request
 from context.history.turns import list_turns
 from context.log.entries import EphemeralEntry, LeafEntry, MessageEntry
+from context.report.reader import read_report
+from context.report.report import ContextReport
 from vault.access import read_allowed
 from vault.errors import VaultError
 from vault.vault import Vault
@@ -232,6 +234,37 @@ def _list_own_edits(steps: Sequence[ToolStep]) -> Iterator[OwnEdit]:
             yield OwnEdit(given["path"], given.get("old", ""), given.get("new", ""))
         elif step.name == "move_note":
             yield OwnEdit(given["path"], to=given.get("to", ""))
+
+
+@dataclass(frozen=True)
+class ShownRequest:
+    """A request with its report, for the window.
+
+    Attributes:
+        counted: the tokens of the request and how many of them were cached, as the provider
+            reported them, or None.
+        is_rebuilt: whether the request was built anew from the log.
+        body: the request in the stored form, or None if it was not asked for.
+        wire: the JSON that was sent to the provider, or None.
+    """
+
+    report: ContextReport
+    counted: tuple[int, int] | None = None
+    is_rebuilt: bool = False
+    body: object = None
+    wire: object = None
+
+    @classmethod
+    def read(cls, data: Mapping[str, Any]) -> "ShownRequest":
+        """Read a request from the report of a preview, of a turn or of the last request."""
+        counted = data.get("counted")
+        return cls(
+            read_report(data),
+            None if not counted else (counted["prompt_tokens"], counted["cached_tokens"]),
+            data.get("rebuilt", False),
+            data.get("request_body"),
+            data.get("wire"),
+        )
 
 
 def describe_request(prepared: Request, chat: Session | None, full: bool) -> dict[str, Any]:

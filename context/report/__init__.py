@@ -3,10 +3,12 @@
     RequestDraft ─ layer_parts ─→ LayerPart ─┐
     draft, guard's steps, cached prefix ─────┴─ context.accounting ─→ ContextReport
     ContextReport ─ to_dict ─→ JSON ─ markdown ─→ Markdown for people
+                  ←─ reader ───┘
 
     report       `ContextReport` and its rows: layers, segments, `LeftOut`, `Prefix`, pins
     layer_parts  the parts of T, L1 and L4: tools, instructions, turns
     markdown     Markdown for a report and for its request, from their JSON
+    reader       read a report from its JSON
     warnings     a sentence for each attachment that is not sent whole
 
 This package holds values and texts only. `context.accounting.make_report` builds a report. A
@@ -18,4 +20,4 @@ A stored report is rendered in the same way as a new one, and lists the layers i
 they are sent.
 """
 
-__all__ = ["layer_parts", "markdown", "report", "warnings"]
+__all__ = ["layer_parts", "markdown", "reader", "report", "warnings"]

@@ -1,7 +1,7 @@
 """The context report of a request: its content, what was left out, and why."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Literal
 
 from context.budget import BudgetPolicy, ContextBudget, RequestBudget
@@ -209,6 +209,27 @@ class PinUse:
 
 
 @dataclass(frozen=True, slots=True)
+class Compaction:
+    """A stored compaction of the session, which the request repeats.
+
+    Attributes:
+        entry: the id of the log entry.
+        first_kept_entry: the id of the first entry that stays as it was, or None.
+        before_tokens: the token count of the messages before, or None if it was not stored.
+        after_tokens: the token count of the messages after, or None if it was not stored.
+        by: who wrote the summary: `model`, `outline` or `none`.
+        edited: whether the user has edited the summary.
+    """
+
+    entry: str
+    first_kept_entry: str | None = None
+    before_tokens: int | None = None
+    after_tokens: int | None = None
+    by: str = "none"
+    edited: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class ContextReport:
     """The context report of one request: its content, what was left out, and why.
 
@@ -219,7 +240,7 @@ class ContextReport:
         ephemerals: the number of messages that hooks added to this request only.
         offloaded: the tool results that are stored outside of the request, which contains
             references to them.
-        compactions: all compactions of the session's active path, as JSON.
+        compactions: all compactions of the session's active path.
         transforms: the stored patches of hooks and compactions that the request repeats, as JSON.
         system_parts: the name and character count of each part of the system message.
         parts: the items of the layers that have no segments.
@@ -241,7 +262,7 @@ class ContextReport:
     guard: tuple[str, ...] = ()
     actions: Actions = field(default_factory=Actions)
     trimmed: TrimSummary | None = None
-    compactions: tuple[Mapping[str, object], ...] = ()
+    compactions: tuple[Compaction, ...] = ()
     offloaded: tuple[Offloaded, ...] = ()
     segments: tuple[SegmentUse, ...] = ()
     dropped: tuple[LeftOut, ...] = ()
@@ -329,7 +350,7 @@ class ContextReport:
             "segments": [use.to_dict() for use in self.segments],
             "dropped": [left_out.to_dict() for left_out in self.dropped],
             "trimmed": None if self.trimmed is None else self.trimmed.to_dict(),
-            "compactions": [dict(compaction) for compaction in self.compactions],
+            "compactions": [asdict(compaction) for compaction in self.compactions],
             "offloaded": [stub.to_dict() for stub in self.offloaded],
             "cached_tokens": self.cached_tokens,
             "prefix": self.prefix.to_dict(),

@@ -188,6 +188,20 @@ def find_rewritten_hints() -> list[str]:
     ]
 
 
+def find_dicts_in_the_window() -> list[str]:
+    """Name the modules of `ui` that read JSON. A report is read as a type, which mypy checks."""
+    return sorted(
+        {
+            path
+            for path, tree in modules().items()
+            if path.startswith("ui/")
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Subscript)
+            and ast.unparse(node) in {"Mapping[str, Any]", "dict[str, Any]"}
+        }
+    )
+
+
 RULES: dict[str, Callable[[], object]] = {
     "crowded_folders": find_crowded_folders,
     "modules_of_unfit_size": find_modules_of_unfit_size,
@@ -203,6 +217,7 @@ RULES: dict[str, Callable[[], object]] = {
     "long_pages": find_long_pages,
     "similar_dataclasses": lambda: concept_counts.find_similar_dataclasses(modules()),
     "single_implementors": lambda: concept_counts.find_single_implementors(modules()),
+    "dicts_in_the_window": find_dicts_in_the_window,
     "rewritten_hints": find_rewritten_hints,
     "lonely_bases": lambda: concept_counts.find_lonely_bases(modules()),
 }

@@ -5,7 +5,6 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from PySide6.QtCore import QBuffer, QIODevice, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QImage
@@ -13,6 +12,7 @@ from PySide6.QtGui import QDesktopServices, QImage
 from app.config.schema import use_labels
 from app.errors import describe
 from context.layers import Segment, name_source
+from context.report.report import ContextReport, SegmentUse
 from ui.chat.composer.attachment import Attachment, Drops, sort_paths
 from ui.chat.composer.attachment_state import ChipState, Omission
 from ui.controllers.session import Collaborators, Controller
@@ -136,21 +136,20 @@ class AttachmentController(Controller):
         file = Path(item.path) if vault is None else vault / item.path
         QDesktopServices.openUrl(QUrl.fromLocalFile(str(file)))
 
-    def count(self, context: Mapping[str, Any]) -> None:
+    def count(self, context: ContextReport) -> None:
         """Update the attachments' token counts, and emit `measured`.
 
         Args:
-            context: the report of the next request as a dict, which lists the tokens of each
-                segment.
+            context: the report of the next request, which lists the tokens of each segment.
         """
-        found = {segment["id"]: segment for segment in context["segments"]}
-        sent = {part["source"] for part in found.values() if part["state"] != "dropped"}
+        found = {use.segment.id: use for use in context.segments}
+        sent = {part.segment.source for part in found.values() if part.state != "dropped"}
         for item, segments in self._found.items():
-            parts = [found[segment.id] for segment in segments if segment.id in found]
+            parts = [found[one.id] for one in segments if one.id in found]
             if parts and item in self._states:
                 state = _add_tokens(self._states[item], parts)
-                reason = next((r for part in parts if (r := part["reason"]) in _UNSEEN), "")
-                unseen = _explain_unseen(str(context["model"]), reason) if reason else ""
+                reason = next((r for part in parts if (r := part.reason) in _UNSEEN), "")
+                unseen = _explain_unseen(str(context.model), reason) if reason else ""
                 self._states[item] = replace(state, unseen=unseen)
             elif item in self._states:
                 omitted = _find_omission(segments, self._list_others(item), sent)
@@ -166,7 +165,7 @@ class AttachmentController(Controller):
             is_read: whether large attachments are read in parts instead of being searched.
         """
         for item, segments in self._found.items():
-            whole = (segment.source for segment in segments if segment.kind != "selection")
+            whole = (one.source for one in segments if one.kind != "selection")
             large = [parts[source] for source in whole if source in parts]
             shown = (sum(large) if is_read else 0) if large else None
             length = _length(item, segments) if large else ""
@@ -225,9 +224,9 @@ def _explain_unseen(model: str, reason: str) -> str:
     return _NO_MODEL if model == EXTRACTIVE else use_labels(_UNSEEN[reason].format(model))
 
 
-def _add_tokens(state: ChipState, parts: list[Mapping[str, Any]]) -> ChipState:
-    whole = sum(int(part["original_tokens"]) for part in parts)
-    sent = sum(0 if part["state"] == "dropped" else int(part["tokens"]) for part in parts)
+def _add_tokens(state: ChipState, parts: Sequence[SegmentUse]) -> ChipState:
+    whole = sum(int(part.original_tokens) for part in parts)
+    sent = sum(0 if part.state == "dropped" else int(part.tokens) for part in parts)
     return replace(state, tokens=whole, sent=sent if sent < whole else None, omitted="")
 
 

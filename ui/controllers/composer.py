@@ -1,8 +1,8 @@
 """Edit and send the current message."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import cast
 
 from PySide6.QtCore import Signal
 
@@ -14,6 +14,8 @@ from app.sessions.transcript import ChatTranscript, UserItem
 from chains.events import Mode
 from chains.models import EXTRACTIVE
 from chains.request.ask import Ask
+from context.report.reader import read_report
+from context.report.report import ContextReport
 from ui.chat.composer.attachment import Attachment
 from ui.chat.composer.completion import Offers
 from ui.chat.composer.composer_controls import ComposerLine
@@ -184,17 +186,17 @@ class ComposerController(ChatController):
         else:
             self._put_back(turn.ask)
 
-    def show_budget(self, context: Mapping[str, Any] | None) -> None:
+    def show_budget(self, context: ContextReport | None) -> None:
         """Show the next request's share of the budget, or hide the meter if `context` is None."""
         if context is None:
             self._composer.set_meter(None)
             return
         self.attachments.count(context)
         self.long_message.measure(context)
-        self.read_whole.look(self.next_ask(), context["budget"])
-        is_over = context["used"] > context["budget"]
-        self._composer.set_meter(context["fraction"], context["policy"]["trim_at"])
-        self._composer.meter.setVisible(is_over or context["model"] != EXTRACTIVE)
+        self.read_whole.look(self.next_ask(), context.budget)
+        is_over = context.used > context.budget
+        self._composer.set_meter(context.fraction, context.policy.trim_at)
+        self._composer.meter.setVisible(is_over or context.model != EXTRACTIVE)
         if is_over:
             self._composer.show_error(self.long_message.problem, self._ways_to_fit())
         elif self._is_over:
@@ -347,7 +349,7 @@ class ComposerController(ChatController):
         self._is_over = True
         sentence = info.message
         if info.context is not None:
-            self.long_message.measure(info.context)
+            self.long_message.measure(read_report(info.context))
             sentence = self.long_message.problem
         self._composer.show_error(sentence, self._ways_to_fit())
 

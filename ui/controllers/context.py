@@ -5,16 +5,19 @@ tokens counted by the provider.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 from app.errors import describe
+from app.sessions.request_history import ShownRequest
 from app.sessions.transcript import ChatTranscript
 from chains.events import ContextPrepared
 from chains.models import EXTRACTIVE, look_up_model
 from chains.request.ask import Ask
-from context.history.memory import Memory, Progress
+from context.history.memory import Memory
+from context.layers import Layer
+from context.report.reader import read_report
+from context.report.report import ContextReport
 from ui.controllers.composer import ComposerController
 from ui.controllers.session import ChatController, Collaborators, SessionController
 from ui.controllers.turns import ChatTurn, attach_to
@@ -29,7 +32,6 @@ from ui.widgets.formatting import percent
 
 __all__ = ["ContextController"]
 
-Context = Mapping[str, Any]
 Perform = Callable[[str], object]
 
 
@@ -38,15 +40,19 @@ class _Shown:
     """A request report that the context panel can show.
 
     Attributes:
-        context: the report as a dict.
+        context: the report.
         prices: the prices of the request's model, or None if they are unknown.
         is_estimate: whether the report counts passages that are looked up in the notes only when
             the request is sent.
+        expected: the number and the token count of the passages that an estimate counts, or None.
+        counted: the token counts that the provider reported, or None.
     """
 
-    context: Context
+    context: ContextReport
     prices: Prices | None = None
     is_estimate: bool = False
+    expected: tuple[int, int] | None = None
+    counted: Counted | None = None
 
 
 class ContextController(ChatController):
@@ -93,7 +99,7 @@ class ContextController(ChatController):
         """
         self._previews.ask(partial(self._look_ahead, self._composer.next_ask()), now=now)
 
-    def preview_call(self) -> Callable[[Mapping[str, object]], Context]:
+    def preview_call(self) -> Callable[[Mapping[str, object]], ContextReport]:
         """Return a function that previews the next request as if some settings were changed.
 
         The function takes the changed settings by name and returns the report. It can be called in
@@ -101,12 +107,18 @@ class ContextController(ChatController):
         a slow web page.
         """
         ask = attach_to(self._composer.next_ask(), self._composer.attachments.loaded)
-        return lambda changes: self._preview(ask, changes)
+        return lambda changes: self._preview(ask, changes).report
 
-    def show_sent(self, context: Context) -> None:
-        """Show the report of the request that has just been sent."""
+    def show_sent(self, context: ContextReport, counted: Counted | None = None) -> None:
+        """Show the report of the request that has just been sent.
+
+        Args:
+            context: the report.
+            counted: the token counts that the provider reported, or None.
+        """
         before = self._shown.get("last") or self._shown.get("next")
-        self._shown["last"] = _Shown(context, before.prices if before else None)
+        prices = before.prices if before else None
+        self._shown["last"] = _Shown(context, prices, counted=counted)
         self.show("last")
 
     def show_request_for(self, entry: str) -> None:
@@ -150,13 +162,14 @@ class ContextController(ChatController):
             return
         beside = PanelState(
             self._session.user_messages,
-            _read_counted(shown.context),
+            shown.counted,
             shown.prices,
             shown.is_estimate,
             tuple(self._actions),
             self._find_memory(),
-            shown.context["model"] != EXTRACTIVE,
+            shown.context.model != EXTRACTIVE,
             self._spent,
+            shown.expected,
         )
         self._panel.show_context(shown.context, beside)
 
@@ -175,7 +188,7 @@ class ContextController(ChatController):
         task.failed.connect(self._on_failed)
         task.start()
 
-    def _find_memory(self) -> Context | None:
+    def _find_memory(self) -> Memory | None:
         """Return the open chat's memory for editing, or None if it cannot be edited.
 
         The memory is the list of facts and tasks that the agent keeps for this chat. It can be
@@ -183,19 +196,17 @@ class ContextController(ChatController):
         """
         following = self._shown.get("next")
         session = self._session.session
-        if following is None or session is None or following.context["session"] != session:
+        if following is None or session is None or following.context.session != session:
             return None
-        memory: Context | None = following.context.get("memory")
-        is_used = self._session.mode_in_force == "agent" or memory != Memory().to_dict()
+        memory = following.context.memory
+        is_used = self._session.mode_in_force == "agent" or memory != Memory()
         return memory if is_used else None
 
-    def _on_memory_saved(self, memory: Context) -> None:
+    def _on_memory_saved(self, memory: Memory) -> None:
         session = self._session.session
         if session is None:
             return
-        progress, facts = Progress.read(memory["progress"]), tuple(memory["facts"])
-        changed = Memory(memory["scratchpad"], progress, facts)
-        task = self._runner.call(lambda: self._assistant.branches.set_memory(session, changed))
+        task = self._runner.call(lambda: self._assistant.branches.set_memory(session, memory))
         task.yielded.connect(self._on_memory_stored)
         task.failed.connect(self._on_failed)
         task.start()
@@ -226,8 +237,8 @@ class ContextController(ChatController):
 
     def _preview(
         self, ask: Ask, changes: Mapping[str, object] | None = None, full: bool = False
-    ) -> Context:
-        return self._assistant.preview(
+    ) -> ShownRequest:
+        report = self._assistant.preview(
             ask.session,
             ask.question,
             ask.mode,
@@ -237,21 +248,27 @@ class ContextController(ChatController):
             attach=ask.attach,
             selections=ask.selections,
         )
+        return ShownRequest.read(report)
 
     def _look_ahead(self, ask: Ask) -> _Shown:
-        context, is_estimate = self._preview(ask), ask.mode == "vault"
-        if is_estimate:
-            last = self._shown.get("last")
-            expected = None if last is None else _count_passages(last.context)
-            expected = expected or self._assistant.runner.estimate_passages(ask, context["budget"])
-            context = _add_passages(context, *expected)
-        return _Shown(context, self._prices(context["model"]), is_estimate)
+        context = self._preview(ask).report
+        prices = self._prices(context.model)
+        if ask.mode != "vault":
+            return _Shown(context, prices)
+        last = self._shown.get("last")
+        usual = None if last is None else _count_passages(last.context)
+        usual = usual or self._assistant.runner.estimate_passages(ask, context.budget)
+        added = min(usual[1], max(0, context.budget - context.used))
+        context = _add_passages(context, added)
+        return _Shown(context, prices, is_estimate=True, expected=(usual[0], added))
 
     def _look_up(self, session: str, entry: str | None) -> tuple[str, str | None, _Shown | None]:
-        context = self._assistant.history.last_context(session, entry=entry)
-        if context is None:
+        last = self._assistant.history.last_context(session, entry=entry)
+        if last is None:
             return session, entry, None
-        return session, entry, _Shown(context, self._prices(context["model"]))
+        request = ShownRequest.read(last)
+        prices = self._prices(request.report.model)
+        return session, entry, _Shown(request.report, prices, counted=_make_counted(request))
 
     def _prices(self, model: str) -> Prices:
         known = look_up_model(model, self._assistant.settings.values.chat_api_base)
@@ -264,13 +281,14 @@ class ContextController(ChatController):
 
     def _on_event(self, turn: ChatTurn, event: object) -> None:
         if isinstance(event, ContextPrepared) and self._session.is_open(turn):
-            self.show_sent(event.report.to_dict())
+            self.show_sent(event.report)
 
     def _on_turn_ended(self, turn: ChatTurn) -> None:
         if not self._session.is_open(turn):
             return
         if turn.result is not None:
-            self.show_sent(turn.result.context)
+            request = ShownRequest.read(turn.result.context)
+            self.show_sent(request.report, _make_counted(request))
         if turn.session is None:  # otherwise its chat is loaded next, with the last request
             self.refresh()
 
@@ -305,12 +323,13 @@ class ContextController(ChatController):
         if info.code != "context_overflow" or info.context is None:
             self._composer.show_budget(None)
             return
-        self._shown["next"] = _Shown(info.context)
-        self._announce(info.context)
-        self._composer.show_budget(info.context)
+        context = read_report(info.context)
+        self._shown["next"] = _Shown(context)
+        self._announce(context)
+        self._composer.show_budget(context)
         self.show("next")
 
-    def _announce(self, context: Context) -> None:
+    def _announce(self, context: ContextReport) -> None:
         """Tell screen readers if the next request has passed a threshold of the token budget."""
         passed = find_passed_share(context)
         if passed > self._passed:
@@ -333,11 +352,13 @@ class ContextController(ChatController):
         session = ask.session
         if which == "next" or session is None:
             self._requests.ask(lambda: self._preview(ask, full=True), now=True)
-        else:
-            of = entry if which == "chosen" else None
-            self._requests.ask(
-                lambda: self._assistant.history.last_context(session, True, of), now=True
-            )
+            return
+        of = entry if which == "chosen" else None
+        self._requests.ask(lambda: self._read_last(session, of), now=True)
+
+    def _read_last(self, session: str, entry: str | None) -> ShownRequest | None:
+        last = self._assistant.history.last_context(session, True, entry)
+        return None if last is None else ShownRequest.read(last)
 
     def _on_action(self, act: Act, entry: str) -> None:
         if act in self._actions:
@@ -350,13 +371,13 @@ class ContextController(ChatController):
         self._frame.notifier.toast(describe(error).message)
 
 
-def _count_passages(context: Context) -> tuple[int, int] | None:
+def _count_passages(context: ContextReport) -> tuple[int, int] | None:
     """Return the number and the token count of the passages in a request, or None without any."""
-    sent = [one["tokens"] for one in context["segments"] if one["kind"] == "passage"]
+    sent = [use.tokens for use in context.segments if use.segment.kind == "passage"]
     return (len(sent), sum(sent)) if sent else None
 
 
-def _add_passages(context: Context, number: int, tokens: int) -> Context:
+def _add_passages(context: ContextReport, tokens: int) -> ContextReport:
     """Return the report of the next request with the passages that it will probably contain.
 
     Passages are looked up only when the message is sent. Until then, as many are counted as the
@@ -364,21 +385,12 @@ def _add_passages(context: Context, number: int, tokens: int) -> Context:
 
     Args:
         context: the report of the next request, without passages.
-        number: the expected number of passages.
-        tokens: their expected token count.
+        tokens: the expected token count of the passages, which fit into the budget.
     """
-    added = min(tokens, max(0, context["budget"] - context["used"]))
-    layers, used = context["layers"], context["used"] + added
-    passages = {**layers["L3"], "tokens": layers["L3"]["tokens"] + added}
-    return {
-        **context,
-        "used": used,
-        "fraction": used / context["budget"] if context["budget"] else 1.0,
-        "layers": {**layers, "L3": passages},
-        "expected": {"passages": number, "tokens": added},
-    }
+    use = context.layers[Layer.L3]
+    passages = replace(use, tokens=use.tokens + tokens)
+    return replace(context, layers={**context.layers, Layer.L3: passages})
 
 
-def _read_counted(context: Context) -> Counted | None:
-    counted = context.get("counted")
-    return None if not counted else Counted(counted["prompt_tokens"], counted["cached_tokens"])
+def _make_counted(request: ShownRequest) -> Counted | None:
+    return None if request.counted is None else Counted(*request.counted)

@@ -1,14 +1,15 @@
 """Handle a message that is too long for one request: attach it as a file, or split it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 from PySide6.QtCore import Signal
 
 from app.errors import describe
 from app.library.long_texts import PastedText
 from chains.request.ask import Ask
+from context.layers import Layer
+from context.report.report import ContextReport
 from ui.controllers.drafts import Draft
 from ui.controllers.session import Collaborators, Controller
 from ui.widgets.buttons import ButtonText, LabelledAction
@@ -94,10 +95,10 @@ class LongMessageController(Controller):
             return text, [(_PUT_BACK, self.undo)]
         return "", []
 
-    def measure(self, context: Mapping[str, Any]) -> None:
+    def measure(self, context: ContextReport) -> None:
         """Read the message's token count and the available tokens from a context report."""
-        self._tokens = int(context["layers"]["L5"]["tokens"])
-        self._budget = int(context["budget"]) - int(context["used"]) + self._tokens
+        self._tokens = int(context.layers[Layer.L5].tokens)
+        self._budget = int(context.budget) - int(context.used) + self._tokens
 
     def keep(self, draft: Draft) -> None:
         """Restore the remaining parts of a split message from a draft."""

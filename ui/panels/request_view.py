@@ -2,8 +2,8 @@
 
 import json
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication, QTextCursor, QTextOption
@@ -17,6 +17,9 @@ from ui.widgets.find_bar import FindBar
 from ui.widgets.layouts import grow, make_column, make_row, stretch
 from ui.widgets.menus import MenuButton
 from ui.widgets.texts import count_units
+
+if TYPE_CHECKING:
+    from app.sessions.request_history import ShownRequest
 
 __all__ = ["RequestView", "as_lines", "find_places"]
 
@@ -42,7 +45,7 @@ class RequestView(QDialog):
         super().__init__(parent)
         self.setWindowTitle("Request")
         self.resize(*tokens()["layout"]["dialog_settings"])
-        self._context: Mapping[str, Any] = {}
+        self._request: ShownRequest | None = None
         self._places: Sequence[tuple[int, int]] = ()
         self._at = 0
         self.forms = MenuButton("Form")
@@ -70,10 +73,10 @@ class RequestView(QDialog):
         self.copy = make_button(ButtonText("Copy", "Copy what is shown here"), "", self._copy)
         self._lay_out()
 
-    def show_request(self, context: Mapping[str, Any]) -> None:
-        """Open the dialog with the request from a request report."""
-        self._context = context
-        self._title.setText(_write_title(context))
+    def show_request(self, request: "ShownRequest") -> None:
+        """Open the dialog with a request."""
+        self._request = request
+        self._title.setText(_write_title(request))
         self._show()
         self.show()
         self.raise_()
@@ -84,8 +87,10 @@ class RequestView(QDialog):
 
         Return an empty string if the report does not contain the request in this format.
         """
-        key = "request_body" if self.forms.value == "body" else "wire"
-        found = self._context.get(key)
+        if self._request is None:
+            return ""
+        is_body = self.forms.value == "body"
+        found = self._request.body if is_body else self._request.wire
         return "" if found is None else json.dumps(found, ensure_ascii=False, indent=2)
 
     def _lay_out(self) -> None:
@@ -181,11 +186,11 @@ def find_places(text: str, words: str) -> list[tuple[int, int]]:
     return places
 
 
-def _write_title(context: Mapping[str, Any]) -> str:
-    """Return the title for a request report. Without a model, a request is built but not sent."""
-    is_next = context["when"] == "next"
-    if context.get("model") == EXTRACTIVE:
+def _write_title(request: "ShownRequest") -> str:
+    """Return the title for a request. Without a model, a request is built but not sent."""
+    is_next = request.report.when == "next"
+    if request.report.model == EXTRACTIVE:
         return _NOT_SENT["next" if is_next else "last"]
     sent = "would be sent next" if is_next else "was sent"
-    kept = ", made anew from the chat" if context.get("rebuilt") else ""
+    kept = ", made anew from the chat" if request.is_rebuilt else ""
     return f"The request that {sent}{kept}"

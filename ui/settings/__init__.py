@@ -20,9 +20,9 @@
                    takes up changes that another program made in the file
 
 This package may import PySide6, `ui.widgets`, `ui.theme`, `ui.actions`, `ui.panels.context.bar`,
-`ui.tasks`, `app`, `chains`, `resources.system`, and the value types of `vault`. It must not import
-`ui.window` or `ui.controllers`. If a value is rejected, the setting keeps its old value, and its
-row shows the error.
+`ui.tasks`, `app`, `chains`, `context.report`, `resources.system`, and the value types of `vault`.
+It must not import `ui.window` or `ui.controllers`. If a value is rejected, the setting keeps its
+old value, and its row shows the error.
 """
 
 __all__ = ["dialog", "project", "writer"]

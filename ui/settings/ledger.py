@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, Final
+from typing import Final
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QWidget
 
 from app.assistant import Assistant
 from app.errors import describe
+from app.ledger import RecordedCall
 from ui.tasks import LatestOnly, TaskRunner
 from ui.theme import dress
 from ui.widgets.buttons import ButtonText, make_button
@@ -51,13 +52,13 @@ class LedgerSection(QWidget):
 
     def refresh(self) -> None:
         """Reload the list of network calls."""
-        self._reads.ask(self._ledger.list_calls, now=True)
+        self._reads.ask(self._ledger.list_records, now=True)
 
     def texts(self) -> list[str]:
         """Return the text of each listed call, latest first."""
         return [line.accessibleName() for line in self._lines]
 
-    def show_calls(self, calls: Sequence[Mapping[str, Any]]) -> None:
+    def show_calls(self, calls: Sequence[RecordedCall]) -> None:
         """List the latest network calls, and show the number of calls to each host.
 
         Args:
@@ -73,7 +74,7 @@ class LedgerSection(QWidget):
             return
         hosts: dict[str, int] = {}
         for call in calls:
-            hosts[call["host"]] = hosts.get(call["host"], 0) + 1
+            hosts[call.call.host] = hosts.get(call.call.host, 0) + 1
         listed = ", ".join(f"{host} ({count(number)})" for host, number in hosts.items())
         if len(hosts) == 1:
             listed = next(iter(hosts))
@@ -86,13 +87,14 @@ class LedgerSection(QWidget):
         dress(self.state, "caption", "danger")
 
 
-def _make_line(call: Mapping[str, Any]) -> QWidget:
-    place = f"{_KINDS.get(call['kind'], call['kind'])} at {call['host']}"
-    size, notes = _describe_size(call), list(call["notes"])
+def _make_line(record: RecordedCall) -> QWidget:
+    call = record.call
+    place = f"{_KINDS.get(call.kind, call.kind)} at {call.host}"
+    size, notes = _describe_size(record), call.notes
     holds = plural(len(notes), "note") if notes else ""
     line = QWidget()
     row = make_row(margins=(0, 2, 0, 2), spacing=8, parent=line)
-    texts = (_format_time(call["at"]), place, size, holds)
+    texts = (_format_time(record.at), place, size, holds)
     for at, (text, stretch) in enumerate(zip(texts, _STRETCHES, strict=True)):
         shown = ElidedLabel(text) if stretch else label(text)
         dress(shown, "caption", "primary" if at == 1 else "secondary", numbers=at != 1)
@@ -103,12 +105,12 @@ def _make_line(call: Mapping[str, Any]) -> QWidget:
     return line
 
 
-def _describe_size(call: Mapping[str, Any]) -> str:
+def _describe_size(record: RecordedCall) -> str:
     """Return the size of a network call as text, such as `1,200 bytes out, 300 in, 450 tokens`."""
-    came = "no answer" if call["bytes_in"] is None else f"{count(call['bytes_in'])} in"
-    parts = [f"{count(call['bytes_out'] or 0)} bytes out", came]
-    if call["tokens"] is not None:
-        parts.append(f"{count(call['tokens'])} tokens")
+    came = "no answer" if record.bytes_in is None else f"{count(record.bytes_in)} in"
+    parts = [f"{count(record.call.bytes_out)} bytes out", came]
+    if record.call.tokens is not None:
+        parts.append(f"{count(record.call.tokens)} tokens")
     return ", ".join(parts)
 
 

@@ -10,6 +10,8 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QSlider, QVBoxLayout, QWidget
 
 from app.config.schema import SettingSpec, use_labels
 from app.errors import ErrorInfo, describe
+from context.report.reader import read_report
+from context.report.report import ContextReport
 from ui.panels.context.bar import ContextBar
 from ui.settings.fields import (
     NumberField,
@@ -29,7 +31,7 @@ from ui.widgets.layouts import align, grow, make_column, make_row, stretch
 __all__ = ["LimitRow", "describe_effect", "to_limit", "to_slider_position"]
 
 Changes = Mapping[str, object]
-Preview = Callable[[Changes], Mapping[str, Any]]
+Preview = Callable[[Changes], ContextReport]
 _BEGINNINGS = {
     "compact": "Older messages would become a summary before your next message goes.",
     "trim": "Trimming would start with your next message. Nothing would be dropped.",
@@ -168,7 +170,7 @@ class _Effect(QFrame):
         super().__init__()
         self.setProperty("surface", "raised")
         self._preview: Preview | None = None
-        self._first: Mapping[str, Any] | None = None
+        self._first: ContextReport | None = None
         pause = Theme.current().duration("preview_debounce")
         self._asks = LatestOnly(runner, pause, self)
         self._asks.answered.connect(self._on_answered)
@@ -209,7 +211,7 @@ class _Effect(QFrame):
         if info.context is None:
             self._say(use_labels(info.message), "danger")
         else:
-            self._new.show_context(info.context)
+            self._new.show_context(read_report(info.context))
             self._say("Your message would not fit.", "danger")
 
     def _on_failed(self, error: Exception) -> None:
@@ -249,15 +251,15 @@ class _Half(QWidget):
         row = make_row(self._limit, stretch(), self._figures)
         make_column(row, self._bar, margins=0, spacing=6, parent=self)
 
-    def show_context(self, context: Mapping[str, Any]) -> None:
+    def show_context(self, context: ContextReport) -> None:
         """Show the context limit of a request, and how much of its budget the request uses.
 
         Args:
             context: the request report.
         """
-        used, budget = count(context["used"]), count(context["budget"])
-        self._limit.setText(f"{count(context['threshold'])} {self._word}")
-        self._figures.setText(f"{used} of {budget} · {percent(context['fraction'])}")
+        used, budget = count(context.used), count(context.budget)
+        self._limit.setText(f"{count(context.request_budget.threshold)} {self._word}")
+        self._figures.setText(f"{used} of {budget} · {percent(context.fraction)}")
         self._bar.show_context(context)
 
 
@@ -282,7 +284,7 @@ def to_limit(position: int) -> int:
     return max(_MARKS[0], min(_MARKS[-1], rounded))
 
 
-def describe_effect(now: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str, str]:
+def describe_effect(now: ContextReport, new: ContextReport) -> tuple[str, str]:
     """Return a sentence that describes how changed settings affect the next request.
 
     Args:
@@ -293,14 +295,14 @@ def describe_effect(now: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str
         The sentence, and the name of its text colour.
     """
     before, after = _turns_out(now), _turns_out(new)
-    if all(new[part] == now[part] for part in ("window", "budget", "policy")):
-        if new["threshold"] != now["threshold"]:
-            limit = count(new["window"])
+    if _list_limits(new) == _list_limits(now):
+        if new.request_budget.threshold != now.request_budget.threshold:
+            limit = count(new.request_budget.window)
             sentence = f"Nothing changes: the model itself takes no more than {limit} tokens."
             return sentence, "secondary"
         return "This is the limit in force.", "secondary"
     for action, sentence in _BEGINNINGS.items():
-        if new["actions"][action] and not now["actions"][action]:
+        if getattr(new.actions, action) and not getattr(now.actions, action):
             return sentence, "amber"
     if after > before:
         turns = plural(after - before, "more turn")
@@ -317,15 +319,20 @@ def describe_effect(now: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[str
     return "Nothing would be left out.", "secondary"
 
 
-def _turns_out(context: Mapping[str, Any]) -> int:
-    return sum(int(dropped["turns"]) for dropped in context["dropped"])
+def _list_limits(context: ContextReport) -> tuple[object, ...]:
+    window, budget = context.request_budget.window, context.budget
+    return window, budget, context.policy, context.auto_compact
 
 
-def _segments_out(context: Mapping[str, Any]) -> int:
-    return sum(segment["state"] in {"dropped", "shrunk"} for segment in context["segments"])
+def _turns_out(context: ContextReport) -> int:
+    return sum(int(dropped.turns) for dropped in context.dropped)
 
 
-def _try(preview: Preview, changes: Changes) -> Mapping[str, Any] | ErrorInfo:
+def _segments_out(context: ContextReport) -> int:
+    return sum(use.state in {"dropped", "shrunk"} for use in context.segments)
+
+
+def _try(preview: Preview, changes: Changes) -> ContextReport | ErrorInfo:
     try:
         return preview(changes)
     except Exception as error:  # noqa: BLE001 - a message that does not fit is a valid result

@@ -1,7 +1,11 @@
 """*Context* reports for tests, with the numbers that a test needs."""
 
+from dataclasses import replace
 from typing import Any
 
+from context.layers import Layer
+from context.report.reader import read_report
+from context.report.report import ContextReport
 from ui.theme import tokens
 
 # A long chat, a new one, a nearly full one, and one with a little of everything.
@@ -22,7 +26,7 @@ def make_context(
     factor: float = 1.0,
     reused: int = 0,
     **fields: Any,
-) -> dict[str, Any]:
+) -> ContextReport:
     """Return a report whose numbers agree with each other.
 
     Args:
@@ -64,7 +68,12 @@ def make_context(
         "prefix": {"hash": "", "tokens_reused": reused, "changed": False, "reasons": []},
         "warnings": [],
     }
-    return context | fields
+    return read_report(context | fields)
+
+
+def change_context(context: ContextReport, **fields: Any) -> ContextReport:
+    """Return a report with some fields of its JSON replaced."""
+    return read_report(context.to_dict() | fields)
 
 
 def make_segment(**fields: Any) -> dict[str, Any]:
@@ -94,7 +103,7 @@ def make_dropped(**fields: Any) -> dict[str, Any]:
     return {"layer": "L4", "entries": [], "turns": 0, "tokens": 0, "reason": "room"} | fields
 
 
-def panel_states() -> dict[str, dict[str, Any]]:
+def panel_states() -> dict[str, ContextReport]:
     """Return a report for each state of the context panel, by the state's name."""
     base = {"T": 2_140, "L1": 3_412, "E": 122}
     chat = {**base, "L4": 31_595, "L2": 1_188, "L3": 9_824, "L5": 17}
@@ -111,13 +120,15 @@ def panel_states() -> dict[str, dict[str, Any]]:
     }
 
 
-def _reusing(context: dict[str, Any]) -> dict[str, Any]:
-    for code in ("T", "L1", "L4"):
-        context["layers"][code]["cached"] = True
-    return context
+def _reusing(context: ContextReport) -> ContextReport:
+    cached = {
+        layer: replace(context.layers[layer], cached=True)
+        for layer in (Layer.T, Layer.L1, Layer.L4)
+    }
+    return replace(context, layers={**context.layers, **cached})
 
 
-def _compacted(layers: dict[str, int]) -> dict[str, Any]:
+def _compacted(layers: dict[str, int]) -> ContextReport:
     return make_context(
         layers,
         compactions=[_COMPACTION],
@@ -127,7 +138,7 @@ def _compacted(layers: dict[str, int]) -> dict[str, Any]:
     )
 
 
-def _dropped(layers: dict[str, int]) -> dict[str, Any]:
+def _dropped(layers: dict[str, int]) -> ContextReport:
     segments = [
         make_segment(
             id="s8",

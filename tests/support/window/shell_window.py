@@ -20,7 +20,7 @@ def fill(window: MainWindow) -> None:
     notes = [NoteState(f"Folder {n % 7}/Note {n}.md", f"Note {n}", "indexed") for n in range(60)]
     window.sidebar.show_vault("A folder with quite a long name indeed", "/home/me/notes")
     window.sidebar.show_notes(Folders(notes), "")
-    window.column.context.show_context(make_context(None, factor=1.1, reused=36_558), {})
+    window.column.context.show_context(make_context(None, factor=1.1, reused=36_558))
     window.column.sources.show_rows([SourceRow(1, "Tomatoes", "garden/Tomatoes.md", True)])
     window.column.index.show_state(IndexState("running", 3_000, 12_000, 60, phase="embed"))
     failed = NoteState("A.md", "A", "failed", "It is no text.")

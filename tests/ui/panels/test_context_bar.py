@@ -40,7 +40,7 @@ def test_the_bar_is_filled_from_edge_to_edge_without_holes(
 def test_a_part_is_as_wide_as_its_share_of_the_window(width: int) -> None:
     context = make_context({"L1": 20_000, "L4": 60_000, "L3": 30_000})
     for part, _, size in slots(bar_parts(context), width):
-        assert abs(size - part.tokens * width / context["window"]) <= 1 + 4
+        assert abs(size - part.tokens * width / context.request_budget.window) <= 1 + 4
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -48,7 +48,7 @@ def test_the_used_stretch_is_the_used_share_within_a_pixel_a_part(width: int) ->
     context = make_context({"L1": 20_000, "L4": 60_000, "L3": 30_000})
     drawn = slots(bar_parts(context), width)
     used = [size for part, _, size in drawn if part.code in tokens()["layer_order"]]
-    exact = context["used"] * width / context["window"]
+    exact = context.used * width / context.request_budget.window
     assert abs(sum(used) - exact) <= len(drawn)
 
 
@@ -109,7 +109,7 @@ def test_marks_stand_at_shares_of_the_budget_and_not_of_the_bar(width: int) -> N
     found = marks(context, width)
     assert [mark.text for mark in found] == ["trim 80", "95", "98"]
     for mark, share in zip(found, (0.80, 0.95, 0.98), strict=True):
-        assert abs(mark.x - share * context["budget"] / context["window"] * width) <= 1
+        assert abs(mark.x - share * context.budget / context.request_budget.window * width) <= 1
 
 
 def test_marks_follow_the_shares_that_are_set() -> None:

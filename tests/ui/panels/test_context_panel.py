@@ -1,5 +1,6 @@
 """The context panel: figures as in the report, parts as wide as they are large, rows that stay."""
 
+from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -7,9 +8,11 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
+from context.layers import Layer
 from tests.support.sessions.contexts import (
     CHATS,
     QUESTIONS,
+    change_context,
     make_context,
     make_dropped,
     make_segment,
@@ -54,7 +57,7 @@ def test_the_headline_is_exact_and_separated(panel: ContextPanel) -> None:
 @pytest.mark.parametrize("layers", CHATS)
 def test_the_rows_add_up_to_the_headline(layers: dict[str, int] | None) -> None:
     context = make_context(layers)
-    assert sum(row.tokens for row in layer_rows(context)) == context["used"]
+    assert sum(row.tokens for row in layer_rows(context)) == context.used
 
 
 def test_all_eight_rows_are_there_in_the_order_of_the_wire() -> None:
@@ -101,13 +104,15 @@ def test_a_click_on_a_segment_names_its_lines(panel: ContextPanel, qtbot: QtBot)
 
 def test_a_layer_without_segments_opens_into_a_count() -> None:
     context = make_context()
-    context["layers"]["L4"]["items"] = 18
+    layers = {**context.layers, Layer.L4: replace(context.layers[Layer.L4], items=18)}
+    context = replace(context, layers=layers)
     assert [part.text for part in part_rows(context, "L4")] == ["18 turns"]
 
 
 def test_rows_have_names_for_screen_readers() -> None:
     context = make_context()
-    context["layers"]["L4"]["cached"] = True
+    layers = {**context.layers, Layer.L4: replace(context.layers[Layer.L4], cached=True)}
+    context = replace(context, layers=layers)
     rows = {row.code: row.name for row in layer_rows(context)}
     assert rows["L4"] == "L4 History, 31,595 tokens, 25 percent, reused"
     assert rows["W"] == "W Agent work, 0 tokens, nothing"
@@ -251,7 +256,7 @@ def test_the_history_opens_into_its_turns_by_what_was_asked() -> None:
 
 def test_instructions_from_a_note_stand_there_once() -> None:
     segment = make_segment(id="user_instructions", layer="L1", source="AGENTS.md")
-    context = panel_states()["calm"] | {"segments": [segment]}
+    context = change_context(panel_states()["calm"], segments=[segment])
     assert [row.text for row in part_rows(context, "L1")][1:] == ["Base instructions"]
 
 
@@ -289,7 +294,7 @@ def test_a_summary_is_asked_for_where_messages_were_left_out(
     panel: ContextPanel, qtbot: QtBot
 ) -> None:
     state = panel_states()["compacted"]
-    panel.show_context({**state, "prefix": {**state["prefix"], "changed": False}})
+    panel.show_context(replace(state, prefix=replace(state.prefix, changed=False)))
     rows = panel.findChild(LeftOutList)
     row = rows.model().index(0, 0)
     rows.expand(row)
@@ -306,7 +311,7 @@ def test_what_was_left_out_opens_and_stays_open(panel: ContextPanel, qtbot: QtBo
     place = rows.visualRect(rows.model().index(0, 0)).center()
     qtbot.mouseClick(rows.viewport(), Qt.MouseButton.LeftButton, pos=place)
     assert rows.height() > before
-    panel.show_context({**panel_states()["dropped"], "deferred_tools": []}, PanelState(QUESTIONS))
+    panel.show_context(replace(panel_states()["dropped"], deferred_tools=()), PanelState(QUESTIONS))
     assert rows.isExpanded(rows.model().index(0, 0))
 
 

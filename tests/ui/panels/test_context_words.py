@@ -1,9 +1,10 @@
 """What the context panel says: what was left out and why, what is the matter, what it costs."""
 
-from typing import Any
+from dataclasses import replace
 
 import pytest
 
+from context.report.report import Actions, ContextReport, Prefix
 from tests.support.sessions.contexts import (
     QUESTIONS,
     make_context,
@@ -20,7 +21,7 @@ from ui.widgets.formatting import money
 PRICES = Prices(read=1e-5, kept=1e-6)
 
 
-def only(context: dict[str, Any]) -> LeftOutRow:
+def only(context: ContextReport) -> LeftOutRow:
     (row,) = left_out_rows(context, QUESTIONS)
     return row
 
@@ -67,7 +68,8 @@ def test_a_pasted_image_is_named_as_on_its_chip_and_not_by_its_hidden_folder() -
     sent = segment | {"state": "full", "tokens": 418}
     assert part_rows(make_context({"L3": 418}, segments=[sent]), "L3")[0].text == row.what
     (pin,) = pin_rows(
-        make_context(pins=[{"target": "s1", "source": PASTED, "tokens": 9}]), questions={}
+        make_context(pins=[{"target": "s1", "kind": "image", "source": PASTED, "tokens": 9}]),
+        questions={},
     )
     assert (pin.text, pin.path) == ("Pasted image.png", PASTED)
 
@@ -147,9 +149,9 @@ def test_a_compaction_is_told_once() -> None:
 
 def test_a_summary_that_a_later_one_replaced_is_not_listed() -> None:
     state = panel_states()["compacted"]
-    (first,) = state["compactions"]
-    second = {**first, "entry": "c2", "before_tokens": 4_614, "after_tokens": 2_339}
-    both = {**state, "compactions": [first, second]}
+    (first,) = state.compactions
+    second = replace(first, entry="c2", before_tokens=4_614, after_tokens=2_339)
+    both = replace(state, compactions=(first, second))
     assert [row.below[-1].summary for row in left_out_rows(both, {}, "")] == ["c2"]
     assert left_out_rows(both, {}, "c2") == []
 
@@ -179,15 +181,15 @@ def test_a_calm_request_has_no_notice() -> None:
 def test_warnings_of_a_request_are_repeated_where_nothing_else_is_to_be_said() -> None:
     said = "812 of 6,591 notes searched by meaning, all by words."
     for when, title in (("last", "About this answer"), ("next", "About this request")):
-        notice = build_notice(panel_states()["calm"] | {"warnings": [said], "when": when})
+        notice = build_notice(replace(panel_states()["calm"], warnings=(said,), when=when))
         assert notice is not None
         assert (notice.tone, notice.title, notice.text) == ("info", title, said)
     overflow = panel_states()["overflow"]
-    assert build_notice(overflow | {"warnings": [said]}) == build_notice(overflow)
+    assert build_notice(replace(overflow, warnings=(said,))) == build_notice(overflow)
 
 
 def test_past_the_first_mark_it_says_what_happens_at_the_next() -> None:
-    notice = build_notice(panel_states()["amber"] | {"trimmed": None})
+    notice = build_notice(replace(panel_states()["amber"], trimmed=None))
     assert notice is not None
     assert (notice.tone, notice.title) == ("amber", "Past 80\u00a0%, nothing left to trim")
     assert notice.text == "At 95\u00a0% older messages become a summary."
@@ -195,8 +197,7 @@ def test_past_the_first_mark_it_says_what_happens_at_the_next() -> None:
 
 
 def test_without_compacting_it_says_that_turns_will_be_left_out() -> None:
-    shares = {"trim_at": 0.8, "compact_at": 0.95, "block_at": 0.98, "auto_compact": False}
-    notice = build_notice(panel_states()["amber"] | {"policy": shares})
+    notice = build_notice(replace(panel_states()["amber"], auto_compact=False))
     assert notice is not None
     assert notice.text.startswith("Automatic compaction is off")
 
@@ -205,8 +206,8 @@ def test_without_compacting_it_says_that_turns_will_be_left_out() -> None:
 def test_a_summary_that_is_due_is_told_before_the_message_goes(
     is_blocked: bool, share: str
 ) -> None:
-    actions = {"trim": False, "compact": True, "block": is_blocked, "guard": []}
-    context = panel_states()["compacted"] | {"actions": actions}
+    actions = Actions(compact=True, block=is_blocked)
+    context = replace(panel_states()["compacted"], actions=actions)
     notice = build_notice(context)
     assert notice is not None
     assert notice.title == f"The chat is full at {share}\u00a0%"
@@ -242,18 +243,17 @@ def test_a_compaction_is_told_while_it_is_news() -> None:
     assert notice.text == (
         "96,412 → 30,120 tokens, written by a model. Pinned: 2, kept word for word."
     )
-    edited = compacted | {"compactions": [compacted["compactions"][0] | {"edited": True}]}
-    notice = build_notice(edited)
+    edited = replace(compacted.compactions[0], edited=True)
+    notice = build_notice(replace(compacted, compactions=(edited,)))
     assert notice is not None
     assert "written by a model, edited by you." in notice.text
-    settled = {"hash": "", "tokens_reused": 40_000, "changed": False, "reasons": []}
-    assert build_notice(compacted | {"prefix": settled}) is None
+    assert build_notice(replace(compacted, prefix=Prefix("", tokens_reused=40_000))) is None
 
 
 def test_shortened_results_are_not_called_a_summary() -> None:
     compacted = panel_states()["compacted"]
-    cleared = [compacted["compactions"][0] | {"by": "none"}]
-    notice = build_notice(compacted | {"compactions": cleared, "pins": []})
+    cleared = replace(compacted.compactions[0], by="none")
+    notice = build_notice(replace(compacted, compactions=(cleared,), pins=()))
     assert notice is not None
     assert notice.title == "Old results of tools are shortened"
     assert notice.text == "96,412 → 30,120 tokens."

@@ -4,13 +4,13 @@ Rows measured are counted rather than seconds, so that a busy machine makes no d
 """
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtWidgets import QStyleOptionViewItem
 from pytestqt.qtbot import QtBot
 
+from context.report.report import ContextReport
 from tests.support.sessions.contexts import make_context, make_part, make_segment
 from ui.panels.context.layer_tree import LayerTree
 from ui.panels.context.panel import ContextPanel
@@ -22,7 +22,7 @@ LAYERS = 8
 MOST_MEASURED = LAYERS * (LAYERS + 1)  # a change of rows fits the tree, and a key makes few
 
 
-def make_long_request(pinned: str = "") -> dict[str, Any]:
+def make_long_request(pinned: str = "") -> ContextReport:
     turns = [make_part(kind="turn", entry=f"e{n}", name=f"t{n}", turns=1) for n in range(MESSAGES)]
     tools = [make_part(name=f"tool_{n}") for n in range(TOOLS)]
     sources = [make_segment(id=f"s{n}", source=f"garden/{n}.md") for n in range(SOURCES)]

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from PySide6.QtCore import Qt
@@ -9,10 +10,13 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
+from app.sessions.request_history import ShownRequest
+from tests.support.sessions.contexts import make_context
 from ui.panels.request_view import RequestView, as_lines, find_places
 
 BODY = {"messages": [{"role": "user", "content": "One <b>bean</b>.\nTwo beans: \\n is no break."}]}
-CONTEXT = {"when": "last", "request_body": BODY, "wire": {"model": "m", "messages": []}}
+WIRE = {"model": "m", "messages": []}
+REQUEST = ShownRequest(make_context(when="last", model="m"), body=BODY, wire=WIRE)
 
 
 @pytest.fixture
@@ -20,7 +24,7 @@ def view(qtbot: QtBot) -> Iterator[RequestView]:
     around = QWidget()
     qtbot.addWidget(around)
     view = RequestView(around)
-    view.show_request(CONTEXT)
+    view.show_request(REQUEST)
     yield view
     view.close()
 
@@ -46,7 +50,8 @@ def test_texts_keep_their_line_breaks_and_markup_is_text(view: RequestView) -> N
 def test_without_a_model_the_title_does_not_say_that_the_request_was_sent(
     view: RequestView, when: str, title: str
 ) -> None:
-    view.show_request({**CONTEXT, "when": when, "model": "extractive", "wire": None})
+    report = replace(REQUEST.report, when=when, model="extractive")
+    view.show_request(replace(REQUEST, report=report, wire=None))
     assert title in said(view)
 
 
@@ -56,12 +61,13 @@ def test_what_is_copied_is_the_exact_json(view: RequestView) -> None:
     view.forms.chosen.emit("wire")
     view.forms.set_value("wire")
     view.copy.click()
-    assert json.loads(QGuiApplication.clipboard().text()) == CONTEXT["wire"]
+    assert json.loads(QGuiApplication.clipboard().text()) == WIRE
 
 
 def test_a_request_that_was_not_sent_says_so_and_copies_nothing(view: RequestView) -> None:
     view.forms.set_value("wire")
-    view.show_request({"when": "next", "request_body": BODY, "rebuilt": True})
+    report = make_context(when="next", model="m")
+    view.show_request(ShownRequest(report, is_rebuilt=True, body=BODY))
     assert "The request that would be sent next, made anew from the chat" in said(view)
     assert any(text.startswith("It was not sent to a service") for text in said(view))
     assert view.text.toPlainText() == ""

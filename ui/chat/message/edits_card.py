@@ -1,12 +1,12 @@
 """A card that lists the notes an agent changed, with a button to undo the changes."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QAccessible, QPainter, QPaintEvent
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QWidget
 
+from chains.events import EditedNote, RunEdits
 from ui.theme import Theme, dress
 from ui.widgets.buttons import UNDO, ButtonText, make_button
 from ui.widgets.controls import (
@@ -38,8 +38,7 @@ class EditsCard(AccessibleFrame):
         note_requested: the user wants to read the changed note with this path.
 
     Args:
-        edits: the record from the turn's result: the ID of the agent run as `run`, and the changed
-            notes as `notes`.
+        edits: the changed notes, and the ID of the agent run.
 
     Attributes:
         run: the ID of the agent run.
@@ -51,10 +50,10 @@ class EditsCard(AccessibleFrame):
     undo_requested = Signal(str)
     note_requested = Signal(str)
 
-    def __init__(self, edits: Mapping[str, Any], parent: QWidget | None = None) -> None:
+    def __init__(self, edits: RunEdits, parent: QWidget | None = None) -> None:
         super().__init__(QAccessible.Role.Note, parent)
-        self.run = str(edits["run"])
-        self._notes: Sequence[Mapping[str, Any]] = edits["notes"]
+        self.run = edits.run
+        self._notes: Sequence[EditedNote] = edits.notes
         summary = summarise_edits(self._notes)
         self._text = ElidedLabel(summary, is_ours=True)
         dress(self._text, "ui", "primary")
@@ -128,8 +127,8 @@ class EditsCard(AccessibleFrame):
             head, self._state, margins=(OUTDENT, 8, 8, 8), spacing=6, parent=self
         )
 
-    def _build_opener(self, note: Mapping[str, Any]) -> QPushButton:
-        path = str(note["path"])
+    def _build_opener(self, note: EditedNote) -> QPushButton:
+        path = note.path
         text = ButtonText("Open the note", escape_tooltip(f"Read {one_line(path)}"))
         made = make_button(text, "link", lambda: self.note_requested.emit(path))
         made.setAccessibleName(f"Open {one_line(path)}")
@@ -143,46 +142,46 @@ class EditsCard(AccessibleFrame):
         for note in self._notes:
             if len(self._notes) > 1:
                 column.addLayout(self._build_title(note))
-            if "@@" in note["diff"]:
-                column.addWidget(DiffView(note["diff"], f"The change of {one_line(note['path'])}"))
+            if "@@" in note.diff:
+                column.addWidget(DiffView(note.diff, f"The change of {one_line(note.path)}"))
         return made
 
-    def _build_title(self, note: Mapping[str, Any]) -> QHBoxLayout:
-        text = f"{one_line(str(note['path']))} {_name_change(note)}"
+    def _build_title(self, note: EditedNote) -> QHBoxLayout:
+        text = f"{one_line(note.path)} {_name_change(note)}"
         title = ElidedLabel(text, Qt.TextElideMode.ElideMiddle, is_ours=True)
         dress(title, "caption", "secondary")
         return make_row(grow(title), self._build_opener(note))
 
 
-def summarise_edits(notes: Sequence[Mapping[str, Any]]) -> str:
+def summarise_edits(notes: Sequence[EditedNote]) -> str:
     """Describe which notes changed, such as `Beans.md changed` or `3 notes changed`."""
     if len(notes) == 1:
-        return f"{one_line(str(notes[0]['path']))} {_name_change(notes[0])}"
+        return f"{one_line(notes[0].path)} {_name_change(notes[0])}"
     return f"{plural(len(notes), 'note')} changed"
 
 
-def _summarise_undo(notes: Sequence[Mapping[str, Any]]) -> str:
+def _summarise_undo(notes: Sequence[EditedNote]) -> str:
     """Describe which notes were restored, such as `2 notes changed back`."""
     if len(notes) != 1:
         return f"{plural(len(notes), 'note')} changed back"
     (note,) = notes
-    path, old = one_line(str(note["path"])), note["old_path"]
-    if note["is_new"]:
+    path, old = one_line(note.path), note.old_path
+    if note.is_new:
         return f"{path} removed again"
-    return f"{path} moved back to {one_line(str(old))}" if old else f"{path} changed back"
+    return f"{path} moved back to {one_line(old)}" if old else f"{path} changed back"
 
 
-def _describe_state(notes: Sequence[Mapping[str, Any]]) -> str:
+def _describe_state(notes: Sequence[EditedNote]) -> str:
     """Describe the state of notes after their changes were undone."""
-    new = [note for note in notes if note["is_new"]]
+    new = [note for note in notes if note.is_new]
     if len(new) == len(notes):
         return "The new note is gone." if len(new) == 1 else "The new notes are gone."
     them = {1: "The note is", 2: "Both notes are"}.get(len(notes), "The notes are")
     return f"{them} as before{', and the new ones are gone' if new else ''}."
 
 
-def _name_change(note: Mapping[str, Any]) -> str:
-    if note["is_new"]:
+def _name_change(note: EditedNote) -> str:
+    if note.is_new:
         return "created"
-    old = note["old_path"]
-    return f"moved from {one_line(str(old))}" if old else "changed"
+    old = note.old_path
+    return f"moved from {one_line(old)}" if old else "changed"

@@ -1,8 +1,7 @@
 """The transcript: a chat's messages in one column."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import Any
 
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QResizeEvent
@@ -11,6 +10,7 @@ from PySide6.QtWidgets import QApplication, QPushButton, QStackedLayout, QWidget
 from app.config.models import ModelChoice
 from app.sessions.transcript import AnswerItem, UserItem
 from app.sessions.transcript import ChatTranscript as Chat
+from chains.events import RunEdits
 from chains.models import EXTRACTIVE
 from chains.tool import ApprovalRequest
 from ui.chat.composer.attachment import Attachment
@@ -224,7 +224,7 @@ class Transcript(QWidget):
     def _list_cards(self) -> list[ApprovalCard]:
         return [row.widget for row in self.feed.rows if isinstance(row.widget, ApprovalCard)]
 
-    def show_edits(self, edits: Mapping[str, Any]) -> EditsCard:
+    def show_edits(self, edits: RunEdits) -> EditsCard:
         """Append a card with the notes that an agent changed in a turn, and return the card.
 
         Args:

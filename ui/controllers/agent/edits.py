@@ -4,11 +4,10 @@ Each chat shows a card for the last agent run that changed notes, unless the use
 changes. The card appears after the turn, and again when the chat is reopened, even after a restart.
 """
 
-from collections.abc import Mapping
 from functools import partial
-from typing import Any
 
 from app.errors import describe
+from chains.events import RunEdits
 from ui.chat.message.edits_card import EditsCard, summarise_edits
 from ui.controllers.session import ChatController, Collaborators, SessionController
 from ui.controllers.turns import ChatTurn
@@ -19,7 +18,6 @@ from ui.widgets.buttons import ButtonText
 __all__ = ["EditsController"]
 
 _OPEN_CHAT = ButtonText("Open the chat", "Show the chat in which the notes were changed")
-_Edits = Mapping[str, Any]
 
 
 class EditsController(ChatController):
@@ -43,7 +41,7 @@ class EditsController(ChatController):
             self._show(edits)
         else:
             self._frame.notifier.toast(
-                summarise_edits(edits["notes"]),
+                summarise_edits(edits.notes),
                 (_OPEN_CHAT, partial(self._frame.navigation.open_session, turn.session)),
             )
 
@@ -57,14 +55,14 @@ class EditsController(ChatController):
             find = self._assistant.edits.describe_last_run
             self._finds.ask(lambda: (session, find(session)), now=True)
 
-    def _on_found(self, answer: tuple[str, _Edits | None]) -> None:
+    def _on_found(self, answer: tuple[str, RunEdits | None]) -> None:
         session, edits = answer
         if edits is not None and session == self._session.session:
             self._show(edits)
 
-    def _show(self, edits: _Edits) -> None:
+    def _show(self, edits: RunEdits) -> None:
         shown = self._frame.transcript.list_edits()
-        if all(card.run != edits["run"] for card in shown):
+        if all(card.run != edits.run for card in shown):
             card = self._frame.transcript.show_edits(edits)
             card.undo_requested.connect(self._on_undo_requested)
             card.note_requested.connect(self._frame.navigation.show_note)

@@ -23,9 +23,10 @@ A layer is one kind of content in a request, such as the tools, the notes or the
 `ContextPanel` emits a signal for each action, and `ui.controllers.context` performs it. All numbers
 come from the request report, except shares and prices, which are computed here.
 
-This package may import PySide6, `ui.widgets`, `ui.theme`, `ui.icons`, `context.layers` and, on
-first use, `app.config.schema` and `context.history.memory`. It must not import anything else below
-`ui`, because the panel is part of the first paint.
+This package may import PySide6, `ui.widgets`, `ui.theme`, `ui.icons`, `context.layers`, the types
+of `context.report`, and, on first use, `app.config.schema`, `context.history.memory` and
+`context.history.pins`. It must not import anything else below `ui`, because the panel is part of
+the first paint.
 """
 
 __all__ = ["bar", "compaction", "notice", "panel", "words"]

@@ -1,7 +1,6 @@
 """The stacked bar that shows how much of the context window each layer of a request uses."""
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import (
     QEasingCurve,
@@ -30,6 +29,9 @@ from ui.theme import Theme, tokens
 from ui.widgets.controls import paint_focus
 from ui.widgets.formatting import count, percent, share
 
+if TYPE_CHECKING:
+    from context.report.report import ContextReport
+
 __all__ = ["ContextBar"]
 
 _BELOW = 4
@@ -50,7 +52,7 @@ class ContextBar(QProgressBar):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._context: Mapping[str, Any] | None = None
+        self._context: ContextReport | None = None
         self._parts: tuple[BarPart, ...] = ()
         self._from: dict[str, tuple[int, int]] = {}
         self._current = -1
@@ -62,7 +64,7 @@ class ContextBar(QProgressBar):
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName("Context")
 
-    def show_context(self, context: Mapping[str, Any]) -> None:
+    def show_context(self, context: "ContextReport") -> None:
         """Show the layers of a request as bar segments. Changes are animated.
 
         Args:
@@ -72,11 +74,11 @@ class ContextBar(QProgressBar):
         self._from = {part.code: (left, width) for part, left, width in self._drawn()}
         self._context, self._parts = context, after
         self._current = min(self._current, len(after) - 1)
-        budget = max(1, context["budget"])
+        budget = max(1, context.budget)
         self.setRange(0, budget)
-        self.setValue(min(context["used"], budget))
-        figures = f"{count(context['used'])} of {count(context['budget'])} tokens"
-        fraction = percent(context["fraction"]).replace("\N{NO-BREAK SPACE}%", " percent")
+        self.setValue(min(context.used, budget))
+        figures = f"{count(context.used)} of {count(context.budget)} tokens"
+        fraction = percent(context.fraction).replace("\N{NO-BREAK SPACE}%", " percent")
         self.setAccessibleName(f"Context {fraction}, {figures}")
         if before and before != after and self.isVisible():
             self._motion.setDuration(Theme.current().duration("base"))
@@ -190,12 +192,12 @@ class ContextBar(QProgressBar):
     def _describe(self, part: BarPart) -> str:
         name = tokens()["layer_name"][part.code]
         if part.code in tokens()["layer_order"] and self._context is not None:
-            ratio = share(part.tokens, self._context["budget"])
+            ratio = share(part.tokens, self._context.budget)
             return f"{part.code} {name}: {count(part.tokens)} tokens, {ratio}"
         return f"{name}: {count(part.tokens)} tokens"
 
     def _paint_reused(self, painter: QPainter, drawn: list[Slot], bar: QRect) -> None:
-        left_over = 0 if self._context is None else self._context["prefix"]["tokens_reused"]
+        left_over = 0 if self._context is None else self._context.prefix.tokens_reused
         right = 0.0
         for part, left, width in drawn:
             if left_over <= 0 or part.code not in tokens()["layer_order"]:

@@ -2,14 +2,18 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
-from context.layers import name_source
+from context.layers import Layer, name_source
 from ui.panels.context.left_out import is_excerpt, name_segment
 from ui.panels.context.words import in_words, reason_in_words
 from ui.theme import tokens
 from ui.widgets.controls import one_line
 from ui.widgets.formatting import count, place, plural, share
+
+if TYPE_CHECKING:
+    from context.report.layer_parts import LayerPart
+    from context.report.report import ContextReport, SegmentUse
 
 __all__ = ["LayerRow", "PartRow", "layer_rows", "part_rows", "pin_rows"]
 
@@ -114,7 +118,7 @@ class PartRow:
         return ", ".join(filter(None, (self.text, size, beside, pinned)))
 
 
-def layer_rows(context: Mapping[str, Any], *, is_estimate: bool = False) -> list[LayerRow]:
+def layer_rows(context: "ContextReport", *, is_estimate: bool = False) -> list[LayerRow]:
     """Return a row for each of the eight layers (kinds of content), in request order.
 
     The token counts of the rows add up to the number of tokens in the request.
@@ -124,24 +128,24 @@ def layer_rows(context: Mapping[str, Any], *, is_estimate: bool = False) -> list
         is_estimate: whether passages will be added when the request is sent.
     """
     rows = []
-    largest = max(layer["tokens"] for layer in context["layers"].values())
+    largest = max(layer.tokens for layer in context.layers.values())
     for code in tokens()["layer_order"]:
-        layer = context["layers"][code]
+        layer = context.layers[Layer(code)]
         rows.append(
             LayerRow(
                 code,
-                layer["tokens"],
-                share(layer["tokens"], context["budget"]),
-                is_reused=bool(layer["cached"]),
+                layer.tokens,
+                share(layer.tokens, context.budget),
+                is_reused=bool(layer.cached),
                 is_estimate=is_estimate and code == "L3",
-                is_over=context["used"] > context["budget"] and layer["tokens"] == largest,
+                is_over=context.used > context.budget and layer.tokens == largest,
             )
         )
     return rows
 
 
 def part_rows(
-    context: Mapping[str, Any],
+    context: "ContextReport",
     code: str,
     questions: Mapping[str, str] = NO_QUESTIONS,
     *,
@@ -157,23 +161,23 @@ def part_rows(
         questions: the user messages by entry ID, used as names of the turns.
         is_estimate: whether passages will be added when the request is sent.
     """
-    pinned = {pin["target"] for pin in context.get("pins", ())}
-    is_stored = context["when"] == "last"
+    pinned = {pin.target for pin in context.pins}
+    is_stored = context.when == "last"
     rows = [
-        _segment_row(segment, pinned, can_pin=is_stored or code == "L2")
-        for segment in context["segments"]
-        if segment["layer"] == code and segment["state"] != "dropped"
+        _segment_row(use, pinned, can_pin=is_stored or code == "L2")
+        for use in context.segments
+        if use.segment.layer == code and use.state != "dropped"
     ]
     rows += _plain_rows(context, code, questions)
-    layer = context["layers"][code]
-    if not rows and layer["tokens"] > 0 and not is_estimate:
-        rows.append(PartRow(plural(layer["items"], _UNITS.get(code, "message")), layer["tokens"]))
+    layer = context.layers[Layer(code)]
+    if not rows and layer.tokens > 0 and not is_estimate:
+        rows.append(PartRow(plural(layer.items, _UNITS.get(code, "message")), layer.tokens))
     if is_estimate and code == "L3":
         rows.append(PartRow(_PASSAGES, tip=_PASSAGES))
     return rows
 
 
-def pin_rows(context: Mapping[str, Any], questions: Mapping[str, str]) -> list[PartRow]:
+def pin_rows(context: "ContextReport", questions: Mapping[str, str]) -> list[PartRow]:
     """Return a row for each item that is pinned in the chat, from all layers.
 
     Args:
@@ -181,21 +185,19 @@ def pin_rows(context: Mapping[str, Any], questions: Mapping[str, str]) -> list[P
         questions: the user messages by entry ID, used as names of the pins.
     """
     rows = []
-    for pin in context.get("pins", ()):
-        target, is_message = pin["target"], pin["source"] == _OWN_CHAT
-        text = one_line(name_source(pin["source"]))
+    for pin in context.pins:
+        target, is_message = pin.target, pin.source == _OWN_CHAT
+        text = one_line(name_source(pin.source))
         if is_message:
             asked = one_line(questions.get(target, ""))
             text = f"“{asked}”" if asked else "An answer of this chat"
-        path = "" if is_message else pin["source"]
+        path = "" if is_message else pin.source
         tip = f"{text}\nAlways sent word for word"
-        rows.append(PartRow(text, pin["tokens"], (), tip, path, None, target, is_pinned=True))
+        rows.append(PartRow(text, pin.tokens, (), tip, path, None, target, is_pinned=True))
     return rows
 
 
-def _plain_rows(
-    context: Mapping[str, Any], code: str, questions: Mapping[str, str]
-) -> list[PartRow]:
+def _plain_rows(context: "ContextReport", code: str, questions: Mapping[str, str]) -> list[PartRow]:
     """Return rows for the items of a layer that are not segments, such as tools and turns.
 
     Args:
@@ -203,76 +205,74 @@ def _plain_rows(
         code: the code of the layer.
         questions: the user messages by entry ID, used as names of the turns.
     """
-    written = {segment["id"] for segment in context["segments"] if segment["layer"] == code}
-    found = context.get("parts", {}).get(code, ())
-    shown = [
-        (_describe_part(part, questions), part) for part in found if part["name"] not in written
-    ]
-    return [PartRow(text, part["tokens"], tip=text) for text, part in shown]
+    written = {use.segment.id for use in context.segments if use.segment.layer == code}
+    found = context.parts.get(Layer(code), ())
+    shown = [(_describe_part(part, questions), part) for part in found if part.name not in written]
+    return [PartRow(text, part.tokens, tip=text) for text, part in shown]
 
 
-def _describe_part(part: Mapping[str, Any], questions: Mapping[str, str]) -> str:
-    match part["kind"]:
-        case "turn" if asked := one_line(questions.get(part["entry"], "")):
+def _describe_part(part: "LayerPart", questions: Mapping[str, str]) -> str:
+    match part.kind:
+        case "turn" if asked := one_line(questions.get(part.entry or "", "")):
             return f"“{asked}”"
         case "turn" | "turns":
-            return "One turn" if part["turns"] == 1 else f"{count(part['turns'])} older turns"
+            return "One turn" if part.turns == 1 else f"{count(part.turns)} older turns"
         case "summary" | "messages" as kind:
             return _KINDS[kind]
         case "tool":
-            return one_line(part["name"])
+            return one_line(part.name)
         case _:
-            return "Base instructions" if part["name"] in _BASE else in_words(part["name"])
+            return "Base instructions" if part.name in _BASE else in_words(part.name)
 
 
-def _segment_row(segment: Mapping[str, Any], pinned: set[str], *, can_pin: bool) -> PartRow:
-    lines, source = segment["lines"], segment["source"] or ""
+def _segment_row(use: "SegmentUse", pinned: set[str], *, can_pin: bool) -> PartRow:
+    lines, source = use.segment.lines, use.segment.source or ""
     is_message = source == _OWN_CHAT
-    text = "A message of this chat" if is_message else place(name_segment(segment), lines)
-    text = text or in_words(segment["kind"])
-    is_pinned = segment["id"] in pinned or segment["state"] == "pinned"
+    text = "A message of this chat" if is_message else place(name_segment(use), lines)
+    text = text or in_words(use.segment.kind)
+    is_pinned = use.segment.id in pinned or use.state == "pinned"
     return PartRow(
         text=text,
-        tokens=segment["tokens"],
-        beside=_describe_state(segment),
-        tip=_tip(segment, text, is_pinned=is_pinned),
+        tokens=use.tokens,
+        beside=_describe_state(use),
+        tip=_tip(use, text, is_pinned=is_pinned),
         path="" if is_message else source,
         lines=(lines[0], lines[1]) if lines else None,
-        target=segment["id"] if segment["layer"] in _PINNABLE and can_pin else "",
+        target=use.segment.id if use.segment.layer in _PINNABLE and can_pin else "",
         is_pinned=is_pinned,
     )
 
 
-def _describe_state(segment: Mapping[str, Any]) -> tuple[str, ...]:
+def _describe_state(use: "SegmentUse") -> tuple[str, ...]:
     """Return texts that describe how a segment was changed, longest first.
 
     The first text can contain the original token count. If the segment was neither changed nor
     pinned, return an empty tuple.
     """
-    if segment.get("derived") and segment["kind"] != "image":
+    if use.segment.derived and use.segment.kind != "image":
         return ("read whole",)
-    if is_excerpt(segment):
-        return f"of {count(segment['original_tokens'])}", ""
-    state = segment["state"] if segment["state"] in _STATES else ""
-    if segment["original_tokens"] > segment["tokens"] and state != "pinned":
+    if is_excerpt(use):
+        return f"of {count(use.original_tokens)}", ""
+    state = str(use.state) if use.state in _STATES else ""
+    if use.original_tokens > use.tokens and state != "pinned":
         state = state or "shortened"
-        return f"{state} from {count(segment['original_tokens'])}", state
+        return f"{state} from {count(use.original_tokens)}", state
     return (state,) if state else ()
 
 
-def _tip(segment: Mapping[str, Any], text: str, *, is_pinned: bool) -> str:
-    size = plural(segment["tokens"], "token")
-    if segment["original_tokens"] != segment["tokens"]:
-        size = f"{count(segment['tokens'])} of {plural(segment['original_tokens'], 'token')}"
-    state = "in full" if segment["state"] == "full" else segment["state"]
-    facts = [in_words(segment["kind"]), size, state]
+def _tip(use: "SegmentUse", text: str, *, is_pinned: bool) -> str:
+    size = plural(use.tokens, "token")
+    if use.original_tokens != use.tokens:
+        size = f"{count(use.tokens)} of {plural(use.original_tokens, 'token')}"
+    state = "in full" if use.state == "full" else str(use.state)
+    facts = [in_words(use.segment.kind), size, state]
     if is_pinned and state != "pinned":
         facts.append("pinned")
-    version = one_line(segment["version"] or "")[:_VERSION_CHARS]
+    version = one_line(use.segment.version or "")[:_VERSION_CHARS]
     found = (
         text,
         " · ".join(facts),
-        reason_in_words(segment["reason"]),
+        reason_in_words(use.reason),
         f"Version {version} of the note" if version else "",
     )
     return "\n".join(line for line in found if line)

@@ -2,12 +2,15 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 from context.layers import name_source
 from ui.panels.context.words import describe_maker, in_words, reason_in_words
 from ui.widgets.controls import one_line
 from ui.widgets.formatting import count, place, plural
+
+if TYPE_CHECKING:
+    from context.report.report import Compaction, ContextReport, LeftOut, SegmentUse
 
 __all__ = ["Detail", "LeftOutRow", "is_excerpt", "left_out_rows", "name_segment"]
 
@@ -64,7 +67,7 @@ class LeftOutRow:
 
 
 def left_out_rows(
-    context: Mapping[str, Any], questions: Mapping[str, str], reported: str = ""
+    context: "ContextReport", questions: Mapping[str, str], reported: str = ""
 ) -> list[LeftOutRow]:
     """Return a row for each item that a request omits or shortens, such as a turn or a passage.
 
@@ -74,59 +77,60 @@ def left_out_rows(
         reported: the ID of a compaction that gets no row, because the notice above the rows already
             reports it, or an empty string.
     """
-    sources = {segment["id"]: segment for segment in context["segments"]}
-    named = {entry for dropped in context["dropped"] for entry in dropped["entries"]}
-    rows = [_list_dropped(dropped, sources, questions) for dropped in context["dropped"]]
+    sources = {use.segment.id: use for use in context.segments}
+    named = {entry for dropped in context.dropped for entry in dropped.entries}
+    rows = [_list_dropped(dropped, sources, questions) for dropped in context.dropped]
     rows += _list_compacted(context, reported)
     rows += _list_trimmed(context, questions)
     rows += _list_offloaded(context)
-    rows += _list_searched(context["segments"])
-    for segment in context["segments"]:
-        is_left_out = segment["state"] in {"dropped", "shrunk"} and not is_excerpt(segment)
-        if is_left_out and segment["id"] not in named:
-            rows.append(_segment(segment))
+    rows += _list_searched(context.segments)
+    for use in context.segments:
+        is_left_out = use.state in {"dropped", "shrunk"} and not is_excerpt(use)
+        if is_left_out and use.segment.id not in named:
+            rows.append(_segment(use))
     rows += _list_deferred(context)
     return rows
 
 
-def is_excerpt(segment: Mapping[str, Any]) -> bool:
+def is_excerpt(use: "SegmentUse") -> bool:
     """Return whether a segment is a passage found by searching in a large attachment."""
-    fate = segment["kind"], segment["state"], segment["reason"]
+    fate = use.segment.kind, use.state, use.reason
     return fate == ("passage", "shrunk", "share")
 
 
-def name_segment(segment: Mapping[str, Any]) -> str:
+def name_segment(use: "SegmentUse") -> str:
     """Return the name of a segment's source.
 
     A passage is named by the path of its note. An attachment from outside the vault, such as a
     pasted image, is named by its file name, as on its chip.
     """
-    source = segment["source"] or ""
-    is_found = segment["kind"] == "passage" and not is_excerpt(segment)
+    source = use.segment.source or ""
+    is_found = use.segment.kind == "passage" and not is_excerpt(use)
     return one_line(source if is_found else name_source(source))
 
 
-def _list_searched(segments: Sequence[Mapping[str, Any]]) -> Iterator[LeftOutRow]:
-    by_source: dict[str, list[Mapping[str, Any]]] = {}
-    for segment in segments:
-        if is_excerpt(segment):
-            by_source.setdefault(segment["source"], []).append(segment)
+def _list_searched(segments: "Sequence[SegmentUse]") -> Iterator[LeftOutRow]:
+    by_source: dict[str, list[SegmentUse]] = {}
+    for use in segments:
+        if is_excerpt(use):
+            by_source.setdefault(use.segment.source, []).append(use)
     for source, parts in by_source.items():
-        lost = parts[0]["original_tokens"] - sum(part["tokens"] for part in parts)
+        lost = parts[0].original_tokens - sum(part.tokens for part in parts)
         reason = f"Searched within: {plural(len(parts), 'passage')} used"
         below = (_make_open_row(Detail(source, source)),)
-        yield LeftOutRow(parts[0]["layer"], name_segment(parts[0]), max(0, lost), reason, below)
+        layer, name = parts[0].segment.layer, name_segment(parts[0])
+        yield LeftOutRow(layer, name, max(0, lost), reason, below)
 
 
 def _list_dropped(
-    dropped: Mapping[str, Any],
-    sources: Mapping[str, Mapping[str, Any]],
+    dropped: "LeftOut",
+    sources: "Mapping[str, SegmentUse]",
     questions: Mapping[str, str],
 ) -> LeftOutRow:
-    entries, turns = dropped["entries"], dropped["turns"]
-    reason = reason_in_words(dropped["reason"])
-    kinds = {sources[entry]["kind"] for entry in entries if entry in sources}
-    if dropped["reason"] == "share" and kinds and "passage" not in kinds:
+    entries, turns = dropped.entries, dropped.turns
+    reason = reason_in_words(dropped.reason)
+    kinds = {sources[entry].segment.kind for entry in entries if entry in sources}
+    if dropped.reason == "share" and kinds and "passage" not in kinds:
         part = "it" if kinds == {"image"} else "any of its passages"
         reason = f"Too large: no room for {part}"
     known = tuple(_detail(sources[entry]) for entry in entries if entry in sources)
@@ -135,99 +139,97 @@ def _list_dropped(
         asked = tuple(
             _describe_question(questions[entry]) for entry in entries if entry in questions
         )
-        return LeftOutRow(dropped["layer"], what, dropped["tokens"], reason, asked)
-    if dropped["reason"] in _SUMMARY:
+        return LeftOutRow(dropped.layer, what, dropped.tokens, reason, asked)
+    if dropped.reason in _SUMMARY:
         shown = (Detail("Show summary", summary=entries[0]),)
-        return LeftOutRow(dropped["layer"], "Summary", dropped["tokens"], reason, shown)
-    unit = {"shortened": "long answer", "work": "result"}.get(dropped["reason"], "passage")
+        return LeftOutRow(dropped.layer, "Summary", dropped.tokens, reason, shown)
+    unit = {"shortened": "long answer", "work": "result"}.get(dropped.reason, "passage")
     what = known[0].text if len(known) == 1 else plural(max(1, len(entries)), unit)
-    is_there = dropped["reason"] not in _UNREADABLE
+    is_there = dropped.reason not in _UNREADABLE
     noun = "image" if kinds == {"image"} else "note"
     opening = tuple(_make_open_row(detail, noun) for detail in known if detail.path and is_there)
     below = known if len(known) > 1 else opening
-    return LeftOutRow(dropped["layer"], what, dropped["tokens"], reason, below)
+    return LeftOutRow(dropped.layer, what, dropped.tokens, reason, below)
 
 
-def _list_compacted(context: Mapping[str, Any], reported: str) -> Iterator[LeftOutRow]:
-    compactions = list(context.get("compactions", ()))
-    is_ahead = context["when"] == "next" and context["actions"]["compact"]
+def _list_compacted(context: "ContextReport", reported: str) -> Iterator[LeftOutRow]:
+    compactions = list(context.compactions)
+    is_ahead = context.when == "next" and context.actions.compact
     for compaction in _drop_replaced(compactions[:-1] if is_ahead else compactions):
-        if compaction["entry"] == reported:
+        if compaction.entry == reported:
             continue
-        before, after = compaction["before_tokens"], compaction["after_tokens"]
+        before, after = compaction.before_tokens, compaction.after_tokens
         by = describe_maker(compaction)
         reason = f"Summarised: {by}" if by else "Summarised"
         if before is not None and after is not None:
             figures = f"{count(before)} → {count(after)} tokens"
             reason = f"Summarised: {figures}, {by}" if by else f"Summarised: {figures}"
-        below = (Detail("Show summary", summary=compaction["entry"]),)
+        below = (Detail("Show summary", summary=compaction.entry),)
         yield LeftOutRow("L4", "Earlier messages", None, reason, below)
     if is_ahead:
         yield LeftOutRow("L4", "Older messages", None, "Summarised first, before your message goes")
 
 
-def _drop_replaced(compactions: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+def _drop_replaced(compactions: "Sequence[Compaction]") -> "Sequence[Compaction]":
     """Drop the compactions before the last summary, which covers their messages too."""
     summaries = [at for at, one in enumerate(compactions) if describe_maker(one)]
     return compactions[summaries[-1] :] if summaries else compactions
 
 
-def _list_trimmed(context: Mapping[str, Any], questions: Mapping[str, str]) -> Iterator[LeftOutRow]:
-    trimmed = context.get("trimmed")
-    if not trimmed or not trimmed["messages"]:
+def _list_trimmed(context: "ContextReport", questions: Mapping[str, str]) -> Iterator[LeftOutRow]:
+    trimmed = context.trimmed
+    if not trimmed or not trimmed.messages:
         return
-    before, after = trimmed["tokens_before"], trimmed["tokens_after"]
+    before, after = trimmed.tokens_before, trimmed.tokens_after
     below = [Detail(f"{count(before)} → {count(after)} tokens")]
-    if trimmed["up_to_entry"] in questions:
-        below.append(Detail(f"Up to {_describe_question(questions[trimmed['up_to_entry']]).text}"))
+    if trimmed.up_to_entry in questions:
+        below.append(Detail(f"Up to {_describe_question(questions[trimmed.up_to_entry]).text}"))
     below.append(Detail("This chat still shows them in full"))
-    what = plural(trimmed["messages"], "old message")
+    what = plural(trimmed.messages, "old message")
     reason = "Trimmed: old results of tools are shortened"
     yield LeftOutRow("L4", what, max(0, before - after), reason, tuple(below))
 
 
-def _list_offloaded(context: Mapping[str, Any]) -> Iterator[LeftOutRow]:
-    kept = context.get("offloaded", ())
+def _list_offloaded(context: "ContextReport") -> Iterator[LeftOutRow]:
+    kept = context.offloaded
     if kept:
-        below = tuple(
-            Detail(f"{one_line(stub['tool'])}, {count(stub['bytes'])} bytes") for stub in kept
-        )
+        below = tuple(Detail(f"{one_line(stub.tool)}, {count(stub.bytes)} bytes") for stub in kept)
         what = plural(len(kept), "large result")
         yield LeftOutRow("W", what, None, "Kept aside: the model reads them in parts", below)
 
 
-def _list_deferred(context: Mapping[str, Any]) -> Iterator[LeftOutRow]:
-    deferred = context.get("deferred_tools", ())
+def _list_deferred(context: "ContextReport") -> Iterator[LeftOutRow]:
+    deferred = context.deferred_tools
     if deferred:
         below = tuple(Detail(one_line(str(tool))) for tool in deferred)
         what = plural(len(deferred), "tool")
         yield LeftOutRow("T", what, None, "Held back: the model can look for them", below)
 
 
-def _segment(segment: Mapping[str, Any]) -> LeftOutRow:
-    lost = segment["original_tokens"] - segment["tokens"]
-    reason = reason_in_words(segment["reason"])
-    if segment["state"] == "shrunk" and segment["reason"] == "share":
-        reason = f"About {count(segment['tokens'])} of it go: what is found on sending"
-    elif segment["state"] == "shrunk":
+def _segment(use: "SegmentUse") -> LeftOutRow:
+    lost = use.original_tokens - use.tokens
+    reason = reason_in_words(use.reason)
+    if use.state == "shrunk" and use.reason == "share":
+        reason = f"About {count(use.tokens)} of it go: what is found on sending"
+    elif use.state == "shrunk":
         why = f": {reason[:1].lower()}{reason[1:]}" if reason else ""
-        reason = f"Shrunk to {count(segment['tokens'])}{why}"
-    detail = _detail(segment)
-    is_there = detail.path and segment["reason"] not in _UNREADABLE
-    noun = "image" if segment["kind"] == "image" else "note"
+        reason = f"Shrunk to {count(use.tokens)}{why}"
+    detail = _detail(use)
+    is_there = detail.path and use.reason not in _UNREADABLE
+    noun = "image" if use.segment.kind == "image" else "note"
     below = (_make_open_row(detail, noun),) if is_there else ()
-    return LeftOutRow(segment["layer"], detail.text, lost, reason, below)
+    return LeftOutRow(use.segment.layer, detail.text, lost, reason, below)
 
 
 def _make_open_row(detail: Detail, noun: str = "note") -> Detail:
     return replace(detail, text=f"Open the {noun}")
 
 
-def _detail(segment: Mapping[str, Any]) -> Detail:
-    lines = segment["lines"]
-    named = name_segment(segment) or in_words(segment["kind"])
+def _detail(use: "SegmentUse") -> Detail:
+    lines = use.segment.lines
+    named = name_segment(use) or in_words(use.segment.kind)
     spot = (lines[0], lines[1]) if lines else None
-    return Detail(place(named, lines), segment["source"] or "", spot)
+    return Detail(place(named, lines), use.segment.source or "", spot)
 
 
 def _describe_question(question: str) -> Detail:

@@ -1,7 +1,7 @@
 """The chat's memory in the context panel. It is shown as lines, and edited in fields."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent
@@ -20,12 +20,15 @@ from ui.widgets.dialogs import CtrlEnter
 from ui.widgets.geometry import scale_size
 from ui.widgets.layouts import make_column, make_row, stretch
 
+if TYPE_CHECKING:
+    from context.history.memory import Memory
+
 __all__ = ["MemoryView"]
 
 _EMPTY: Final = [("tertiary", "Nothing is noted yet.")]
 _TEXTS: Final = (
-    ("pendingSteps", "Steps to do, one a line"),
-    ("completedSteps", "Steps done, one a line"),
+    ("pending_steps", "Steps to do, one a line"),
+    ("completed_steps", "Steps done, one a line"),
     ("facts", "Facts, one a line"),
     ("scratchpad", "Scratchpad"),
 )
@@ -35,8 +38,7 @@ _FIELD_HEIGHT: Final = 64
 class MemoryView(QWidget):
     """The chat's memory, shown as lines. A button opens fields in which the user edits it.
 
-    The signal `saved` is emitted with the edited memory, a dict with the same keys as the memory in
-    a request report.
+    The signal `saved` is emitted with the edited memory, a `Memory`.
 
     Attributes:
         edit: the button that opens the fields. It is hidden while the memory cannot be edited.
@@ -47,7 +49,7 @@ class MemoryView(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        self._current: Mapping[str, Any] | None = None
+        self._current: Memory | None = None
         self._text = MemoryText()
         self.edit = make_button(
             ButtonText("Edit the memory", "Change what the model keeps in mind in this chat"),
@@ -58,9 +60,7 @@ class MemoryView(QWidget):
         row = make_row(self.edit, stretch(), margins=(SIDE, 0, SIDE, 0))
         self._column = make_column(self._text, row, margins=0, spacing=4, parent=self)
 
-    def show_memory(
-        self, memory: Mapping[str, Any] | None, current: Mapping[str, Any] | None
-    ) -> bool:
+    def show_memory(self, memory: "Memory | None", current: "Memory | None") -> bool:
         """Show the memory in a request. Return False if the view is empty and should be hidden.
 
         Args:
@@ -88,7 +88,9 @@ class MemoryView(QWidget):
             self.edit.setFocus()
 
     def _open(self) -> None:
-        self.fields = _MemoryFields(self._current or {})
+        if self._current is None:
+            return
+        self.fields = _MemoryFields(self._current)
         self.fields.saved.connect(self.saved)
         self.fields.discarded.connect(self.close_fields)
         self._text.hide()
@@ -106,15 +108,19 @@ class _MemoryFields(QWidget):
     saved = Signal(object)
     discarded = Signal()
 
-    def __init__(self, memory: Mapping[str, Any]) -> None:
+    def __init__(self, memory: "Memory") -> None:
         super().__init__()
-        progress = memory.get("progress") or {}
-        self.objective = QLineEdit(str(progress.get("currentObjective", "")))
+        progress = memory.progress
+        self.objective = QLineEdit(progress.current_objective)
         self.objective.setAccessibleName("Objective")
         dress(self.objective, "ui", "")
-        self.texts = {
-            name: _make_field(words, {**memory, **progress}.get(name, "")) for name, words in _TEXTS
+        shown = {
+            "pending_steps": progress.pending_steps,
+            "completed_steps": progress.completed_steps,
+            "facts": memory.facts,
+            "scratchpad": memory.scratchpad,
         }
+        self.texts = {name: _make_field(words, shown[name]) for name, words in _TEXTS}
         column = make_column(
             label("Objective", "caption", "secondary"),
             self.objective,
@@ -154,15 +160,16 @@ class _MemoryFields(QWidget):
     def _save(self) -> None:
         self.saved.emit(self._read())
 
-    def _read(self) -> dict[str, Any]:
+    def _read(self) -> "Memory":
+        from context.history.memory import Memory, Progress  # late: it delays the first paint
+
         texts = {name: field.toPlainText() for name, field in self.texts.items()}
-        progress = {
-            "currentObjective": " ".join(self.objective.text().split()),
-            "completedSteps": _read_lines(texts["completedSteps"]),
-            "pendingSteps": _read_lines(texts["pendingSteps"]),
-        }
-        facts = _read_lines(texts["facts"])
-        return {"scratchpad": texts["scratchpad"], "progress": progress, "facts": facts}
+        progress = Progress(
+            " ".join(self.objective.text().split()),
+            _read_lines(texts["completed_steps"]),
+            _read_lines(texts["pending_steps"]),
+        )
+        return Memory(texts["scratchpad"], progress, _read_lines(texts["facts"]))
 
 
 def _make_field(words: str, value: str | Sequence[str]) -> QPlainTextEdit:
@@ -175,5 +182,5 @@ def _make_field(words: str, value: str | Sequence[str]) -> QPlainTextEdit:
     return field
 
 
-def _read_lines(text: str) -> list[str]:
-    return [" ".join(line.split()) for line in text.split("\n") if line.strip()]
+def _read_lines(text: str) -> tuple[str, ...]:
+    return tuple(" ".join(line.split()) for line in text.split("\n") if line.strip())

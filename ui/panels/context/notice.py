@@ -6,11 +6,15 @@ warning over information (`info`). A notice has one sentence and up to three act
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Literal
 
+from context.layers import Layer
 from ui.panels.context.words import UNPAID, describe_maker
 from ui.widgets.buttons import ButtonText
 from ui.widgets.formatting import count, percent, plural
+
+if TYPE_CHECKING:
+    from context.report.report import ContextReport
 
 __all__ = ["ACTION_TEXTS", "Act", "NoticeText", "build_notice", "find_passed_share"]
 
@@ -23,7 +27,6 @@ ACTION_TEXTS: Mapping[Act, ButtonText] = {
         "Continue from before", "Go on in a new chat, with the messages before the summary"
     ),
 }
-_SHARES = {"trim_at": 0.80, "compact_at": 0.95, "block_at": 0.98, "auto_compact": True}
 _UNPAID = {
     "refused": ("No answer came to this request", "Nothing arrived, so there is no price to show."),
     "not_sent": ("This request was not sent", "Nothing of it left this computer."),
@@ -57,35 +60,35 @@ class NoticeText:
     entry: str = ""
 
 
-def build_notice(context: Mapping[str, Any]) -> NoticeText | None:
+def build_notice(context: "ContextReport") -> NoticeText | None:
     """Return the notice about a request's main problem, or None if there is nothing to report."""
-    if context["used"] > context["budget"]:
+    if context.used > context.budget:
         return _overflow(context)
-    if context.get("outcome") in UNPAID:
-        return NoticeText("amber", *_UNPAID[context["outcome"]])
-    if any(dropped["reason"] == _BROKEN for dropped in context["dropped"]):
+    if context.outcome in UNPAID:
+        return NoticeText("amber", *_UNPAID[context.outcome])
+    if any(dropped.reason == _BROKEN for dropped in context.dropped):
         text = "Even your previous question had to be left out to make room."
         return NoticeText("amber", "Only your message is sent", text, ("raise",))
-    if context["when"] == "next" and context["actions"]["compact"]:
+    if context.when == "next" and context.actions.compact:
         return _summary_first(context)
-    if context["fraction"] > _read_thresholds(context)["trim_at"]:
+    if context.fraction > context.policy.trim_at:
         return _full(context)
     return _make_compacted_notice(context) or _repeat_warnings(context)
 
 
-def find_passed_share(context: Mapping[str, Any]) -> float:
+def find_passed_share(context: "ContextReport") -> float:
     """Return the highest threshold that a request exceeds, or 0.0 if it exceeds none.
 
     The threshold is a share of the token budget. 1.0 is the whole budget.
     """
-    shares = _read_thresholds(context)
-    steps = (1.0, shares["block_at"], shares["compact_at"], shares["trim_at"])
-    return next((step for step in steps if context["fraction"] > step), 0.0)
+    shares = context.policy
+    steps = (1.0, shares.block_at, shares.compact_at, shares.trim_at)
+    return next((step for step in steps if context.fraction > step), 0.0)
 
 
-def _overflow(context: Mapping[str, Any]) -> NoticeText:
-    message = context["layers"]["L5"]["tokens"]
-    room = context["budget"] - (context["used"] - message)
+def _overflow(context: "ContextReport") -> NoticeText:
+    message = context.layers[Layer.L5].tokens
+    room = context.budget - (context.used - message)
     if room <= 0:
         text = "Tools and instructions alone fill the limit. Nothing was sent, nothing is lost."
         return NoticeText("danger", "Nothing fits below this limit", text, ("raise",))
@@ -93,67 +96,58 @@ def _overflow(context: Mapping[str, Any]) -> NoticeText:
     return NoticeText("danger", "Your message does not fit", text, ("raise",))
 
 
-def _summary_first(context: Mapping[str, Any]) -> NoticeText:
+def _summary_first(context: "ContextReport") -> NoticeText:
     """Return a notice saying that older messages are summarised before the next message is sent."""
-    name = "block_at" if context["actions"]["block"] else "compact_at"
-    title = f"The chat is full at {percent(_read_thresholds(context)[name])}"
+    shares = context.policy
+    share = shares.block_at if context.actions.block else shares.compact_at
+    title = f"The chat is full at {percent(share)}"
     text = "Older messages are summarised first, then your message goes."
     return NoticeText("amber", title, text, ("compact", "raise"))
 
 
-def _full(context: Mapping[str, Any]) -> NoticeText:
+def _full(context: "ContextReport") -> NoticeText:
     """Return a notice saying that a request exceeds the first threshold of the token budget.
 
     The notice says whether older tool results have been shortened, and what happens at the next
     threshold.
     """
-    shares = _read_thresholds(context)
-    title = f"Past {percent(shares['trim_at'])}"
-    title += ", older results are shortened" if context.get("trimmed") else ", nothing left to trim"
-    text = f"At {percent(shares['compact_at'])} older messages become a summary."
-    if not shares["auto_compact"]:
+    shares = context.policy
+    title = f"Past {percent(shares.trim_at)}"
+    title += ", older results are shortened" if context.trimmed else ", nothing left to trim"
+    text = f"At {percent(shares.compact_at)} older messages become a summary."
+    if not context.auto_compact:
         text = (
             "Automatic compaction is off: when the budget is full, the oldest turns are left out."
         )
     return NoticeText("amber", title, text, ("compact", "raise"))
 
 
-def _make_compacted_notice(context: Mapping[str, Any]) -> NoticeText | None:
+def _make_compacted_notice(context: "ContextReport") -> NoticeText | None:
     """Return a notice saying that a summary has replaced older messages.
 
     Return None if the chat was not compacted, or if the compaction is not news because this request
     only extends the previous one.
     """
-    compactions = context.get("compactions", ())
-    is_news = context["prefix"]["changed"] or context["actions"]["compact"]
+    compactions = context.compactions
+    is_news = context.prefix.changed or context.actions.compact
     if not compactions or not is_news:
         return None
-    last, pins = compactions[-1], len(context.get("pins", ()))
+    last, pins = compactions[-1], len(context.pins)
     parts = []
-    if last["before_tokens"] is not None and last["after_tokens"] is not None:
-        parts.append(f"{count(last['before_tokens'])} → {count(last['after_tokens'])} tokens")
+    if last.before_tokens is not None and last.after_tokens is not None:
+        parts.append(f"{count(last.before_tokens)} → {count(last.after_tokens)} tokens")
     parts += filter(None, [describe_maker(last)])
     sentence = f"{', '.join(parts)}." if parts else ""
     kept = f"Pinned: {count(pins)}, kept word for word." if pins else ""
     text = " ".join(filter(None, (sentence[:1].upper() + sentence[1:], kept)))
-    title, actions = _COMPACTED.get(last["by"], _CLEARED)
-    return NoticeText("info", title, text, actions, last["entry"])
+    title, actions = _COMPACTED.get(last.by, _CLEARED)
+    return NoticeText("info", title, text, actions, last.entry)
 
 
-def _repeat_warnings(context: Mapping[str, Any]) -> NoticeText | None:
+def _repeat_warnings(context: "ContextReport") -> NoticeText | None:
     """Return a notice with the warnings in a request report, or None if there are none."""
     from app.config.schema import use_labels  # late: it would delay the first paint
 
-    warnings = use_labels(" ".join(context.get("warnings", ())))
-    what = "request" if context["when"] == "next" else "answer"
+    warnings = use_labels(" ".join(context.warnings))
+    what = "request" if context.when == "next" else "answer"
     return NoticeText("info", f"About this {what}", warnings) if warnings else None
-
-
-def _read_thresholds(context: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the thresholds in a request report, as shares of the token budget.
-
-    If the report contains no thresholds, because an older version of Strata wrote it, return the
-    defaults.
-    """
-    policy: Mapping[str, Any] | None = context.get("policy")
-    return policy or _SHARES

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
@@ -33,6 +33,10 @@ from ui.widgets.layouts import align, make_column, make_row, stretch
 from ui.widgets.menus import MenuButton
 from ui.widgets.surfaces import Hairline, Notice, Pane
 
+if TYPE_CHECKING:
+    from context.history.memory import Memory
+    from context.report.report import ContextReport
+
 __all__ = ["ContextPanel", "PanelState"]
 
 _WHICH = (("next", "Next request", ""), ("last", "Last request", ""))
@@ -59,6 +63,8 @@ class PanelState:
             meaning.
         spent: a sentence with the price of the chat so far, or an empty string if the price is
             unknown.
+        expected: the number and the token count of the passages that an estimate counts, or None
+            if it counts none.
     """
 
     questions: Mapping[str, str] = field(default_factory=dict)
@@ -66,9 +72,10 @@ class PanelState:
     prices: Prices | None = None
     is_estimate: bool = False
     offers: Collection[Act] = ()
-    memory: Mapping[str, Any] | None = None
+    memory: "Memory | None" = None
     has_model: bool = True
     spent: str = ""
+    expected: tuple[int, int] | None = None
 
 
 class ContextPanel(Pane):
@@ -144,7 +151,7 @@ class ContextPanel(Pane):
         self.switch.set_choices((*_WHICH, _CHOSEN) if which == "chosen" else _WHICH)
         self.switch.set_value(which)
 
-    def show_context(self, context: Mapping[str, Any], beside: PanelState | None = None) -> None:
+    def show_context(self, context: "ContextReport", beside: PanelState | None = None) -> None:
         """Show a request report. Expanded rows stay expanded.
 
         If no model is used, a sentence replaces the token counts and prices, unless the request
@@ -156,8 +163,8 @@ class ContextPanel(Pane):
                 is none.
         """
         beside = beside or PanelState()
-        has_figures = beside.has_model or context["used"] > context["budget"]
-        self._unread.setText(_NO_MODEL[context["when"]])
+        has_figures = beside.has_model or context.used > context.budget
+        self._unread.setText(_NO_MODEL[context.when])
         self._figures.setVisible(has_figures)
         self._no_model.setVisible(not has_figures)
         layers = layer_rows(context, is_estimate=beside.is_estimate)
@@ -178,14 +185,13 @@ class ContextPanel(Pane):
         self._show_reuse(context, beside)
         self._show_kept(context, beside)
 
-    def _show_headline(self, context: Mapping[str, Any], beside: PanelState) -> None:
-        fraction = context["fraction"]
-        shares = context.get("policy") or {"trim_at": 0.8}
-        tone = "danger" if fraction > 1 else "amber" if fraction > shares["trim_at"] else "primary"
+    def _show_headline(self, context: "ContextReport", beside: PanelState) -> None:
+        fraction, limit = context.fraction, context.policy.trim_at
+        tone = "danger" if fraction > 1 else "amber" if fraction > limit else "primary"
         about = "≈\N{THIN SPACE}" if beside.is_estimate else ""
-        self._used.setText(f"{about}{count(context['used'])}")
-        self._used.setToolTip(explain_estimate(context) if about else "")
-        self._of.setText(f"of {count(context['budget'])} tokens")
+        self._used.setText(f"{about}{count(context.used)}")
+        self._used.setToolTip(explain_estimate(beside.expected) if about else "")
+        self._of.setText(f"of {count(context.budget)} tokens")
         self._percent.setText(percent(fraction))
         dress(self._used, "h1", tone, numbers=True)
         dress(self._percent, "ui_strong", tone, numbers=True)
@@ -210,29 +216,31 @@ class ContextPanel(Pane):
         actions = [(ACTION_TEXTS[act], partial(self._act, act, notice.entry)) for act in acts]
         self._notice.show_notice(notice.tone, notice.title, notice.text, actions)
 
-    def _show_left_out(self, context: Mapping[str, Any], beside: PanelState, reported: str) -> None:
+    def _show_left_out(self, context: "ContextReport", beside: PanelState, reported: str) -> None:
         rows = left_out_rows(context, beside.questions, reported)
         self._left_out.show_rows(rows)
         self._left_out_box.show_figure(count(len(rows)), is_shown=bool(rows))
 
-    def _show_reuse(self, context: Mapping[str, Any], beside: PanelState) -> None:
-        prefix = context["prefix"]
-        reused = prefix["tokens_reused"]
+    def _show_reuse(self, context: "ContextReport", beside: PanelState) -> None:
+        prefix = context.prefix
+        reused = prefix.tokens_reused
         price = price_sentence(context, beside.prices, beside.counted)
-        change = what_changed(reused, context["used"], prefix["reasons"])
+        change = what_changed(reused, context.used, prefix.reasons)
         for line, text in ((self._change, change), (self._price, price)):
             line.setText(text)
             line.setVisible(bool(text))
-        figure = f"{count(reused)} of {count(context['used'])}"
-        self._reuse_box.show_figure(figure, is_shown=bool(reused or prefix["reasons"] or price))
+        figure = f"{count(reused)} of {count(context.used)}"
+        self._reuse_box.show_figure(figure, is_shown=bool(reused or prefix.reasons or price))
 
-    def _show_kept(self, context: Mapping[str, Any], beside: PanelState) -> None:
-        is_shown = self.memory.show_memory(context.get("memory"), beside.memory)
+    def _show_kept(self, context: "ContextReport", beside: PanelState) -> None:
+        from context.history.pins import compute_pins_limit  # late: it delays the first paint
+
+        is_shown = self.memory.show_memory(context.memory, beside.memory)
         self._memory_box.show_figure("", is_shown=is_shown)
         pins = pin_rows(context, beside.questions)
         taken = sum(pin.tokens or 0 for pin in pins)
         self._pins.show_rows(pins)
-        figure = f"{count(taken)} of {count(context.get('pins_limit', 0))} tokens"
+        figure = f"{count(taken)} of {count(compute_pins_limit(context.budget))} tokens"
         self._pins_box.show_figure(figure, is_shown=bool(pins))
 
     def _connect(self) -> None:

@@ -5,11 +5,15 @@ order, so the reused prefix is contiguous. A segment with tokens is at least 3 p
 thresholds are shares of the token budget.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
+from context.layers import Layer
 from ui.theme import tokens
+
+if TYPE_CHECKING:
+    from context.report.report import ContextReport
 
 __all__ = [
     "BarPart",
@@ -22,7 +26,6 @@ __all__ = [
     "slots",
 ]
 
-_MARKS = (("trim", "trim_at"), ("compact", "compact_at"), ("block", "block_at"))
 _LABEL_GAP = 2
 Slot = tuple["BarPart", int, int]
 
@@ -61,19 +64,20 @@ class ScaleMark:
     is_passed: bool
 
 
-def bar_parts(context: Mapping[str, Any]) -> tuple[BarPart, ...]:
+def bar_parts(context: "ContextReport") -> tuple[BarPart, ...]:
     """Return the non-empty segments of the bar: layers, free space, margin and reserve.
 
     Their token counts add up to the context window. If the request exceeds the budget, only the
     layers are returned.
     """
-    used = [BarPart(code, context["layers"][code]["tokens"]) for code in tokens()["layer_order"]]
+    used = [BarPart(code, context.layers[Layer(code)].tokens) for code in tokens()["layer_order"]]
+    window, reserve = context.request_budget.window, context.request_budget.reserve
     rest = [
-        BarPart("free", max(0, context["budget"] - context["used"])),
-        BarPart("margin", max(0, context["window"] - context["reserve"] - context["budget"])),
-        BarPart("reserve", context["reserve"]),
+        BarPart("free", max(0, context.budget - context.used)),
+        BarPart("margin", max(0, window - reserve - context.budget)),
+        BarPart("reserve", reserve),
     ]
-    parts = used if context["used"] > context["budget"] else [*used, *rest]
+    parts = used if context.used > context.budget else [*used, *rest]
     return tuple(part for part in parts if part.tokens > 0)
 
 
@@ -103,7 +107,7 @@ def slots(parts: Sequence[BarPart], width: int) -> list[Slot]:
     return found
 
 
-def marks(context: Mapping[str, Any], width: int) -> list[ScaleMark]:
+def marks(context: "ContextReport", width: int) -> list[ScaleMark]:
     """Return the threshold marks of the context bar for a request.
 
     If the request exceeds its token budget, return only the mark at the end of the budget.
@@ -112,26 +116,27 @@ def marks(context: Mapping[str, Any], width: int) -> list[ScaleMark]:
         context: the request report.
         width: the width of the bar in pixels.
     """
-    if context["used"] > context["budget"]:
+    if context.used > context.budget:
         return [budget_mark(context, width)]
-    budget = context["budget"]
+    budget = context.budget
     found = []
-    for name, key in _MARKS:
-        share = _read_thresholds(context)[key]
-        x = round(share * budget / max(1, context["window"]) * width)
+    shares = context.policy
+    at = {"trim": shares.trim_at, "compact": shares.compact_at, "block": shares.block_at}
+    for name, share in at.items():
+        x = round(share * budget / max(1, context.request_budget.window) * width)
         text = f"trim {_figure(share)}" if name == "trim" else _figure(share)
-        found.append(ScaleMark(name, share, x, text, context["used"] > int(budget * share)))
+        found.append(ScaleMark(name, share, x, text, context.used > int(budget * share)))
     return found
 
 
-def budget_mark(context: Mapping[str, Any], width: int) -> ScaleMark:
+def budget_mark(context: "ContextReport", width: int) -> ScaleMark:
     """Return the mark at the end of the token budget, for a request that exceeds its budget.
 
     Args:
         context: the request report.
         width: the width of the bar in pixels.
     """
-    x = round(context["budget"] * width / max(1, context["used"]))
+    x = round(context.budget * width / max(1, context.used))
     return ScaleMark("budget", 1.0, x, "budget", True)
 
 
@@ -160,17 +165,6 @@ def label_spans(
             spans[mark.name] = (left, left + size)
             end = left - _LABEL_GAP
     return spans
-
-
-def _read_thresholds(context: Mapping[str, Any]) -> Mapping[str, float]:
-    """Return the thresholds in a request report, as shares of the token budget.
-
-    If the report contains no thresholds, because an older version of Strata wrote it, return the
-    defaults.
-    """
-    policy: Mapping[str, float] | None = context.get("policy")
-    keys = [key for _, key in _MARKS]
-    return policy or dict(zip(keys, tokens()["bar"]["marks"], strict=True))
 
 
 def _figure(share: float) -> str:

@@ -1,7 +1,7 @@
 """The sections of the context panel below its list of layers, and the text of the chat's memory."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QWidget
 
@@ -10,6 +10,9 @@ from ui.widgets.controls import IconLabel, label, make_wrapped_label
 from ui.widgets.geometry import clear_layout
 from ui.widgets.layouts import make_column, make_row
 from ui.widgets.surfaces import Hairline
+
+if TYPE_CHECKING:
+    from context.history.memory import Memory
 
 __all__ = ["SIDE", "MemoryText", "Section", "memory_lines"]
 
@@ -87,24 +90,22 @@ class MemoryText(QWidget):
         self._fill()
 
 
-def memory_lines(memory: Mapping[str, Any] | None) -> list[Line]:
+def memory_lines(memory: "Memory | None") -> list[Line]:
     """Return the lines of a chat's memory, each with its text colour.
 
     Return an empty list if `memory` is None.
     """
-    if not memory:
+    if memory is None:
         return []
-    from context.history.memory import Progress  # late: it would delay the first paint
-
-    progress = memory.get("progress") or {}
+    progress = memory.progress
     lines: list[Line] = []
-    if objective := progress.get("currentObjective"):
-        lines.append(("primary", f"Now: {objective}"))
-    if phase := Progress.read(progress).phase:
-        lines.append(("secondary", f"Phase: {phase}"))
-    lines += [("tertiary", f"✓ {step}") for step in progress.get("completedSteps", ())]
-    lines += [("secondary", f"○ {step}") for step in progress.get("pendingSteps", ())]
-    lines += [("secondary", f"• {fact}") for fact in memory.get("facts", ())]
-    if scratchpad := str(memory.get("scratchpad") or "").strip():
+    if progress.current_objective:
+        lines.append(("primary", f"Now: {progress.current_objective}"))
+    if progress.phase:
+        lines.append(("secondary", f"Phase: {progress.phase}"))
+    lines += [("tertiary", f"✓ {step}") for step in progress.completed_steps]
+    lines += [("secondary", f"○ {step}") for step in progress.pending_steps]
+    lines += [("secondary", f"• {fact}") for fact in memory.facts]
+    if scratchpad := memory.scratchpad.strip():
         lines.append(("secondary", scratchpad))
     return lines

@@ -1,11 +1,14 @@
 """Texts of the context panel: labels, window size, reuse and prices."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ui.widgets.controls import one_line
 from ui.widgets.formatting import count, money, plural
+
+if TYPE_CHECKING:
+    from context.report.report import Compaction, ContextReport
 
 __all__ = [
     "UNPAID",
@@ -43,23 +46,26 @@ UNPAID = ("refused", "not_sent")
 _MAKERS = {"model": "written by a model", "outline": "made without a model"}
 
 
-def explain_estimate(context: Mapping[str, Any]) -> str:
-    """Return a sentence that says which passages the preview of a request counts."""
-    expected = context.get("expected")
+def explain_estimate(expected: tuple[int, int] | None) -> str:
+    """Return a sentence that says which passages the preview of a request counts.
+
+    Args:
+        expected: the number and the token count of the passages, or None if it counts none.
+    """
     if expected is None:
         return "Without the passages, which are looked up on sending"
-    number = plural(expected["passages"], "passage")
-    return f"With about {count(expected['tokens'])} for {number}, looked up on sending"
+    number = plural(expected[0], "passage")
+    return f"With about {count(expected[1])} for {number}, looked up on sending"
 
 
-def describe_maker(compaction: Mapping[str, Any]) -> str:
+def describe_maker(compaction: "Compaction") -> str:
     """Return who wrote the summary of a compaction, or an empty string if there is none.
 
     Args:
         compaction: the compaction in the request report.
     """
-    maker = _MAKERS.get(compaction["by"], "")
-    return f"{maker}, edited by you" if maker and compaction.get("edited") else maker
+    maker = _MAKERS.get(compaction.by, "")
+    return f"{maker}, edited by you" if maker and compaction.edited else maker
 
 
 def in_words(name: str) -> str:
@@ -103,19 +109,19 @@ class Counted:
     kept: int = 0
 
 
-def window_sentence(context: Mapping[str, Any], counted: Counted | None = None) -> str:
+def window_sentence(context: "ContextReport", counted: Counted | None = None) -> str:
     """Return a line of text that explains how the token budget is computed.
 
     Args:
         context: the request report.
         counted: the token counts that the provider reported, or None. They are added to the text.
     """
-    kept = count(context["reserve"])
-    parts = [f"Window {count(context['window'])}, less {kept} kept for the answer"]
-    if context["factor"] > 1:
-        spare = f"{count(round((context['factor'] - 1) * 100))}\N{NO-BREAK SPACE}%"
+    kept = count(context.request_budget.reserve)
+    parts = [f"Window {count(context.request_budget.window)}, less {kept} kept for the answer"]
+    if context.request_budget.factor > 1:
+        spare = f"{count(round((context.request_budget.factor - 1) * 100))}\N{NO-BREAK SPACE}%"
         parts.append(f"{spare} spare, because this model's tokenizer is not known")
-    if context["model_limit"] is None:
+    if context.request_budget.model_limit is None:
         parts.append("The model's limit is not known")
     if counted is not None:
         parts.append(f"The service counted {count(counted.prompt)}")
@@ -149,7 +155,7 @@ def what_changed(reused: int, used: int, reasons: Sequence[str]) -> str:
 
 
 def price_sentence(
-    context: Mapping[str, Any], prices: Prices | None, counted: Counted | None = None
+    context: "ContextReport", prices: Prices | None, counted: Counted | None = None
 ) -> str:
     """Return a sentence with the price of a request, and its price without cached tokens.
 
@@ -161,11 +167,11 @@ def price_sentence(
         prices: the model's prices, or None if unknown.
         counted: the provider's token counts, which replace those in the report, or None.
     """
-    is_sent = context["used"] <= context["budget"] and context.get("outcome") not in UNPAID
+    is_sent = context.used <= context.budget and context.outcome not in UNPAID
     if prices is None or not prices.read or not is_sent:
         return ""
-    prompt = context["used"] if counted is None else counted.prompt
-    kept = context["prefix"]["tokens_reused"] if counted is None else counted.kept
+    prompt = context.used if counted is None else counted.prompt
+    kept = context.prefix.tokens_reused if counted is None else counted.kept
     about = "About " if counted is None else ""
     if prices.kept is None or not kept:
         return f"{about}{money(prompt * prices.read)} to read."

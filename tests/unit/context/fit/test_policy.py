@@ -177,7 +177,7 @@ def test_a_full_history_becomes_a_summary_that_rests():
         assert prepared.report.dropped == ()
     (told, *_), head = prepared.report.compactions, prepared.messages[0]
     assert head.text == f"{HEAD}\n{SUMMARY}"
-    assert told["by"] == "model"
+    assert told.by == "model"
 
 
 def test_a_compaction_cuts_at_a_turn_and_keeps_the_last_one():
@@ -305,7 +305,7 @@ def test_a_preview_says_who_would_make_the_summary(has_model, by):
     while not (report := talked.preview(QUESTION).report).actions.compact:
         talked.ask(QUESTION, ANSWER)
     (compaction,) = report.compactions
-    assert compaction["by"] == by
+    assert compaction.by == by
     strategy = "summarise" if has_model else "outline"
     assert report.actions.compaction["strategies_run"] == [strategy]
     assert report.warnings == ()

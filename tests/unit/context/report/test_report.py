@@ -5,9 +5,15 @@ import pytest
 
 from context.budget import BudgetPolicy, ContextBudget, RequestBudget
 from context.envelope import SystemPart
+from context.history.memory import Memory, Progress
 from context.layers import Layer
+from context.offload import Offloaded
+from context.report.layer_parts import LayerPart
 from context.report.markdown import envelope_markdown, report_markdown, short_count
+from context.report.reader import read_report
 from context.report.report import (
+    Actions,
+    Compaction,
     ContextReport,
     LayerUse,
     LeftOut,
@@ -197,6 +203,38 @@ def test_a_stored_report_reads_like_a_fresh_one():
     assert report_markdown(stored) == REPORT.to_markdown()
 
 
+@pytest.mark.parametrize(
+    "report",
+    [
+        REPORT,
+        replace(REPORT, pins=(PinUse("m1", "selection", "this chat", 210),)),
+        replace(REPORT, policy=BudgetPolicy(0.7, 0.9, 0.95), auto_compact=False),
+        replace(REPORT, instruction_tokens=412, outcome="refused", when="next"),
+        replace(REPORT, compactions=(Compaction("c1", "u2", 9, None, "model", True),)),
+        replace(REPORT, actions=Actions(trim=True, block=True), guard=("drop",)),
+        replace(REPORT, trimmed=TrimSummary("a", 12, 3_200, 310), warnings=("One.",)),
+        replace(REPORT, memory=Memory("Pad", Progress("Plan", ("a",), ("b",), "planning"))),
+        replace(REPORT, offloaded=(Offloaded("r1", "grep", 9),), deferred_tools=("a", "b")),
+        replace(REPORT, parts={Layer.L4: (LayerPart("turn", 9, entry="u1", turns=1),)}),
+    ],
+)
+def test_a_stored_report_is_read_as_it_was(report):
+    data = json.loads(json.dumps(report.to_dict()))
+    again = read_report({**data, "a_later_field": 1}).to_dict()
+    for key in ("system_parts", "transforms", "tools", "uncached"):  # they are not read
+        again[key] = data[key]
+    assert json.dumps(again) == json.dumps(data)
+
+
+def test_a_report_of_an_older_version_is_read_with_defaults():
+    data = REPORT.to_dict()
+    for key in ("policy", "pins", "parts", "outcome", "memory", "compactions", "components"):
+        del data[key]
+    report = read_report(data)
+    assert (report.policy, report.auto_compact, report.pins) == (BudgetPolicy(), True, ())
+    assert (report.used, report.budget, report.outcome) == (REPORT.used, REPORT.budget, "")
+
+
 def test_everything_that_was_left_out_is_named():
     report = replace(
         REPORT,
@@ -234,7 +272,7 @@ def test_nothing_left_out_has_no_line():
     ],
 )
 def test_what_was_trimmed_and_compacted_has_a_line_each(compactions, line):
-    told = [{"before_tokens": a, "after_tokens": b, "by": by} for a, b, by in compactions]
+    told = [Compaction("c1", before_tokens=a, after_tokens=b, by=by) for a, b, by in compactions]
     report = replace(REPORT, trimmed=TrimSummary("a", 12, 3_200, 310), compactions=told)
     lines = report.to_markdown().splitlines()
     at = lines.index("- trimmed: 12 messages (~3.2k → ~310 tokens)")
