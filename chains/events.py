@@ -28,6 +28,7 @@ __all__ = [
     "Step",
     "TextDelta",
     "TextTakenBack",
+    "ThoughtDelta",
     "ToolEnded",
     "ToolStarted",
     "TurnEnded",
@@ -125,6 +126,18 @@ class TextDelta:
 @dataclass(frozen=True)
 class TextTakenBack:
     """All text of the answer so far was the model's thinking, so it is not shown any more."""
+
+
+@dataclass(frozen=True)
+class ThoughtDelta:
+    """A piece of the model's thinking, as it arrives. It is no part of the answer.
+
+    Attributes:
+        seconds: how long the model has been thinking in this turn's request so far.
+    """
+
+    text: str
+    seconds: float
 
 
 @dataclass(frozen=True)
@@ -363,6 +376,7 @@ Event = (
     | ContextPrepared
     | TextDelta
     | TextTakenBack
+    | ThoughtDelta
     | MessageEnded
     | CompactionStarted
     | CompactionEnded

@@ -19,6 +19,7 @@ __all__ = [
     "AnswerEnd",
     "AnswerKind",
     "Status",
+    "Thinking",
     "ToolStatus",
     "ToolStep",
     "TurnAnswer",
@@ -91,6 +92,19 @@ class AnswerEnd:
 
 
 @dataclass(frozen=True)
+class Thinking:
+    """What a model thought before its answer. It is no part of the answer.
+
+    Attributes:
+        text: the thoughts as Markdown, or an empty string if the model showed none.
+        seconds: how long it thought, or None if unknown.
+    """
+
+    text: str = ""
+    seconds: float | None = None
+
+
+@dataclass(frozen=True)
 class TurnAnswer:
     """The answer of a turn, with its sources and how it came about.
 
@@ -105,6 +119,7 @@ class TurnAnswer:
         searched_by: the ways in which notes were searched: `words`, `meaning`, or both. It is empty
             if none were searched.
         evidence: what the claims of the answer are checked against, or None if no model wrote it.
+        thinking: what the model thought before the answer, and before its tool calls.
     """
 
     text: str
@@ -117,6 +132,7 @@ class TurnAnswer:
     kind: AnswerKind = "answer"
     sections: tuple[ShownSection, ...] = ()
     searched_by: tuple[str, ...] = ()
+    thinking: Thinking = field(default_factory=Thinking)
     evidence: ClaimEvidence | None = None
 
     @cached_property

@@ -367,13 +367,15 @@ _END = object()
 
 
 def _join_text(items: list[object]) -> list[object]:
-    from chains.events import TextDelta  # imported late, so as not to delay the first paint
+    # Imported late, so as not to delay the first paint.
+    from chains.events import TextDelta, ThoughtDelta
 
     joined: list[object] = []
     for item in items:
         last = joined[-1] if joined else None
-        if isinstance(item, TextDelta) and isinstance(last, TextDelta):
-            joined[-1] = replace(last, text=last.text + item.text)
+        is_piece = isinstance(item, TextDelta | ThoughtDelta)
+        if is_piece and isinstance(last, TextDelta | ThoughtDelta) and type(last) is type(item):
+            joined[-1] = replace(item, text=last.text + item.text)
         else:
             joined.append(item)
     return joined

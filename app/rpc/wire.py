@@ -19,6 +19,7 @@ from chains.events import (
     ReadingPart,
     TextDelta,
     TextTakenBack,
+    ThoughtDelta,
     ToolEnded,
     ToolStarted,
     TurnEnded,
@@ -143,6 +144,7 @@ def _message_end(event: MessageEnded) -> Json:
 _EVENTS: Mapping[type[Event], tuple[str, Callable[[Any], Json]]] = {
     TextDelta: ("text_delta", lambda event: {"text": event.text}),
     TextTakenBack: ("text_taken_back", lambda _event: {}),
+    ThoughtDelta: ("thinking_delta", lambda event: {"text": event.text}),
     ToolStarted: ("tool_start", _tool_start),
     ApprovalRequested: ("approval_request", _approval_request),
     ToolEnded: ("tool_end", _tool_end),

@@ -37,6 +37,7 @@ from chains.turn.continuation import (
     find_broken_answer,
     group_answers,
     join_answers,
+    join_thinking,
     sum_seconds,
 )
 from chains.turn_answer import MOST_STEP_CHARS, AnswerEnd, ToolStep, TurnAnswer
@@ -149,6 +150,7 @@ class _Reader:
             sections=sections,
             searched_by=read_ways(turn.stored_fields),
             evidence=None if model == EXTRACTIVE else self._gather(turn, last, sources, known),
+            thinking=join_thinking(work),
         )
         return AnswerItem(
             last.id,

@@ -21,6 +21,7 @@ from chains.events import (
     Step,
     TextDelta,
     TextTakenBack,
+    ThoughtDelta,
     Usage,
     Warned,
 )
@@ -52,6 +53,7 @@ from chains.request.wire_changes import (
     find_sent_body,
     remember_body,
 )
+from chains.turn.continuation import THINKING_SECONDS
 from chains.turn.hooks import run_answer_hooks
 from chains.turn.overflow import shrink_request
 from chains.turn.partial_answer import PartialAnswer
@@ -219,17 +221,22 @@ class AnswerStream:
                 yield from self._end(event)
 
     def _take_unseen(self, event: ModelReasoning | ModelCalling | ModelQuoted) -> Iterator[Event]:
-        """Take what is not shown, and yield a step that says what arrives, unless the last did."""
+        """Take what is no text, and yield a step that says what arrives, unless the last did."""
+        partial = self._partial
         if isinstance(event, ModelQuoted):
-            self._partial.quoted = event
+            partial.quoted = event
             return
         text = _CALLING
         if isinstance(event, ModelReasoning):
-            self._partial.add_reasoning(event)
+            partial.add_reasoning(event)
             text = _THINKING
+        else:
+            partial.end_thinking()
         if text != self._step:
             self._step = text
             yield Step("write", text)
+        if isinstance(event, ModelReasoning) and event.text:
+            yield ThoughtDelta(event.text, partial.measure_thinking())
 
     def _end(self, ended: ModelEnded) -> Iterator[Event]:
         """Take the end of the answer, and yield warnings about it."""
@@ -249,7 +256,7 @@ class AnswerStream:
     def _add_text(self, text: str) -> Iterator[Event]:
         if text:
             self._step = ""
-            self._partial.pieces.append(text)
+            self._partial.add_text(text)
             self._start_keeping()
             yield TextDelta(text)
 
@@ -257,11 +264,13 @@ class AnswerStream:
         if isinstance(event, ModelText):
             yield from self._add_text(self._escapes.add(event.text))
             return
-        self._partial.retract(self._escapes.end())
+        partial = self._partial
+        partial.retract(self._escapes.end())
         self._kept_pieces = 0
         if self._has_kept:
             self._turn.session.forget_partial()
         yield TextTakenBack()
+        yield ThoughtDelta(partial.thoughts[-1], partial.measure_thinking())
 
     def _start_keeping(self) -> None:
         """Start saving the answer's text in the background, so that the stream never waits.
@@ -338,6 +347,8 @@ class AnswerStream:
         fields: dict[str, object] = {START_TOKENS: self._report.start_tokens}
         if where := self._turn.model.where:
             fields[WHERE] = where
+        if thinking_s := self._partial.measure_thinking():
+            fields[THINKING_SECONDS] = round(thinking_s, 3)
         if sections := self._partial.quoted.sections:
             fields[SECTIONS] = [section.to_dict() for section in sections]
         return replace(entry, extra=fields)

@@ -5,16 +5,17 @@ The transcript shows the two texts as one answer.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Final
 
 from chains.request.session import SessionPort
+from chains.turn_answer import Thinking
 from context.history.tool_pairing import is_final
 from context.history.turns import CONTINUATION, TurnEntry, is_continuation, list_turns
 from context.log.entries import CustomMessageEntry, Entry, MessageEntry
-from context.messages import Message
+from context.messages import Message, ReasoningPart
 
 __all__ = [
     "BrokenAnswer",
@@ -22,10 +23,13 @@ __all__ = [
     "group_answers",
     "join_answer",
     "join_answers",
+    "join_thinking",
     "store_continuation",
     "sum_seconds",
 ]
 
+# The field of an answer's log entry that says how long the model thought before it.
+THINKING_SECONDS: Final = "thinkingSeconds"
 REQUEST: Final = (
     "Your last message broke off before it was finished. Continue it from exactly where it ended, "
     "in the same language and format. Begin with the next word. Do not repeat what you have "
@@ -115,6 +119,21 @@ def join_answers(work: Sequence[MessageEntry]) -> str:
     """Return the text of one answer, whose messages may include tool calls and results."""
     texts = [entry.message.text for entry in work if is_final(entry.message)]
     return reduce(join_answer, texts, "")
+
+
+def join_thinking(work: Iterable[Entry]) -> Thinking:
+    """Return what the model thought for one answer, in all of its requests."""
+    said = [entry for entry in work if isinstance(entry, MessageEntry)]
+    thoughts = [
+        part.text.strip()
+        for entry in said
+        if not isinstance(entry.message.content, str)
+        for part in entry.message.content
+        if isinstance(part, ReasoningPart) and part.text.strip()
+    ]
+    known = [entry.extra.get(THINKING_SECONDS) for entry in said]
+    seconds = [value for value in known if isinstance(value, int | float)]
+    return Thinking("\n\n".join(thoughts), round(sum(seconds), 3) if seconds else None)
 
 
 def sum_seconds(work: Sequence[MessageEntry]) -> float | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from time import monotonic
 from typing import Any
 
 from chains.events import Usage
@@ -24,6 +25,9 @@ class PartialAnswer:
         thoughts: the pieces of reasoning that no signature has ended.
         signed: the sections of reasoning that a signature has ended.
         calls: the tool calls in the answer.
+        thinking_s: how long the model has thought, without the thoughts that are just arriving.
+        thinking_since_s: when the thoughts that are just arriving began, or None.
+        text_since_s: when the text began.
         quoted: the kind of the answer, and the sections of notes that it shows without a model.
     """
 
@@ -35,6 +39,9 @@ class PartialAnswer:
     thoughts: list[str] = field(default_factory=list)
     signed: list[ReasoningPart] = field(default_factory=list)
     calls: tuple[ToolCallPart, ...] = ()
+    thinking_s: float = 0.0
+    thinking_since_s: float | None = None
+    text_since_s: float = 0.0
     quoted: ModelQuoted = field(default_factory=ModelQuoted)
 
     @property
@@ -59,8 +66,26 @@ class PartialAnswer:
         parts = (*self.signed, *(part for part in rest if part.text), *self.calls)
         return Message("assistant", parts)
 
+    def measure_thinking(self) -> float:
+        """Return how long the model has thought so far, in seconds."""
+        since_s = self.thinking_since_s
+        return self.thinking_s + (0.0 if since_s is None else monotonic() - since_s)
+
+    def add_text(self, text: str) -> None:
+        """Add a piece of the answer's text, which ends the thinking."""
+        self.end_thinking()
+        if not self.pieces:
+            self.text_since_s = monotonic()
+        self.pieces.append(text)
+
+    def end_thinking(self) -> None:
+        """Stop measuring how long the model thinks, because something else arrives."""
+        self.thinking_s, self.thinking_since_s = self.measure_thinking(), None
+
     def add_reasoning(self, piece: ModelReasoning) -> None:
         """Add a piece of reasoning. A piece with a signature ends a section of the reasoning."""
+        if self.thinking_since_s is None:
+            self.thinking_since_s = monotonic()
         self.thoughts.append(piece.text)
         if piece.signature:
             self.signed.append(ReasoningPart("".join(self.thoughts), piece.signature))
@@ -73,6 +98,7 @@ class PartialAnswer:
             held: the text behind it that was not shown yet.
         """
         self.thoughts.append(self.text + held)
+        self.thinking_s += monotonic() - self.text_since_s if self.pieces else 0.0
         self.pieces.clear()
 
     def build_entry(

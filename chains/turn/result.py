@@ -22,6 +22,7 @@ from chains.request.turn import Turn
 from chains.request.usage import sum_usage
 from chains.turn.answer import StoredAnswer
 from chains.turn.compact import compact_at_end
+from chains.turn.continuation import join_thinking
 from chains.turn_answer import TurnAnswer
 from context.report.report import ContextReport
 
@@ -68,7 +69,14 @@ def build_result(
         evidence: what the claims of the answer are checked against, or None if no model wrote it.
     """
     by = () if found is None else found.by
-    answer = replace(stored.answer, checked=checked, searched_by=by, evidence=evidence)
+    said = (entry for entry in turn.session.path() if getattr(entry, "turn_id", "") == turn.id)
+    answer = replace(
+        stored.answer,
+        checked=checked,
+        searched_by=by,
+        evidence=evidence,
+        thinking=join_thinking(said),
+    )
     return AskResult(
         session=turn.session.id,
         turn=turn.id,

@@ -21,6 +21,7 @@ from chains.events import (
     Step,
     TextDelta,
     TextTakenBack,
+    ThoughtDelta,
     ToolEnded,
     ToolStarted,
     TurnEnded,
@@ -214,6 +215,8 @@ def show_live_event(event: object, turn: ChatTurn, live: LiveTurn) -> str:
         case TextTakenBack():
             live.take_back()
             return THINKING
+        case ThoughtDelta():
+            live.append_thought(event.text, event.seconds)
         case ToolStarted():
             live.begin_tool(event.step)
             return describe_running_step(event.step)
@@ -241,6 +244,8 @@ def show_event(event: object, turn: ChatTurn, answer: Answer) -> None:
                 answer.show_step(WRITING, turn.elapsed_s)
         case TextTakenBack():
             answer.set_text("")
+        case ThoughtDelta():
+            answer.append_thought(event.text, event.seconds)
         case Retrieved():
             answer.set_sources(list_sources(event.segments))
         case Step():

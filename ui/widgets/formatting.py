@@ -10,6 +10,7 @@ from context.layers import name_lines
 __all__ = [
     "ago",
     "count",
+    "duration",
     "local_time",
     "minutes_clock",
     "money",
@@ -85,6 +86,17 @@ def span(seconds: float) -> str:
     if minutes < 90:
         return f"about {plural(minutes, 'minute')}"
     return f"about {plural(round(minutes / 60), 'hour')}"
+
+
+def duration(seconds: float) -> str:
+    """Format a measured duration, such as `12 s`, `2 min 5 s`, or `<1 s`."""
+    whole = round(seconds)
+    if whole < 1:
+        return f"<1{_SPACE}s"
+    minutes, rest = divmod(whole, 60)
+    parts = [f"{count(minutes)}{_SPACE}min"] if minutes else []
+    parts += [f"{rest}{_SPACE}s"] if rest or not minutes else []
+    return " ".join(parts)
 
 
 def place(path: str, lines: Sequence[int] | None, page: int | None = None) -> str:

@@ -25,6 +25,7 @@ from ui.chat.message.claims import ClaimCheck
 from ui.chat.message.filter_row import FilterRow
 from ui.chat.message.sections import AnswerView
 from ui.chat.message.steps import Steps
+from ui.chat.message.thinking import ThinkingPanel
 from ui.chat.message.tools import MessageAction
 from ui.markdown.inline import FOLD, SECTION
 from ui.markdown.page.card import Source
@@ -66,6 +67,7 @@ class Answer(AccessibleFrame):
         seconds: the duration of the answer so far, in seconds, or None if it is unknown.
         steps: the list of the agent's steps.
         step: the line with the current step, visible while the answer streams.
+        thinking: what the model thought, folded.
         tools: the actions below a finished answer.
         view: the widget that draws the text.
     """
@@ -89,6 +91,8 @@ class Answer(AccessibleFrame):
         self.view.citation_pointed.connect(self._on_pointed)
         self.view.link_clicked.connect(self._on_link_clicked)
         self.steps = Steps()
+        self.thinking = ThinkingPanel()
+        self._thought_s: float | None = None  # while thoughts arrive
         self.step = StepLine()
         self.tools = AnswerTools()
         self.tools.copied.connect(self.copy)
@@ -127,8 +131,21 @@ class Answer(AccessibleFrame):
         self.seconds = seconds
         self.step.show_step(text, seconds, is_paused=is_paused)
 
+    def append_thought(self, text: str, seconds: float) -> None:
+        """Append newly arrived thinking of the model. It is no part of the answer's text.
+
+        Args:
+            text: the piece of thinking.
+            seconds: how long the model has been thinking.
+        """
+        self.thinking.append(text)
+        self._thought_s = seconds
+
     def append(self, text: str) -> None:
         """Append newly arrived text to the answer."""
+        if text.strip() and self._thought_s is not None:
+            self.thinking.end(self._thought_s)
+            self._thought_s = None
         self._text += text
         if text:
             self.view.show()
@@ -281,6 +298,7 @@ class Answer(AccessibleFrame):
         self._end.retry_requested.connect(self._retry)
         self._extras = make_column(spacing=0)
         make_column(
+            self.thinking,
             self.steps,
             self.view,
             self._found,

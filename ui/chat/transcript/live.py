@@ -123,6 +123,16 @@ class LiveTurn(QObject):
             before, self._broken = self._broken, ""
             answer.append(join_answer(before, text)[len(before) :])
 
+    def append_thought(self, text: str, seconds: float) -> None:
+        """Append newly arrived thinking of the model, which is no part of the answer.
+
+        Args:
+            text: the piece of thinking.
+            seconds: how long the model has been thinking.
+        """
+        if answer := self._get_running_answer():
+            answer.append_thought(text, seconds)
+
     def take_back(self) -> None:
         """Remove the text that has arrived, because it was the model's thinking."""
         if answer := self._get_running_answer():
@@ -141,6 +151,7 @@ class LiveTurn(QObject):
             return
         item = _build_item(result, sources)
         self._maker.fill_answer(answer, item)
+        self._maker.note_thinking(answer)
         answer.show_end(item)
         if result.entry:
             slot.key, slot.item = build_key(item), item

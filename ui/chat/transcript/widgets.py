@@ -74,6 +74,7 @@ class MessageMaker(QObject):
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         self._places: dict[str, tuple[str, str]] = {}
+        self._open_thinking: set[str] = set()  # the entries of answers whose thinking is shown
 
     def set_models(self, choices: Sequence[ModelChoice], rows: Sequence[MessageRow]) -> None:
         """Set the label and the location of each model, and update the answers that show them.
@@ -164,11 +165,19 @@ class MessageMaker(QObject):
         made.view.embed_wanted.connect(partial(self.embed_wanted.emit, made.view))
         made.action_requested.connect(self.action_requested)
         made.retry_requested.connect(self.retry_requested)
+        made.thinking.toggled.connect(lambda _is_open: self.note_thinking(made))
         if broken is not None:
             made.append(broken.answer.text)
             made.set_sources(list_sources(broken.answer.sources))
             made.show_steps(broken.answer.steps)
         return made
+
+    def note_thinking(self, answer: Answer) -> None:
+        """Remember whether an answer's thinking is shown, for when its widget is built again."""
+        if answer.thinking.is_open:
+            self._open_thinking.add(answer.entry)
+        else:
+            self._open_thinking.discard(answer.entry)
 
     def build_failure(self, info: ErrorInfo) -> Failure:
         """Build an error widget, to be shown in place of an answer."""
@@ -186,6 +195,7 @@ class MessageMaker(QObject):
         found = item.answer
         answer.finish(item.entry, item.time, found.shown_text)
         answer.show_sections(found.sections)
+        answer.thinking.show_thinking(found.thinking)
         self._show_sources(answer, item)
         answer.model, answer.seconds, answer.cost = found.model, found.seconds, item.cost
         answer.where = item.where
@@ -223,6 +233,7 @@ class MessageMaker(QObject):
         made = self.build_answer()
         made.set_text(item.answer.shown_text)
         self.fill_answer(made, item)
+        made.thinking.set_open(item.entry in self._open_thinking)
         self._show_entry(made, item)
         made.show_end(item, with_error=True)
         return made
