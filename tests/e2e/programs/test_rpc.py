@@ -76,6 +76,7 @@ def test_text_that_was_thinking_is_taken_back(
     server.script(Answer("They want a number.</think>42", chunk_chars=6))
     send(child, id=1, type="prompt", text="What is it?", mode="chat")
     assert next_event(child, "text_taken_back")["data"] == {}
+    assert next_event(child, "thinking_delta")["data"] == {"text": "They want a number."}
     assert next_event(child, "text_delta")["data"] == {"text": "42"}
     assert next_event(child, "turn_end")["data"]["answer"] == "42"
 
