@@ -63,12 +63,13 @@ class Palette(AccessibleFrame):
         )
         self.hide()
 
-    def open(self, groups: Sequence[Group], hint: str) -> None:
+    def open(self, groups: Sequence[Group], hint: str, text: str = "") -> None:
         """Open the palette.
 
         Args:
             groups: the items to choose from, as pairs of a group's name and the group's items.
             hint: the placeholder text of the search field.
+            text: what is searched for at first. It is selected, so that typing replaces it.
         """
         self._groups = groups
         focused = QApplication.focusWidget()
@@ -76,8 +77,9 @@ class Palette(AccessibleFrame):
             self._came_from = focused
         self.field.setPlaceholderText(hint)
         self.field.setAccessibleName(hint)
-        self.field.clear()
-        self._on_text("")
+        self.field.setText(text)
+        self.field.selectAll()
+        self._on_text(text)
         self.show()
         self.raise_()
         self.field.setFocus(Qt.FocusReason.PopupFocusReason)

@@ -122,7 +122,7 @@ def make_controllers(
     TaskTickController(assistant, runner, frame, reading)
     made = (session, sessions, drafts, composer, context, messages, notes, index, vault)
     more = (palette, projects, approvals, chats, bin, saving, first, reading, compaction)
-    last = (LinkController(shared, reading), versions, quick, review)
+    last = (LinkController(shared, reading, palette), versions, quick, review)
     pinned = PinnedController(shared, session, vault)
     return Controllers(*made, *more, *last, pinned, SettingsFileWatch(assistant, runner, frame))
 

@@ -4,6 +4,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
+from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QApplication, QWidget
 from shiboken6 import isValid
 
@@ -24,6 +25,7 @@ from ui.tasks import LatestOnly
 from ui.widgets.completion_list import Choice
 from ui.widgets.find_bar import FindBar
 from ui.widgets.formatting import ago
+from vault.notes.kinds import note_name
 
 _log = logging.getLogger(__name__)
 # Before anything is typed, these are listed after the commands that were used last.
@@ -165,7 +167,12 @@ def _describe_age(chat: SessionInfo) -> str:
 
 
 class PaletteController(ChatController):
-    """Owns the palette and the search bar of the open chat."""
+    """Owns the palette and the search bar of the open chat.
+
+    The signal `new_note_wanted` is emitted with the path of a note that the user wants to create.
+    """
+
+    new_note_wanted = Signal(str)
 
     def __init__(
         self,
@@ -213,6 +220,13 @@ class PaletteController(ChatController):
             self._palette.open([("note", found)], f"Notes with #{tag}")
         else:
             self._frame.notifier.toast(f"No indexed note has the tag #{tag}.")
+
+    def offer_new_note(self, path: str) -> None:
+        """Open the palette for creating a note that a link names, or for searching another one."""
+        name = note_name(path)
+        new = Choice(path, f"Create {path}", "note-pencil", "", "new note")
+        groups = [("new note", [new]), ("note", self._notes.listing.offers.notes)]
+        self._palette.open(groups, f"There is no note named {name}. Create or find one", name)
 
     def find(self) -> None:
         """Open the search bar in the open chat."""
@@ -267,6 +281,8 @@ class PaletteController(ChatController):
             self._frame.navigation.open_session(value)
         elif group == "project":
             self._frame.navigation.open_project(value)
+        elif group == "new note":
+            self.new_note_wanted.emit(value)
         elif group == "setting":
             self._frame.navigation.open_settings(value)
         else:

@@ -1,6 +1,6 @@
 """The transcript: a chat's messages in one column."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from PySide6.QtCore import QPoint, Qt, Signal
@@ -104,6 +104,17 @@ class Transcript(QWidget):
     def set_models(self, choices: Sequence[ModelChoice]) -> None:
         """Set the label and the location of each model, as shown below the model's answers."""
         self.maker.set_models(choices, self.feed.rows)
+
+    def mark_missing(self, is_missing: Callable[[str], bool]) -> None:
+        """Show links in answers to notes that do not exist in a quiet colour.
+
+        Args:
+            is_missing: returns whether the target of a link, as written, does not exist.
+        """
+        self.maker.is_missing = is_missing
+        for row in self.feed.rows:
+            if isinstance(row.widget, Answer):
+                row.widget.view.mark_missing(is_missing)
 
     def load(self, chat: Chat) -> None:
         """Show another chat, scrolled to the end."""

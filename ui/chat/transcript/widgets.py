@@ -57,6 +57,9 @@ class MessageMaker(QObject):
         before_requested: the entry ID of the summary before which the user wants to continue.
         error_action: the name of an action offered by an error, and the error.
         edit_closed: a message's editor was closed.
+
+    Attributes:
+        is_missing: returns whether a link in an answer leads to a note that does not exist.
     """
 
     citation_activated = Signal(str, int, int)
@@ -74,6 +77,7 @@ class MessageMaker(QObject):
     def __init__(self, parent: QObject) -> None:
         super().__init__(parent)
         self._places: dict[str, tuple[str, str]] = {}
+        self.is_missing: Callable[[str], bool] = lambda _target: False
         self._open_thinking: set[str] = set()  # the entries of answers whose thinking is shown
 
     def set_models(self, choices: Sequence[ModelChoice], rows: Sequence[MessageRow]) -> None:
@@ -163,6 +167,7 @@ class MessageMaker(QObject):
         made.citation_pointed.connect(self.citation_pointed)
         made.link_activated.connect(self.link_activated)
         made.view.embed_wanted.connect(partial(self.embed_wanted.emit, made.view))
+        made.view.mark_missing(self.is_missing)
         made.action_requested.connect(self.action_requested)
         made.retry_requested.connect(self.retry_requested)
         made.thinking.toggled.connect(lambda _is_open: self.note_thinking(made))

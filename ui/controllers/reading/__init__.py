@@ -2,7 +2,8 @@
 
     embeds     Reads the notes that a note or an answer embeds, and converts them to leaves.
     images     Loads the images, embedded notes and formulas that notes and answers show.
-    links      Inserts a link to a related note into the open note.
+    links      Inserts a link to a related note into the open note, and creates the note that a
+               link names.
     menu       Opens the open note or image in an editor, Obsidian or the file manager.
     open_note  Shows a note or an image, follows links in notes and answers, and goes back and
                forward.

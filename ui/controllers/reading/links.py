@@ -1,4 +1,4 @@
-"""Insert a link to a related note into the open note, once the user approves the change."""
+"""Insert a link to a related note into the open note, and create the note that a link names."""
 
 from collections.abc import Callable
 from functools import partial
@@ -11,16 +11,19 @@ from shiboken6 import isValid
 from app.errors import describe
 from chains.tool import ApprovalRequest, Proposal
 from ui.chat.message.approval_card import ApprovalCard
+from ui.controllers.navigation import PaletteController
 from ui.controllers.reading.open_note import ReadingController
 from ui.controllers.session import Collaborators, Controller
 from ui.notify import announce
 from ui.widgets.buttons import ButtonText
 from vault.edits.plan import EditPlan
 from vault.errors import EditOutdated
+from vault.notes.kinds import note_name
 
 __all__ = ["LinkController"]
 
 _UNDO_LINK = ButtonText("Undo", "Remove the link from the note")
+_UNDO_CREATE = ButtonText("Undo", "Remove the new note")
 _TOOL: Final = "insert_link"
 _CHANGED: Final = "The note has changed meanwhile. This is the change as it would be now."
 
@@ -28,12 +31,18 @@ _CHANGED: Final = "The note has changed meanwhile. This is the change as it woul
 class LinkController(Controller):
     """Shows how a new link changes the open note, and writes the change once it is approved.
 
+    A note that does not exist is created where a link to it was clicked, if the user says so.
+
     The change is shown in the same approval card as an agent's edits, and recorded in the same
     journal.
     """
 
-    def __init__(self, shared: Collaborators, reading: ReadingController) -> None:
+    def __init__(
+        self, shared: Collaborators, reading: ReadingController, palette: PaletteController
+    ) -> None:
         super().__init__(shared)
+        reading.missing_clicked.connect(palette.offer_new_note)
+        palette.new_note_wanted.connect(self.create)
         self._reading = reading
         self._card: ApprovalCard | None = None
         self._before: QWidget | None = None
@@ -48,6 +57,25 @@ class LinkController(Controller):
         if self._frame.note.path:
             self._frame.docking.show_related()
             self._frame.column.related.begin_link()
+
+    def create(self, path: str) -> None:
+        """Create a note and open it. This can be undone."""
+        create = self._assistant.user_edits.create_note
+        task = self._runner.call(lambda: create(path, f"# {note_name(path)}\n"))
+        task.yielded.connect(partial(self._on_created, path))
+        task.failed.connect(self._on_failed)
+        task.start()
+
+    def _on_created(self, path: str, run: str) -> None:
+        self._reading.show(path)
+        undo = (_UNDO_CREATE, partial(self._undo_create, path, run))
+        self._frame.notifier.toast(f"{path} is created.", undo)
+
+    def _undo_create(self, path: str, run: str) -> None:
+        task = self._runner.call(lambda: self._assistant.edits.undo(run=run))
+        task.yielded.connect(lambda _undone: self._frame.notifier.toast(f"{path} is removed."))
+        task.failed.connect(self._on_failed)
+        task.start()
 
     def propose(self, to: str, *, is_again: bool = False) -> None:
         """Show how a link to another note would change the open note, and ask for approval.

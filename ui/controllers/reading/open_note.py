@@ -1,9 +1,10 @@
 """Show a note or an image, follow links in notes and answers, and go back and forward."""
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path, PurePath
+from posixpath import dirname, join, normpath
 from typing import Any
 
 from PySide6.QtCore import Qt, QTimer, Signal
@@ -38,10 +39,18 @@ _SLOW_MS = 1_000
 Shown = Note | OpenImage
 
 
+@dataclass(frozen=True)
+class _MissingNote:
+    """A note that a clicked link names and that does not exist. It can be created at its path."""
+
+    path: str
+
+
 class ReadingController(ChatController):
     """Shows one note or image at a time, beside the chat or in place of it.
 
-    Emits `tag_clicked` with the name of a tag that was clicked in the note.
+    Emits `tag_clicked` with the name of a tag that was clicked in the note, and `missing_clicked`
+    with the path that a note would have to which a clicked link leads, but which does not exist.
 
     Attributes:
         slow_timer: started when a note is about to be read. If reading takes longer than the
@@ -49,6 +58,7 @@ class ReadingController(ChatController):
     """
 
     tag_clicked = Signal(str)
+    missing_clicked = Signal(str)
 
     def __init__(
         self,
@@ -270,7 +280,9 @@ class ReadingController(ChatController):
         found = (self._find_on_disk(name, place) for place in _list_sources(source))
         path = next(filter(None, found), None)
         if path is None:
-            return f"There is no note named {link}.", NoteVisit(link), None
+            can_create = self._notes.listing.is_missing(link, source)
+            missing = _MissingNote(_choose_new_path(name, source)) if can_create else None
+            return missing or f"There is no note named {link}.", NoteVisit(link), None
         return self._read(NoteVisit(path, heading=heading), None, token)
 
     def _find_on_disk(self, name: str, source: str) -> str | None:
@@ -312,9 +324,14 @@ class ReadingController(ChatController):
         cut_parts(note.text, note.kinds)  # fills the cache outside the GUI thread
         return note, visit, step
 
-    def _on_read(self, answer: tuple[Shown | ErrorInfo | str, NoteVisit, int | None]) -> None:
+    def _on_read(
+        self, answer: tuple[Shown | ErrorInfo | str | _MissingNote, NoteVisit, int | None]
+    ) -> None:
         found, visit, step = answer
         self.slow_timer.stop()
+        if isinstance(found, _MissingNote):
+            self.missing_clicked.emit(found.path)
+            return
         if isinstance(found, str):
             self._frame.notifier.toast(found)
             return
@@ -345,7 +362,11 @@ class ReadingController(ChatController):
         else:
             self._visits.go(step)
 
+    def _is_missing_in_answers(self, link: str) -> bool:
+        return self._notes.listing.is_missing(link, self._find_answer_origin())
+
     def _mark_missing_links(self) -> None:
+        self._frame.transcript.mark_missing(self._is_missing_in_answers)
         shown = self._shown
         if isinstance(shown, Note):
             listing = self._notes.listing
@@ -390,6 +411,13 @@ class ReadingController(ChatController):
         """Return the folder of the chat's project if it is outside the vault, or ""."""
         project = self._session.project or ""
         return project if PurePath(project).is_absolute() else ""
+
+
+def _choose_new_path(name: str, source: str) -> str:
+    """Return where to create a note that a link names: relative to the vault, as the link is."""
+    place = join(dirname(source), name) if name.startswith(".") else name
+    path = normpath(place).lstrip("/")
+    return path if path.lower().endswith(".md") else f"{path}.md"
 
 
 def _list_sources(source: str) -> tuple[str, ...]:

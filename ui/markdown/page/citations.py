@@ -9,7 +9,7 @@ from PySide6.QtGui import QCursor, QGuiApplication, QKeyEvent, QTextCursor, QTex
 from PySide6.QtWidgets import QMenu, QTextBrowser, QToolTip
 
 from chains.citations.quotes import normalize_text
-from ui.markdown.inline import FOOTNOTE, FOOTNOTE_MARK
+from ui.markdown.inline import FOOTNOTE, FOOTNOTE_MARK, NOTE
 from ui.markdown.page.card import CitationCard, Source
 from ui.markdown.page.decorations import Pill
 from ui.markdown.page.formats import DOUBT
@@ -35,6 +35,7 @@ class LinkHandler(QObject):
     Attributes:
         sources: the source of each citation number.
         hints: what a click on a link of Strata's own does, by its address.
+        is_missing: returns whether the note that a link leads to does not exist.
         fold_hints: the same for the titles of callouts that can be folded.
 
     Args:
@@ -60,6 +61,7 @@ class LinkHandler(QObject):
         self.sources: Mapping[int, Source] = {}
         self.hints: Mapping[str, str] = {}
         self.fold_hints: Mapping[str, str] = {}
+        self.is_missing: Callable[[str], bool] = lambda _target: False
         self._card: CitationCard | None = None
         self._href = ""
         self._pill: Pill | None = None
@@ -89,7 +91,7 @@ class LinkHandler(QObject):
             self._pill = self._find_pill(number, self._view.cursorForPosition(self._pointer))
             self._timer.start(Theme.current().duration("hover_card_delay"))
         elif target := self._target(href):
-            hint = escape(self._find_hint(target) or target)
+            hint = escape(self._describe(target) or target)
             QToolTip.showText(QCursor.pos(), f"<qt>{hint}</qt>", self._view)
 
     def focus(self, href: str) -> None:
@@ -106,7 +108,7 @@ class LinkHandler(QObject):
         self._pill = self._find_pill(_number(href), self._view.textCursor())
         if source := self._source(href, self._pill):
             announce(self._view, source.spoken)
-        elif hint := self._find_hint(self._target(href)):
+        elif hint := self._describe(self._target(href)):
             announce(self._view, hint)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -197,6 +199,13 @@ class LinkHandler(QObject):
             return "Back to the text"
         return self.hints.get(target) or self.fold_hints.get(target, "")
 
+    def _describe(self, target: str) -> str:
+        """Return what a click does, or a sentence about a note that does not exist, or ""."""
+        name = _written(target)
+        if not target.startswith(NOTE) or not self.is_missing(name):
+            return self._find_hint(target)
+        return f"There is no note named {name}. A click creates it, or finds another one."
+
     def _target(self, href: str) -> str:
         kind, _, number = href.partition(":")
         return self._targets()[int(number)] if kind == "link" else ""
@@ -229,7 +238,7 @@ def _number(href: str) -> int:
 
 
 def _written(target: str) -> str:
-    return target.removeprefix("note:")
+    return target.removeprefix(NOTE)
 
 
 def find_unverified_pills(

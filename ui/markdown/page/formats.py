@@ -47,6 +47,12 @@ class Formats:
             _set_anchor(made, href, is_plain=bool(run.style & Style.SAME))
         return made
 
+    def mark_link(self, made: QTextCharFormat, *, is_missing: bool) -> None:
+        """Show in the format of a link whether the note that it leads to does not exist."""
+        lines = QTextCharFormat.UnderlineStyle
+        made.setForeground(self._theme.color("text.tertiary" if is_missing else "text.link"))
+        made.setUnderlineStyle(lines.DashUnderline if is_missing else lines.SingleUnderline)
+
     def numbers(self, text: str, *, is_doubtful: bool) -> list[tuple[str, QTextCharFormat]]:
         """Split a citation such as `[1]` or `[1, 2]` into pieces, and choose a format for each.
 

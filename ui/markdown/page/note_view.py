@@ -1,7 +1,5 @@
 """`NoteView`, a Markdown view of one part of a note, which can highlight source lines."""
 
-from collections.abc import Callable, Iterator
-
 from PySide6.QtCore import QPointF, QRect, Qt, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
@@ -9,24 +7,20 @@ from PySide6.QtGui import (
     QMouseEvent,
     QPainter,
     QPaintEvent,
-    QTextCharFormat,
-    QTextCursor,
 )
 from PySide6.QtWidgets import QMenu, QWidget
 
-from ui.markdown.inline import BREAK, NOTE, TASK
+from ui.markdown.inline import BREAK, TASK
 from ui.markdown.note_parts import NotePart, read_part
 from ui.markdown.page.decorations import ListMarker, list_tasks
 from ui.markdown.page.images import Embedded
 from ui.markdown.page.lines import NO_LINE, find_line_at, find_line_band
 from ui.markdown.page.view import MarkdownView
-from ui.theme import Theme
 from ui.widgets.controls import paint_focus
 from ui.widgets.menus import show_menu
 
 __all__ = ["NoteView"]
 
-_LINK = "link:"
 _NAME = "Text of the note"
 
 
@@ -57,7 +51,6 @@ class NoteView(MarkdownView):
     def __init__(
         self, part: NotePart, width: int, embeds: dict[str, Embedded], parent: QWidget
     ) -> None:
-        self._is_missing: Callable[[str], bool] = lambda _target: False
         super().__init__(parent, embeds)
         self.part = part
         self._pressed: ListMarker | None = None
@@ -70,42 +63,6 @@ class NoteView(MarkdownView):
     def draw(self) -> None:
         """Draw the part, once the receivers of the signals are connected."""
         self.set_leaves(read_part(self.part))
-
-    def mark_missing(self, is_missing: Callable[[str], bool]) -> None:
-        """Show links to notes that do not exist in a quiet colour, with a dashed line.
-
-        Args:
-            is_missing: returns whether the target of a link, as written, does not exist.
-        """
-        self._is_missing = is_missing
-        self._color_links()
-
-    def _rewrite(self) -> None:
-        super()._rewrite()
-        self._color_links()
-
-    def _color_links(self) -> None:
-        """Color each link to a note by whether the note exists."""
-        cursor, keep = QTextCursor(self.document()), QTextCursor.MoveMode.KeepAnchor
-        for start, end, target in list(self._list_note_links()):
-            cursor.setPosition(start)
-            cursor.setPosition(end, keep)
-            cursor.mergeCharFormat(_make_look(is_missing=self._is_missing(target)))
-
-    def _list_note_links(self) -> Iterator[tuple[int, int, str]]:
-        """Yield the start and end position and the target of each link to a note."""
-        targets, block = self._targets(), self.document().begin()
-        while block.isValid():
-            pieces = block.begin()
-            while not pieces.atEnd():
-                piece = pieces.fragment()
-                href = piece.charFormat().anchorHref()
-                target = targets[int(href.removeprefix(_LINK))] if href.startswith(_LINK) else ""
-                if target.startswith(NOTE):
-                    end = piece.position() + piece.length()
-                    yield piece.position(), end, target.removeprefix(NOTE)
-                pieces += 1
-            block = block.next()
 
     def light(self, first: int, last: int) -> None:
         """Highlight the note's lines from `first` to `last`. If `first` is 0, highlight nothing."""
@@ -285,10 +242,3 @@ class NoteView(MarkdownView):
         """Paint the background of the highlighted lines, as wide as the view."""
         if self._lit is not None and (band := self.find_band(*self._lit)) is not None:
             self._ink.paint_band(painter, self._inks, band, self.width())
-
-
-def _make_look(*, is_missing: bool) -> QTextCharFormat:
-    made, lines = QTextCharFormat(), QTextCharFormat.UnderlineStyle
-    made.setForeground(Theme.current().color("text.tertiary" if is_missing else "text.link"))
-    made.setUnderlineStyle(lines.DashUnderline if is_missing else lines.SingleUnderline)
-    return made

@@ -5,7 +5,7 @@ or files.
 """
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import ceil
 
 from PySide6.QtCore import QMimeData, QRect, QRectF, Qt, QTimer, QUrl, Signal
@@ -17,6 +17,7 @@ from PySide6.QtGui import (
     QPainter,
     QPaintEvent,
     QResizeEvent,
+    QTextCharFormat,
     QTextCursor,
     QTextOption,
     QWheelEvent,
@@ -24,7 +25,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QTextBrowser, QWidget
 
 from ui.markdown.blocks import Leaf
-from ui.markdown.inline import CALLOUT, find_counterpart
+from ui.markdown.inline import CALLOUT, NOTE, find_counterpart
 from ui.markdown.page.card import CitationCard, Source
 from ui.markdown.page.citations import LinkHandler, find_unverified_pills
 from ui.markdown.page.code import CopyButtons
@@ -84,6 +85,7 @@ class MarkdownView(QTextBrowser):
         super().__init__(parent)
         self._embeds, self._asked = embeds, set[str]()
         self._toggled: set[str] = set()
+        self._is_missing: Callable[[str], bool] = lambda _target: False
         self._set_up_widget()
         self._leaves: list[Leaf] = []
         self._stream: MarkdownStream | None = None
@@ -222,6 +224,43 @@ class MarkdownView(QTextBrowser):
                 pieces += 1
             block = block.next()
         return -1
+
+    def mark_missing(self, is_missing: Callable[[str], bool]) -> None:
+        """Show links to notes that do not exist in a quiet colour, with a dashed line.
+
+        Args:
+            is_missing: returns whether the target of a link, as written, does not exist.
+        """
+        self._is_missing = self._writer.is_missing = self._pointing.is_missing = is_missing
+        links = {one for one in self._targets() if one.startswith(NOTE)}
+        missing = {one for one in links if is_missing(one.removeprefix(NOTE))}
+        if missing != self._writer.missing & links:
+            self._writer.missing = missing
+            self._color_links()
+
+    def _color_links(self) -> None:
+        """Color each link to a note by whether the note exists."""
+        formats, cursor = Formats(), QTextCursor(self.document())
+        for start, end, address in list(self._list_note_links()):
+            look = QTextCharFormat()
+            formats.mark_link(look, is_missing=address in self._writer.missing)
+            cursor.setPosition(start)
+            cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
+            cursor.mergeCharFormat(look)
+
+    def _list_note_links(self) -> Iterator[tuple[int, int, str]]:
+        """Yield the start and end position and the address of each link to a note."""
+        targets, block = self._targets(), self.document().begin()
+        while block.isValid():
+            pieces = block.begin()
+            while not pieces.atEnd():
+                piece = pieces.fragment()
+                kind, _, number = piece.charFormat().anchorHref().partition(":")
+                if kind == "link" and targets[int(number)].startswith(NOTE):
+                    end = piece.position() + piece.length()
+                    yield piece.position(), end, targets[int(number)]
+                pieces += 1
+            block = block.next()
 
     def _on_link_clicked(self, address: str) -> None:
         if address.startswith(CALLOUT):
@@ -375,6 +414,7 @@ class MarkdownView(QTextBrowser):
         self._writer = DocumentWriter(self.document(), Formats(), self._formulas)
         self._writer.shown = self._embeds
         self._writer.folds.toggled = self._toggled
+        self._writer.is_missing = self._is_missing
         self._writer.picture_width = self._find_text_width()
         self._ink = DecorationPainter(self.document())
         self.wide.forget()

@@ -1,6 +1,6 @@
 """Write blocks of Markdown into a document: final blocks once, changing ones at each update."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import (
@@ -85,6 +85,8 @@ class DocumentWriter:
         sources: the sources of the images and embedded notes of the document.
         wanted: the sources that are drawn as placeholders and missing in `shown`, in order.
         folds: the callouts that the user has folded or opened.
+        is_missing: returns whether the note that a link leads to does not exist.
+        missing: the addresses of the links that were written as leading to no note.
         picture_width: the width of the text in pixels, which no image exceeds.
     """
 
@@ -114,6 +116,8 @@ class DocumentWriter:
         self.folds = Folds()
         self._formulas, self._formulas_count = formulas, 0
         self.picture_width = 0
+        self.is_missing: Callable[[str], bool] = lambda _target: False
+        self.missing: set[str] = set()
 
     @property
     def open_code(self) -> Panel | None:
@@ -466,9 +470,16 @@ class DocumentWriter:
             if run.style & Style.TEX:
                 self._insert_formula(cursor, run, role, tone)
                 continue
-            cursor.insertText(run.text, self._formats.text(role, tone, run, self._href(run)))
+            cursor.insertText(run.text, self._choose_look(run, role, tone))
             if run.style & Style.CODE:
                 self._ink.spans.append(Span(start, cursor.position()))
+
+    def _choose_look(self, run: Run, role: str, tone: str) -> QTextCharFormat:
+        look = self._formats.text(role, tone, run, self._href(run))
+        if run.link.startswith(NOTE) and self.is_missing(run.link.removeprefix(NOTE)):
+            self.missing.add(run.link)
+            self._formats.mark_link(look, is_missing=True)
+        return look
 
     def _insert_number(self, cursor: QTextCursor, run: Run) -> None:
         # In right-to-left text, the brackets would be separated from the number.

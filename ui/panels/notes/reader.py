@@ -391,9 +391,9 @@ class NoteReader(QScrollArea):
         view.toggled_folds.update(self._folds.get(index, ()))
         self._folds[index] = view.toggled_folds
         view.embed_wanted.connect(self._on_embed_wanted)
+        view.mark_missing(self._is_missing)
         view.draw()
         view.light(*self._lit)
-        view.mark_missing(self._is_missing)
         view.move(left, self._tops[index])
         view.show()
         view.installEventFilter(self)
