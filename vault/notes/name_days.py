@@ -16,6 +16,7 @@ from typing import Final, Literal
 from vault.notes.date_spans import Span, build_day, build_day_span
 from vault.notes.dates import MONTH_PATTERN, find_written_spans, fold_date_text, parse_month
 from vault.notes.day_formats import DayFormat
+from vault.notes.relative_dates import WEEKDAY_NAMES
 
 __all__ = ["NameDays", "find_name_spans", "find_path_spans"]
 
@@ -42,6 +43,11 @@ _FOLDERS: Final = re.compile(
     rf"(?:(?P<number>\d\d?)(?:[-_. ][^/]*)?|{MONTH_PATTERN}[^/]*)/"
     r"(?:(?P=number)[-_. ])?(?P<day>\d\d?)(?:st|nd|rd|th)?(?:[-_. ,][^/]*)?(?=/|$)"
     r"|(?:^|/)(?P<year_2>(?:19|20)\d\d)/(?P<number_2>\d\d)[-_.](?P<day_2>\d\d)$"
+)
+_WORD: Final = re.compile(r"[^\W\d_]+")
+_DATE_WORDS: Final = frozenset(
+    {*WEEKDAY_NAMES, *(name[:size] for name in WEEKDAY_NAMES for size in (2, 3))}
+    | {"st", "nd", "rd", "th", "de"}
 )
 _SUFFIX: Final = re.compile(r"\.[^\W\d_]\w{0,9}$")
 
@@ -117,10 +123,23 @@ class NameDays:
         days = {_build_ordered(*numbers, order) for numbers in _list_year_last(name)}
         return tuple(build_day_span(day) for day in days if day) or find_path_spans(path)
 
+    def is_daily(self, path: str) -> bool:
+        """Return whether a note is one of a day: its name is a date, and nothing else."""
+        if any(each.find_span(path) for each in self._formats):
+            return bool(self.find_days(path))
+        name = path.rpartition("/")[2]
+        words = _WORD.findall(fold_date_text(_SUFFIX.sub("", name)))
+        return all(map(_is_date_word, words)) and bool(self.find_days(path))
+
     def find_days(self, path: str) -> list[str]:
         """Return the single days in the path of a note as sorted ISO 8601 strings."""
         spans = self.find_spans(path)
         return sorted(first.isoformat() for first, after in spans if (after - first).days == 1)
+
+
+def _is_date_word(word: str) -> bool:
+    """Return whether a word of a note's name is a part of a date, such as "friday" or "3rd"."""
+    return word in _DATE_WORDS or bool(parse_month(word))
 
 
 def _list_year_last(name: str) -> Iterator[tuple[int, int, int]]:

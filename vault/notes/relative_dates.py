@@ -10,7 +10,7 @@ from typing import Final, cast
 
 from vault.notes.date_spans import Span, Unit, build_day_span, build_unit_span
 
-__all__ = ["find_relative_spans", "remove_relative_dates"]
+__all__ = ["WEEKDAY_NAMES", "find_relative_spans", "remove_relative_dates"]
 
 _DAYS: Final = {
     "today": 0,
@@ -117,6 +117,7 @@ _ROMANCE_WEEKDAYS: Final = {
     )
     for number, name in enumerate(names.split())
 }
+WEEKDAY_NAMES: Final = frozenset((*_WEEKDAYS, *_ROMANCE_WEEKDAYS))
 _WEEKDAY: Final = rf"(?P<weekday>{'|'.join(_WEEKDAYS)})"
 _ROMANCE_WEEKDAY: Final = rf"(?P<weekday>{'|'.join(_ROMANCE_WEEKDAYS)})"
 _LAST: Final = r"last|past|previous|letzte[mnrs]?|vergangene[mnrs]?|vorige[mnrs]?"

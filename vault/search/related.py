@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from vault.catalog import Catalog
 from vault.notes.links import fold_link_name
+from vault.notes.name_days import NameDays
 from vault.records import Records
 from vault.search.passages import Passages
 
@@ -24,6 +25,7 @@ __all__ = ["RelatedNote", "find_related_notes"]
 
 _CANDIDATES = 200
 _LINK_LIFT = 0.15
+_NOTES_FOR_A_DAY = 5  # of so many related notes, at most one is a note of a day
 
 Nearest = Callable[["Vector", int, Collection[bytes] | None], list[tuple[bytes, float]]]
 
@@ -121,7 +123,26 @@ def find_related_notes(
                 other in sources,
             )
         )
-    return sorted(found, key=lambda note: (-note.score, note.path))[:k]
+    ranked = sorted(found, key=lambda note: (-note.score, note.path))
+    return _limit_days(ranked, Records(catalog).load_name_days())[:k]
+
+
+def _limit_days(ranked: Sequence[RelatedNote], days: NameDays) -> list[RelatedNote]:
+    """Leave out notes of days that are not linked, but for one in five.
+
+    A diary tells a little of everything, so its notes would crowd out those about one subject.
+    """
+    is_daily = {note.path: not note.is_linked and days.is_daily(note.path) for note in ranked}
+    if all(is_daily.values()):
+        return list(ranked)
+    kept: list[RelatedNote] = []
+    count = 0
+    for note in ranked:
+        if is_daily[note.path] and count * _NOTES_FOR_A_DAY > len(kept):
+            continue
+        count += is_daily[note.path]
+        kept.append(note)
+    return kept
 
 
 def _add_link_boost(score: float, is_linked: bool) -> float:

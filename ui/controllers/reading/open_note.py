@@ -344,6 +344,7 @@ class ReadingController(ChatController):
         elif isinstance(found, OpenImage):
             self._show_image(found)
         else:
+            self._related.set_open("")
             is_image = is_image_link(visit.path)
             self._panel.show_error(
                 visit.path, found.message, word_hint(found.hint), is_image=is_image

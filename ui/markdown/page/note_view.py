@@ -21,6 +21,7 @@ from ui.widgets.menus import show_menu
 
 __all__ = ["NoteView"]
 
+_LINK = "link:"
 _NAME = "Text of the note"
 
 

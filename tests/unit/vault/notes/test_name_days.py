@@ -125,3 +125,25 @@ def test_formats_are_read_from_the_settings_of_obsidian(tmp_path: Path) -> None:
     write("daily-notes.json", ["no", "settings"])
     write("plugins/periodic-notes/data.json", {"monthly": {"format": "[no year] MM"}, "weekly": 3})
     assert read_day_formats(tmp_path) == ()
+
+
+@pytest.mark.parametrize(
+    ("path", "is_daily"),
+    [
+        ("2026-11-19.md", True),
+        ("Daily/2026_11_19.md", True),
+        ("20261119.md", True),
+        ("journal/2026/11/19.md", True),
+        ("Friday, 20 November 2026.md", True),
+        ("Fr 20. November 2026.md", True),
+        ("November 3rd 2026.md", True),
+        ("2026-11-19 Meeting with Bob.md", False),
+        ("2026-11-19 Tax.md", False),
+        ("2026-W47.md", False),
+        ("Version 2026.md", False),
+        ("Tomatoes.md", False),
+        ("Trip 19.11.2026/Notes.md", False),
+    ],
+)
+def test_a_note_of_a_day_is_named_by_a_date_alone(path: str, is_daily: bool) -> None:
+    assert NameDays([path]).is_daily(path) is is_daily

@@ -62,6 +62,27 @@ def test_related_notes_are_near_in_meaning_or_linked(index: Vault) -> None:
     assert len(index.find_related("Tomatoes.md", 1)) == 1
 
 
+def test_of_five_related_notes_one_is_of_a_day_unless_it_is_linked(
+    index_of_notes: NotesIndexer,
+) -> None:
+    bed = "The tomatoes need water early in the day.\n"
+    days = [f"Daily/2026-05-{day:02}.md" for day in range(1, 21)]
+    notes = {f"Bed {n}.md": f"# Bed {n}\n\n{bed}" for n in range(8)}
+    index = index_of_notes(
+        {**notes, **dict.fromkeys(days, bed), "Daily/2026-06-01.md": f"{bed}\n[[Bed 0]]\n"}
+    )
+    found = index.find_related("Bed 0.md", 10)
+    daily = [note for note in found if note.path.startswith("Daily/")]
+    assert [note.path for note in daily if note.is_linked] == ["Daily/2026-06-01.md"]
+    assert 1 <= len([note for note in daily if not note.is_linked]) <= 2
+    assert len([note for note in found if note.path.startswith("Bed")]) == 7
+
+
+def test_a_diary_alone_has_its_days_as_related_notes(index_of_notes: NotesIndexer) -> None:
+    days = {f"2026-05-{day:02}.md": "Water the tomatoes early.\n" for day in range(1, 9)}
+    assert len(index_of_notes(days).find_related("2026-05-01.md", 5)) == 5
+
+
 def test_a_note_that_is_not_indexed_has_no_related_ones(index: Vault) -> None:
     assert index.find_related("Diary.md") == index.find_related("None.md") == []
 
