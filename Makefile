@@ -4,7 +4,6 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 LOCKS := .ci/locked-torch.txt .ci/locked.txt
 VAULT ?= resources/vault
 QUESTION ?= When is the server backed up?
@@ -14,16 +13,13 @@ QUESTION ?= When is the server backed up?
 
 $(READY): pyproject.toml .ci/system-packages $(LOCKS)
 	@.ci/system-packages
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@echo "Installing the locked dependencies into $(VENV) (once; torch is large)"
-	@$(PIP) $(if $(TORCH_INDEX),--index-url "$(TORCH_INDEX)") --requirement .ci/locked-torch.txt
-	@$(PIP) --require-hashes --no-deps --requirement .ci/locked.txt
-	@$(PIP) --no-deps --no-build-isolation --editable .
+	@TORCH_INDEX="$(TORCH_INDEX)" $(PYTHON) -m tests install
 	@touch $@
 
 # Writes the lock files anew, with the newest versions that pyproject.toml allows.
 lock: $(READY)
-	@$(PIP) "uv~=0.13"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check "uv~=0.13"
 	@PATH="$(CURDIR)/$(BIN):$$PATH" .ci/lock
 
 run: $(READY)
@@ -37,15 +33,10 @@ run: $(READY)
 	fi
 
 lint: $(READY)
-	@$(BIN)/ruff check .
-	@$(BIN)/ruff format --check .
-	@$(BIN)/mypy
-	@$(BIN)/mypy --platform win32 --cache-dir .mypy_cache/win32
-	@$(BIN)/mypy --platform darwin --cache-dir .mypy_cache/darwin
-	@$(BIN)/lint-imports --no-logo --no-cache
+	@$(BIN)/python -m tests lint
 
-test: lint
-	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal
+test: $(READY)
+	@$(BIN)/python -m tests lint run
 
 # What takes too long for each change: everything marked `soak`, about 25 minutes on two cores.
 soak: $(READY)

@@ -1,0 +1,69 @@
+"""Install Strata with what its tests need, check the code, and run the tests: `python -m tests`.
+
+The Makefile calls it. Where there is no make, it is called by itself. It needs only the standard
+library, since it installs everything else. A single step can be named: `install`, `lint` or `run`.
+"""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+VENV = ROOT / ".venv"
+PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+LOCKED_TORCH, LOCKED = ROOT / ".ci" / "locked-torch.txt", ROOT / ".ci" / "locked.txt"
+OTHER_SYSTEMS = tuple({"linux", "darwin", "win32"} - {sys.platform})
+
+
+def main() -> None:
+    """Do the named steps, or all of them. The first step that fails ends the program."""
+    steps = {"install": install, "lint": lint, "run": run}
+    for name in sys.argv[1:] or steps:
+        steps[name]()
+
+
+def install() -> None:
+    """Create the virtual environment, and install the locked dependencies and Strata into it."""
+    if not PYTHON.exists():
+        subprocess.run([sys.executable, "-m", "venv", VENV], check=True)
+    index = os.environ.get("TORCH_INDEX", "")
+    chosen = ("--index-url", index) if index else ()
+    install = ("pip", "install", "--quiet", "--disable-pip-version-check")
+    call(*install, *chosen, "--requirement", str(LOCKED_TORCH))
+    call(*install, "--require-hashes", "--no-deps", "--requirement", str(LOCKED))
+    call(*install, "--no-deps", "--no-build-isolation", "--editable", str(ROOT))
+
+
+def lint() -> None:
+    """Check format, lint, types for three systems, and import contracts."""
+    call("ruff", "check", ".")
+    call("ruff", "format", "--check", ".")
+    call("mypy")
+    for system in OTHER_SYSTEMS:
+        call("mypy", "--platform", system, "--cache-dir", f".mypy_cache/{system}")
+    lint_imports = PYTHON.with_name("lint-imports")
+    subprocess.run([lint_imports, "--no-logo", "--no-cache"], cwd=ROOT, check=True)
+
+
+def run() -> None:
+    """Run the tests without a screen, with as many processes as there are processors."""
+    call("pytest", "--numprocesses=auto", "--dist=worksteal")
+
+
+def call(module: str, *arguments: str) -> None:
+    """Run a module of the virtual environment.
+
+    Raises:
+        subprocess.CalledProcessError: it failed.
+    """
+    environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
+    command = [PYTHON, "-m", module, *arguments]
+    subprocess.run(command, cwd=ROOT, env=environment, check=True)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except subprocess.CalledProcessError as error:
+        raise SystemExit(error.returncode) from None
