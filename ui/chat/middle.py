@@ -351,9 +351,9 @@ class ProjectLabel(PressedByEnter, QAbstractButton):
         return QSize(theme.px(16) + 4 * _GAP + text, theme.px(28))
 
     def minimumSizeHint(self) -> QSize:
-        """Return the width of the icon and a few letters."""
-        theme = Theme.current()
-        return QSize(min(theme.px(72), self.sizeHint().width()), theme.px(28))
+        """Return the size of the icon and the title, which is elided if it is long."""
+        theme, text = Theme.current(), QFontMetrics(self.font()).horizontalAdvance(self._project)
+        return QSize(theme.px(16) + 4 * _GAP + min(text, theme.px(140)), theme.px(28))
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the icon, the title and, if there is space, the folder."""

@@ -15,14 +15,15 @@
     folders        the user's own commands, prompts and hooks
     search         the list of pages, and the search over them
     instructions   the user's instructions and memories for models
-    project        the dialog with the settings of one project
+    project        the page of a project: texts, patterns, model, members, what L1 holds
+    project_pages  the web pages and transcripts on it: add, refresh, remove
     writer         writes settings in the background, in order, reports errors to their rows, and
                    takes up changes that another program made in the file
 
 This package may import PySide6, `ui.widgets`, `ui.theme`, `ui.actions`, `ui.panels.context.bar`,
-`ui.tasks`, `app`, `chains`, `context.report`, `resources.system`, and the value types of `vault`.
-It must not import `ui.window` or `ui.controllers`. If a value is rejected, the setting keeps its
-old value, and its row shows the error.
+`ui.chat.composer.menus`, `ui.tasks`, `app`, `chains`, `context.report`, `resources.system`, and the
+value types of `vault`. It must not import `ui.window` or `ui.controllers`. If a value is rejected,
+the setting keeps its old value, and its row shows the error.
 """
 
 __all__ = ["dialog", "project", "writer"]

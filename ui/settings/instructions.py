@@ -1,54 +1,61 @@
-"""The sections for the user's instructions and memories, on the pages "Prompts" and "Memory"."""
+"""The editors of the user's instructions and memories, which save what is typed by themselves."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, QObject, QTimer, Signal
+from PySide6.QtGui import QHideEvent
 from PySide6.QtWidgets import QPlainTextEdit, QWidget
 
-from app.errors import describe
+from app.errors import AppError, describe
 from app.library.user_texts import MOST_CHARS, UserText, UserTextFile
 from ui.tasks import LatestOnly, TaskRunner
 from ui.theme import dress
 from ui.widgets.buttons import ButtonText, make_button
 from ui.widgets.controls import label, make_wrapped_label, one_line
-from ui.widgets.dialogs import CtrlEnter
 from ui.widgets.formatting import count
 from ui.widgets.geometry import scale_size
-from ui.widgets.layouts import align, grow, make_column, make_row
+from ui.widgets.layouts import grow, make_column, make_row
 from ui.widgets.texts import word_hint
 
-__all__ = ["INSTRUCTIONS_WORDS", "MEMORIES_WORDS", "SAVE_TIP", "EditorWords", "UserTextSection"]
+__all__ = [
+    "INSTRUCTIONS_WORDS",
+    "MEMORIES_WORDS",
+    "SAVED_AFTER_MS",
+    "EditorWords",
+    "UserTextSection",
+]
 
-SAVE_TIP = "Send them with each request from the next one on"
+SAVED_AFTER_MS = 700
 
 
 @dataclass(frozen=True)
 class EditorWords:
-    """The texts of an editor: title, help, example, and texts of the Save button."""
+    """The texts of an editor: title, help and example."""
 
     title: str
     help: str
     example: str
-    save: ButtonText
 
 
 INSTRUCTIONS_WORDS = EditorWords(
     "Your instructions",
     "Every request to a model begins with them, in all folders and chats.",
     "Such as: Answer in British English. Keep it short.",
-    ButtonText("Save instructions", SAVE_TIP),
 )
 MEMORIES_WORDS = EditorWords(
     "Memories",
     "What models remember in all chats, one list item each. A model adds to them only after it has "
     "asked you. Delete a line to forget it.",
     "Such as: - Garden notes are in German.",
-    ButtonText("Save memories", SAVE_TIP),
 )
 
 
 class UserTextSection(QWidget):
     """An editor for a file with instructions or memories, which are part of requests to models.
+
+    What is typed is saved after a short pause, and when the field is left. *Undo* takes it back. If
+    another program has changed the file meanwhile, the user chooses which text is kept.
 
     The signal `saved` is emitted after the file has been written.
     """
@@ -60,11 +67,14 @@ class UserTextSection(QWidget):
         self._file = file
         self._words = words
         self._known = UserText(file.path)
+        self._other: UserText | None = None  # what another program wrote meanwhile
         self._reads = LatestOnly(runner, 0, self)
         self._reads.answered.connect(self._on_read)
         self._saves = LatestOnly(runner, 0, self)
         self._saves.answered.connect(self._on_saved)
         self._saves.failed.connect(self._on_failed)
+        self._pause = QTimer(self, singleShot=True, interval=SAVED_AFTER_MS)
+        self._pause.timeout.connect(self.save)
         self.state = make_wrapped_label("", "caption", "secondary")
         self.field = QPlainTextEdit()
         self.field.setAccessibleName(words.title)
@@ -73,21 +83,16 @@ class UserTextSection(QWidget):
         self.field.setProperty("field", True)
         dress(self.field, "ui", "")
         scale_size(self.field, 0, 120)
-        self.field.textChanged.connect(self._on_typed)
-        self.field.document().modificationChanged.connect(self._on_typed)
-        self.save = make_button(words.save, "", self._on_save)
-        CtrlEnter(self, self.save)
-        self.discard = make_button(
-            ButtonText("Discard changes", "Go back to the text that was saved"),
-            "text",
-            self._on_discard,
-        )
+        self.field.document().contentsChanged.connect(self._on_typed)
+        self.field.undoAvailable.connect(self._on_undo_available)
+        self.field.installEventFilter(self)
+        self._make_buttons()
         self._lay_out()
         self._show(self._known)
 
     @property
     def is_changed(self) -> bool:
-        """Whether the text in the field has unsaved changes."""
+        """Whether the text in the field is not saved yet."""
         return self.field.document().isModified()
 
     @property
@@ -96,70 +101,132 @@ class UserTextSection(QWidget):
         return self.field.document().toRawText().replace("\N{PARAGRAPH SEPARATOR}", "\n")
 
     def refresh(self) -> None:
-        """Reload the text from its file, unless the field has unsaved changes."""
+        """Reload the text from its file, unless the field has text that is not saved yet."""
         self._reads.ask(self._file.read, now=True)
 
-    def _on_read(self, found: UserText) -> None:
-        if not self.is_changed:
-            self._show(found)
+    def save(self) -> None:
+        """Save the text in the field, unless it is saved or another program changed the file."""
+        self._pause.stop()
+        if self.is_changed and self._other is None:
+            self._saves.ask(self._build_save(), now=True)
 
-    def _on_save(self) -> None:
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Save the text when the field is left."""
+        if event.type() == QEvent.Type.FocusOut:
+            self.save()
+        return super().eventFilter(watched, event)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Save the text before the page or the window is closed."""
+        super().hideEvent(event)
+        self._pause.stop()
+        if self.is_changed and self._other is None:
+            try:
+                self._on_saved(self._build_save()())  # at once, as the program may end now
+            except AppError as error:
+                self._on_failed(error)
+
+    def _build_save(self) -> Callable[[], tuple[str, UserText, bool]]:
         text, digest = self.text, self._known.digest
 
-        def save() -> tuple[UserText, bool]:
+        def save() -> tuple[str, UserText, bool]:
             found = self._file.read()
             if found.digest != digest or found.problem:
-                return found, False
+                return text, found, False
             self._file.write(text)
-            return self._file.read(), True
+            return text, self._file.read(), True
 
-        self._saves.ask(save, now=True)
+        return save
 
-    def _on_saved(self, answer: tuple[UserText, bool]) -> None:
-        found, is_saved = answer
-        if is_saved:
+    def _on_read(self, found: UserText) -> None:
+        is_known = (found.digest, found.problem) == (self._known.digest, self._known.problem)
+        if not self.is_changed and not is_known:
             self._show(found)
-            self.saved.emit()
-        else:
-            self._known = found  # the next save may overwrite the changed file
-            self._on_typed()
-            problem = "was changed by another program. Save again to replace it, or discard yours."
-            self._say(f"{one_line(str(found.path))} {problem}", "danger")
+
+    def _on_saved(self, answer: tuple[str, UserText, bool]) -> None:
+        text, found, is_saved = answer
+        if not is_saved:
+            self._offer_choice(found)
+            return
+        self._known = found
+        if text == self.text:
+            self.field.document().setModified(False)
+            self._say(f"Saved. {self._describe_length()}", "secondary")
+        self.saved.emit()
 
     def _on_failed(self, error: Exception) -> None:
         info = describe(error)
-        self._say(f"{info.message} {word_hint(info.hint)}".strip(), "danger")
-
-    def _on_discard(self) -> None:
-        self._show(self._known)
-        self.refresh()
+        said = f"Not saved. {info.message} {word_hint(info.hint)}"
+        self._say(said.strip(), "danger")
 
     def _on_typed(self) -> None:
-        self.save.setEnabled(self.is_changed)
-        self.discard.setVisible(self.is_changed)
-        length = count(len(self.text))
+        self._say(self._describe_length(), "secondary")
+        if self.is_changed:
+            self._pause.start()
+
+    def _on_undo_available(self, is_available: bool) -> None:
+        self.undo.setVisible(is_available)
+
+    def _describe_length(self) -> str:
         where = one_line(str(self._known.path))
-        self._say(f"{length} of {count(MOST_CHARS)} characters. Kept in {where}", "secondary")
+        return f"{count(len(self.text))} of {count(MOST_CHARS)} characters. Kept in {where}"
 
     def _show(self, found: UserText) -> None:
         """Show the text of the file. Make the field read-only if the file has a problem."""
-        self._known = found
+        self._pause.stop()
+        self._known, self._other = found, None
         self.field.setPlainText(found.text)
+        self.field.document().setModified(False)
+        self._pause.stop()
         self.field.setReadOnly(bool(found.problem))
-        self._on_typed()
-        if found.problem:
-            self._say(found.problem, "danger")
+        for button in (self.keep, self.take_other):
+            button.hide()
+        self._say(found.problem or self._describe_length(), "danger" if found.problem else "")
+
+    def _offer_choice(self, found: UserText) -> None:
+        """Let the user choose between the text in the field and that of another program."""
+        self._other = found
+        for button in (self.keep, self.take_other):
+            button.show()
+        where = one_line(str(found.path))
+        self._say(f"Not saved. {where} was changed by another program.", "danger")
+
+    def _on_kept(self) -> None:
+        """Overwrite what another program wrote."""
+        self._known, self._other = self._other or self._known, None
+        for button in (self.keep, self.take_other):
+            button.hide()
+        self.field.document().setModified(True)
+        self.save()
+
+    def _on_other_taken(self) -> None:
+        if self._other is not None:
+            self._show(self._other)
 
     def _say(self, text: str, tone: str) -> None:
         self.state.setText(text)
-        dress(self.state, "caption", tone)
+        dress(self.state, "caption", tone or "secondary")
+
+    def _make_buttons(self) -> None:
+        self.undo = make_button(
+            ButtonText("Undo", "Take back what was typed last"), "text", self.field.undo
+        )
+        self.keep = make_button(
+            ButtonText("Keep this text", "Replace what the other program wrote"),
+            "text",
+            self._on_kept,
+        )
+        self.take_other = make_button(
+            ButtonText("Use the other text", "Show what the other program wrote"),
+            "text",
+            self._on_other_taken,
+        )
+        for button in (self.undo, self.keep, self.take_other):
+            button.hide()
 
     def _lay_out(self) -> None:
         buttons = make_row(
-            grow(self.state),
-            align(self.discard, Qt.AlignmentFlag.AlignTop),
-            align(self.save, Qt.AlignmentFlag.AlignTop),
-            spacing=8,
+            grow(self.state), self.undo, self.keep, self.take_other, spacing=8, margins=0
         )
         make_column(
             label(self._words.title, "ui_strong"),

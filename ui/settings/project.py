@@ -1,81 +1,131 @@
-"""The dialog with the settings of a project: instructions, memories, patterns and model."""
+"""The page of a project: instructions, notes, web pages, memories, model, and what L1 holds.
 
-from PySide6.QtCore import QSize, Qt
-from PySide6.QtWidgets import (
-    QDialog,
-    QFormLayout,
-    QLabel,
-    QLineEdit,
-    QPlainTextEdit,
-    QWidget,
-)
+There is no Save button: what is typed and chosen applies at once, and can be undone.
+"""
 
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from PySide6.QtCore import QSize, QTimer, Signal
+from PySide6.QtGui import QHideEvent
+from PySide6.QtWidgets import QDialog, QPlainTextEdit, QVBoxLayout, QWidget
+
+from app.assistant import Assistant
+from app.config.models import ModelChoice
 from app.errors import describe
 from app.library.projects import Projects, ProjectSettings
-from ui.settings.instructions import SAVE_TIP, EditorWords, UserTextSection
+from app.project_overview import ProjectNote, ProjectOverview, describe_project
+from ui.chat.composer.menus import ModelMenu
+from ui.settings.instructions import SAVED_AFTER_MS, EditorWords, UserTextSection
+from ui.settings.project_pages import KeptPages
 from ui.tasks import LatestOnly, TaskRunner
 from ui.theme import Theme, dress
-from ui.widgets.buttons import ButtonText, make_button
-from ui.widgets.controls import label, make_wrapped_label
-from ui.widgets.dialogs import CtrlEnter
-from ui.widgets.geometry import make_text_scroll_area, scale_size
-from ui.widgets.layouts import align, grow, make_column, make_row, stretch
+from ui.widgets.controls import ElidedLabel, escape_tooltip, label, make_wrapped_label, one_line
+from ui.widgets.formatting import count, percent, plural
+from ui.widgets.geometry import clear_layout, make_text_scroll_area, scale_size
+from ui.widgets.layouts import grow, make_column, make_row, stretch
 from ui.widgets.surfaces import Hairline
 from ui.widgets.texts import word_hint
 
 __all__ = ["ProjectDialog"]
 
-_USUAL = QSize(560, 640)
+_USUAL = QSize(720, 760)
+_MOST_ROWS = 40
 _INSTRUCTIONS = EditorWords(
     "Instructions for this project",
     "Every request in the chats of this project begins with them, after your own instructions.",
     "Such as: Cite the chapter of each claim.",
-    ButtonText("Save instructions", SAVE_TIP),
 )
 _MEMORIES = EditorWords(
     "Memories of this project",
-    "What models remember in the chats of this project, one list item each. Delete a line to "
-    "forget it.",
+    "What models remember in the chats of this project, one list item each. Change a line to "
+    "correct it, delete it to forget it.",
     "Such as: - The thesis is due in May.",
-    ButtonText("Save memories", SAVE_TIP),
 )
+_PATTERNS = "Patterns as in a .gitignore, one a line, such as drafts/ or *.txt."
+_DEFAULT_MODEL = "The model in the settings"
+_PARTS: Final[Mapping[str, str]] = {
+    "project": "Strata's own instructions",
+    "agent": "Strata's own instructions",
+    "user_instructions": "Your instructions",
+    "vault_instructions": "AGENTS.md of the vault",
+    "long_term_memories": "Memories of all chats",
+    "project_agents": "AGENTS.md of this project",
+    "project_instructions": "Instructions for this project",
+    "project_memory": "Memories of this project",
+    "project_context": "Names and headings of the notes",
+}
 
 
 class ProjectDialog(QDialog):
-    """The dialog with the settings of a project. Each section is saved separately.
+    """The page of a project.
+
+    The signal `model_wanted` is emitted when the user wants to set up a model.
 
     Args:
-        projects: reads and writes the settings of all projects.
+        assistant: reads and writes everything about the project.
         name: the name of the project.
-        runner: runs the tasks that read and write files.
+        runner: runs the tasks that read and write files, and fetch pages.
         parent: the Qt parent.
     """
 
-    def __init__(self, projects: Projects, name: str, runner: TaskRunner, parent: QWidget) -> None:
+    model_wanted = Signal()
+
+    def __init__(
+        self, assistant: Assistant, name: str, runner: TaskRunner, parent: QWidget
+    ) -> None:
         super().__init__(parent)
-        self._projects, self._name = projects, name
+        self._assistant, self._name = assistant, name
+        projects = assistant.projects
         self.instructions = UserTextSection(projects.instructions(name), runner, _INSTRUCTIONS)
         self.memories = UserTextSection(projects.memory(name), runner, _MEMORIES)
-        self.notes = ProjectFields(projects, name, runner)
+        self.notes = ProjectFields(assistant, name, runner)
+        self.pages = KeptPages(assistant, name, runner)
+        self.contents = ProjectContents()
+        self._overviews = LatestOnly(runner, SAVED_AFTER_MS, self)
+        self._overviews.answered.connect(self._on_described)
+        self._overviews.failed.connect(self.contents.show_error)
+        for saved in (self.instructions.saved, self.memories.saved, self.notes.saved):
+            saved.connect(self._measure)
+        self.pages.changed.connect(self._measure)
+        self.notes.model.setup_wanted.connect(self.model_wanted)
+        self.notes.model.file_wanted.connect(self.model_wanted)
         self._lay_out(str(projects.find_folder(name)))
 
     def refresh(self) -> None:
-        """Reload the settings, except for sections with unsaved changes."""
-        self.setWindowTitle(f"Settings of the project {self._projects.find_title(self._name)}")
-        for part in (self.instructions, self.memories, self.notes):
+        """Reload the page, except for text that is not saved yet."""
+        title = one_line(self._assistant.projects.find_title(self._name))
+        self.setWindowTitle(f"Project {title}")
+        self._title.set_text(title)
+        for part in (self.instructions, self.memories, self.notes, self.pages):
             part.refresh()
+        self._measure()
+
+    def _measure(self) -> None:
+        self._overviews.ask(lambda: describe_project(self._assistant, self._name))
+
+    def _on_described(self, found: ProjectOverview) -> None:
+        self.contents.show_overview(found)
+        self.pages.show_tokens(found.pages)
 
     def _lay_out(self, folder: str) -> None:
         page = QWidget()
+        self._title = ElidedLabel()
+        dress(self._title, "h2", "primary")
         make_column(
+            self._title,
             make_wrapped_label(folder, "caption", "secondary"),
             self.instructions,
             Hairline(),
             self.notes,
             Hairline(),
+            self.pages,
+            Hairline(),
             self.memories,
+            Hairline(),
+            self.contents,
             stretch(),
-            margins=(20, 12, 20, 12),
+            margins=(20, 16, 20, 12),
             parent=page,
         )
         make_column(make_text_scroll_area(page), margins=0, parent=self)
@@ -85,95 +135,216 @@ class ProjectDialog(QDialog):
 
 
 class ProjectFields(QWidget):
-    """The fields for the note patterns and the model of a project. One button saves all of them."""
+    """The fields for the note patterns and the model of a project. They apply at once.
 
-    def __init__(self, projects: Projects, name: str, runner: TaskRunner) -> None:
+    The signal `saved` is emitted after something was written.
+    """
+
+    saved = Signal()
+
+    def __init__(self, assistant: Assistant, name: str, runner: TaskRunner) -> None:
         super().__init__()
-        self._projects, self._name = projects, name
-        self._tasks = LatestOnly(runner, 0, self)
-        self._tasks.answered.connect(self._on_answered)
-        self._tasks.failed.connect(self._on_failed)
-        self.include = _make_patterns("Only these notes")
-        self.exclude = _make_patterns("Never these notes")
-        self.model = QLineEdit()
-        self.model.setAccessibleName("Model of this project")
-        self.model.setPlaceholderText("The model that is set in Settings")
-        dress(self.model, "ui", "")
-        self.save = make_button(
-            ButtonText("Save notes and model", "Use them from the next request on"),
-            "",
-            self._on_save,
-        )
-        CtrlEnter(self, self.save)
+        self._projects: Projects = assistant.projects
+        self._name, self._setup = name, assistant.model_setup
+        self._reads = LatestOnly(runner, 0, self)
+        self._reads.answered.connect(self._on_read)
+        self._reads.failed.connect(self._on_failed)
+        self._saves = LatestOnly(runner, 0, self)
+        self._saves.answered.connect(self._on_saved)
+        self._saves.failed.connect(self._on_failed)
+        self._models = LatestOnly(runner, 0, self)
+        self._models.answered.connect(self._on_models)
+        self._pause = QTimer(self, singleShot=True, interval=SAVED_AFTER_MS)
+        self._pause.timeout.connect(self.save)
+        self.include = _make_patterns("Only these notes", "All notes of the folder")
+        self.exclude = _make_patterns("Never these notes", "None")
+        self.model = ModelMenu()
+        self.model.set_model("")
+        self.model.model_chosen.connect(self._on_model_chosen)
         self.state = make_wrapped_label("", "caption", "secondary")
-        for field in (self.include, self.exclude, self.model):
-            field.textChanged.connect(self._on_typed)
+        for field in (self.include, self.exclude):
+            field.document().contentsChanged.connect(self._on_typed)
         self._lay_out()
-        self._show(ProjectSettings())
+
+    @property
+    def is_changed(self) -> bool:
+        """Whether patterns in the fields are not saved yet."""
+        return any(field.document().isModified() for field in (self.include, self.exclude))
 
     def refresh(self) -> None:
-        """Reload the patterns and the model of the project, unless there are unsaved changes."""
-        if self.save.isEnabled():
-            return
-        self._tasks.ask(lambda: (self._projects.settings(self._name), ""), now=True)
+        """Reload the patterns and the model, unless there are patterns that are not saved yet."""
+        self._reads.ask(lambda: self._projects.settings(self._name), now=True)
+        self._models.ask(self._setup.list_choices, now=True)
 
-    def _on_save(self) -> None:
-        values: dict[str, object] = {
-            "include": self.include.toPlainText().splitlines(),
-            "exclude": self.exclude.toPlainText().splitlines(),
-            "model": self.model.text(),
-        }
+    def save(self) -> None:
+        """Save the patterns in the fields."""
+        self._pause.stop()
+        if self.is_changed:
+            include, exclude = self._read_patterns()
+            self._write({"include": include, "exclude": exclude})
 
-        def save() -> tuple[ProjectSettings, str]:
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Save the patterns before the page is closed."""
+        super().hideEvent(event)
+        self.save()
+
+    def _read_patterns(self) -> tuple[list[str], list[str]]:
+        include, exclude = (one.toPlainText().splitlines() for one in (self.include, self.exclude))
+        return include, exclude
+
+    def _write(self, values: Mapping[str, object]) -> None:
+        def save() -> ProjectSettings:
             for key, value in values.items():
                 self._projects.change(self._name, key, value)
-            return self._projects.settings(self._name), "Saved. The next request uses them."
+            return self._projects.settings(self._name)
 
-        self._tasks.ask(save, now=True)
+        self._saves.ask(save, now=True)
 
-    def _on_answered(self, answer: tuple[ProjectSettings, str]) -> None:
-        self._show(answer[0])
-        self._say(answer[1], "secondary")
+    def _on_read(self, settings: ProjectSettings) -> None:
+        self.model.set_model(settings.model)
+        if self.is_changed:
+            return
+        for field, patterns in ((self.include, settings.include), (self.exclude, settings.exclude)):
+            if tuple(field.toPlainText().splitlines()) != patterns:
+                field.setPlainText("\n".join(patterns))
+            field.document().setModified(False)
+        self._pause.stop()
+        self._say("", "secondary")
+
+    def _on_saved(self, settings: ProjectSettings) -> None:
+        written = [list(filter(None, map(str.strip, one))) for one in self._read_patterns()]
+        if written == [list(settings.include), list(settings.exclude)]:
+            for field in (self.include, self.exclude):
+                field.document().setModified(False)
+        self._say("Saved. The next request uses it.", "secondary")
+        self.saved.emit()
 
     def _on_failed(self, error: Exception) -> None:
         info = describe(error)
         self._say(f"{info.message} {word_hint(info.hint)}".strip(), "danger")
 
-    def _show(self, settings: ProjectSettings) -> None:
-        self.include.setPlainText("\n".join(settings.include))
-        self.exclude.setPlainText("\n".join(settings.exclude))
-        self.model.setText(settings.model)
-        self.save.setEnabled(False)
+    def _on_models(self, models: Sequence[ModelChoice]) -> None:
+        self.model.set_models(models, _DEFAULT_MODEL)
+
+    def _on_model_chosen(self, name: str) -> None:
+        self._write({"model": name})
 
     def _on_typed(self) -> None:
-        self.save.setEnabled(True)
-        self._say("", "secondary")
+        if self.is_changed:
+            self._say("", "secondary")
+            self._pause.start()
 
     def _say(self, text: str, tone: str) -> None:
         self.state.setText(text)
         dress(self.state, "caption", tone)
 
     def _lay_out(self) -> None:
-        form = QFormLayout(self)
-        form.setContentsMargins(0, 10, 0, 10)
-        form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapAllRows)
-        form.addRow(label("Notes and model", "ui_strong"))
-        form.addRow(
-            make_wrapped_label(
-                "Patterns as in a .gitignore, one a line, such as drafts/ or *.txt.",
-                "caption",
-                "secondary",
-            )
+        fields = [
+            grow(_lay_out_field(field.accessibleName(), field))
+            for field in (self.include, self.exclude)
+        ]
+        make_column(
+            label("Model", "ui_strong"),
+            make_row(self.model, stretch(), margins=0),
+            8,
+            label("Notes", "ui_strong"),
+            make_wrapped_label(_PATTERNS, "caption", "secondary"),
+            make_row(*fields, spacing=12),
+            self.state,
+            margins=(0, 10, 0, 10),
+            spacing=6,
+            parent=self,
         )
-        for field in (self.include, self.exclude, self.model):
-            form.addRow(_make_buddy(field), field)
-        buttons = make_row(grow(self.state), align(self.save, Qt.AlignmentFlag.AlignRight))
-        form.addRow(buttons)
 
 
-def _make_patterns(name: str) -> QPlainTextEdit:
+class ProjectContents(QWidget):
+    """The members of a project with their tokens, and what L1 of a new chat holds."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._head = make_wrapped_label("Loading…", "caption", "secondary")
+        self._notes, self._parts = QVBoxLayout(), QVBoxLayout()
+        for rows in (self._notes, self._parts):
+            rows.setSpacing(2)
+        make_column(
+            label("What each message begins with (L1)", "ui_strong"),
+            self._head,
+            self._parts,
+            8,
+            label("Files and folders", "ui_strong"),
+            self._notes,
+            margins=(0, 10, 0, 10),
+            spacing=6,
+            parent=self,
+        )
+
+    def show_overview(self, found: ProjectOverview) -> None:
+        """Show the members and what L1 holds, or why this is not known."""
+        share = f" ({percent(found.l1_tokens / found.budget)})" if found.budget else ""
+        used = f"{count(found.l1_tokens)} of {count(found.budget)} tokens{share}, in a new chat."
+        self._head.setText(found.problem or used)
+        dress(self._head, "caption", "danger" if found.problem else "secondary")
+        titles = {kept.page.address: kept.page.title for kept in found.pages}
+        parts = [
+            (_name_part(part.id, titles.get(part.source) or part.source), count(part.tokens))
+            for part in found.l1
+        ]
+        _fill(self._parts, parts, "")
+        _fill(self._notes, list(_list_members(found.notes)), "No notes that a model may read.")
+
+    def show_error(self, error: Exception) -> None:
+        """Show why the project cannot be described."""
+        self._head.setText(describe(error).message)
+        dress(self._head, "caption", "danger")
+
+
+def _name_part(id: str, source: str) -> str:
+    return _PARTS.get(id, source or id)
+
+
+def _list_members(notes: Sequence[ProjectNote]) -> Iterator[tuple[str, str]]:
+    """Yield a line for each folder in the project's folder, then one for each note beside them."""
+    folders: dict[str, list[ProjectNote]] = {}
+    for note in notes:
+        folder, slash, _rest = note.path.partition("/")
+        folders.setdefault(folder if slash else "", []).append(note)
+    own = folders.pop("", [])
+    for folder in sorted(folders, key=str.casefold):
+        inside = folders[folder]
+        tokens = sum(note.tokens for note in inside)
+        yield f"{folder}/", f"{plural(len(inside), 'note')} · {count(tokens)} tokens"
+    for note in own:
+        sent = " · text sent" if note.l1_tokens else ""
+        yield note.path, f"{count(note.tokens)} tokens{sent}"
+
+
+def _fill(rows: QVBoxLayout, lines: Sequence[tuple[str, str]], empty: str) -> None:
+    clear_layout(rows)
+    for name, tokens in lines[:_MOST_ROWS]:
+        line = QWidget()
+        shown = ElidedLabel(name)
+        dress(shown, "caption", "primary")
+        shown.setToolTip(escape_tooltip(name))
+        make_row(
+            grow(shown),
+            label(tokens, "caption", "secondary", numbers=True),
+            margins=0,
+            spacing=8,
+            parent=line,
+        )
+        line.setAccessibleName(f"{name}, {tokens}")
+        rows.addWidget(line)
+    if not lines and empty:
+        rows.addWidget(label(empty, "caption", "tertiary"))
+    if len(lines) > _MOST_ROWS:
+        more = f"… and {count(len(lines) - _MOST_ROWS)} more"
+        rows.addWidget(label(more, "caption", "tertiary"))
+
+
+def _make_patterns(name: str, empty: str) -> QPlainTextEdit:
     field = QPlainTextEdit()
     field.setAccessibleName(name)
+    field.setPlaceholderText(empty)
     field.setTabChangesFocus(True)
     field.setProperty("field", True)
     dress(field, "ui", "")
@@ -181,7 +352,7 @@ def _make_patterns(name: str) -> QPlainTextEdit:
     return field
 
 
-def _make_buddy(field: QWidget) -> QLabel:
-    made = label(field.accessibleName(), "ui")
-    made.setBuddy(field)
-    return made
+def _lay_out_field(name: str, field: QWidget) -> QVBoxLayout:
+    buddy = label(name, "ui")
+    buddy.setBuddy(field)
+    return make_column(buddy, field, spacing=4)

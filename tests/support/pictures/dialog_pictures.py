@@ -136,7 +136,7 @@ def show_settings(on: Stage) -> Iterator[Shot]:
     yield Shot("settings-found")
     dialog.close()
     window = on.window
-    project = ProjectDialog(on.assistant.projects, "Guide", window.runner, window)
+    project = ProjectDialog(on.assistant, "Guide", window.runner, window)
     for name, other in (("settings-project", project), ("shortcuts", ShortcutsDialog(window))):
         other.show()
         settle(500)

@@ -95,7 +95,7 @@ def test_each_control_of_other_dialogs_has_a_tooltip(
     window: WindowPage, scripted: Assistant, runner: TaskRunner, qtbot: QtBot
 ) -> None:
     name = scripted.projects.add(str(scripted.vault))
-    project = ProjectDialog(scripted.projects, name, runner, window.view)
+    project = ProjectDialog(scripted, name, runner, window.view)
     project.refresh()
     first_run = FirstRunDialog(scripted.model_setup, runner, window.view)
     dialogs: tuple[QDialog, ...] = (project, ShortcutsDialog(window.view), first_run)

@@ -35,24 +35,24 @@ def type_into(dialog: SettingsDialog, text: str) -> None:
     cursor.insertText(text)
 
 
-def test_what_is_typed_is_in_every_request_once_it_is_saved(
-    dialog: SettingsDialog, file: Path, assistant: Assistant
+def test_what_is_typed_is_saved_by_itself_and_is_in_every_request(
+    dialog: SettingsDialog, file: Path, assistant: Assistant, qtbot: QtBot
 ) -> None:
     changed: list[str] = []
     dialog.changed.connect(changed.append)
-    assert not dialog.instructions.save.isEnabled()
     type_into(dialog, TEXT)
-    assert not file.exists()
-    dialog.instructions.save.window().activateWindow()
-    click_button(dialog, "Save instructions")
+    qtbot.waitUntil(file.exists)
     assert file.read_text("utf-8") == TEXT
     assert changed == ["instructions"]
-    assert not dialog.instructions.save.isEnabled()
+    assert dialog.instructions.state.text().startswith("Saved. ")
     context = assistant.preview(None, "hello", "chat")
     assert any(part["name"] == "user_instructions" for part in context["system_parts"])
+    click_button(dialog, "Undo")
+    qtbot.waitUntil(lambda: not file.exists())
+    assert dialog.instructions.text == ""
 
 
-def test_a_file_is_shown_and_what_is_not_saved_survives_turning_the_page(
+def test_a_file_is_shown_and_turning_the_page_saves_and_keeps_the_way_back(
     dialog: SettingsDialog, file: Path
 ) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -63,30 +63,36 @@ def test_a_file_is_shown_and_what_is_not_saved_survives_turning_the_page(
     assert not dialog.instructions.is_changed
     type_into(dialog, "Another")
     dialog.show_page("Privacy")
+    assert file.read_text("utf-8") == "Another"
     dialog.show_page("Prompts")
-    assert dialog.instructions.text == "Another"
-    click_button(dialog, "Discard changes")
+    click_button(dialog, "Undo")
     assert dialog.instructions.text == TEXT
 
 
+@pytest.mark.parametrize(
+    ("choice", "kept"), [("Keep this text", "Mine"), ("Use the other text", "Theirs")]
+)
 def test_a_file_that_changed_meanwhile_is_not_overwritten_unasked(
-    dialog: SettingsDialog, file: Path
+    dialog: SettingsDialog, file: Path, choice: str, kept: str
 ) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     type_into(dialog, "Mine")
     file.write_text("Theirs", "utf-8")
-    click_button(dialog, "Save instructions")
+    dialog.instructions.save()
     assert file.read_text("utf-8") == "Theirs"
     assert "changed by another program" in dialog.instructions.state.text()
-    click_button(dialog, "Save instructions")
-    assert file.read_text("utf-8") == "Mine"
+    dialog.instructions.save()
+    assert file.read_text("utf-8") == "Theirs"
+    click_button(dialog, choice)
+    assert (file.read_text("utf-8"), dialog.instructions.text) == (kept, kept)
+    assert not dialog.instructions.is_changed
 
 
 def test_too_long_instructions_are_refused_in_words(dialog: SettingsDialog, file: Path) -> None:
     type_into(dialog, "x" * (MOST_CHARS + 1))
-    click_button(dialog, "Save instructions")
+    dialog.instructions.save()
     assert not file.exists()
-    assert "16,000 characters" in dialog.instructions.state.text()
+    assert dialog.instructions.state.text().startswith("Not saved. Instructions may have 16,000")
     assert dialog.instructions.is_changed
 
 

@@ -24,5 +24,6 @@ __all__ = [
     "completion",
     "composer",
     "composer_controls",
+    "menus",
     "text",
 ]

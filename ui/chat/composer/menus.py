@@ -86,11 +86,19 @@ class ModelMenu(MenuButton):
         self._model = ""
         self.chosen.connect(self._on_chosen)
 
-    def set_models(self, models: "Sequence[ModelChoice]") -> None:
-        """Fill the menu. If no model is set up yet, another entry offers to set one up."""
+    def set_models(self, models: "Sequence[ModelChoice]", default: str = "") -> None:
+        """Fill the menu. If no model is set up yet, another entry offers to set one up.
+
+        Args:
+            models: the models.
+            default: the label of the first entry, which chooses no model by its name, or an empty
+                string for no such entry.
+        """
         from chains.models import EXTRACTIVE  # not needed for the first paint
 
         shown = [(model.name, model.label, model.summary) for model in models]
+        if default:
+            shown.insert(0, ("", default, ""))
         shown.append((_OPEN_FILE, "Open a model file…", ""))
         if any(model.is_set and model.name == EXTRACTIVE for model in models):
             shown.append((_SET_MODEL, "Set a model…", ""))

@@ -42,6 +42,7 @@ class ProjectController(ChatController):
         sidebar.projects.settings_requested.connect(self._on_settings_requested)
         sidebar.projects.remove_requested.connect(self._on_remove)
         sidebar.chats.move_requested.connect(self._move)
+        self._frame.middle.project_requested.connect(self.show_page)
         sidebar.project_requested.connect(self.choose_folder)
         session.loaded.connect(self._on_loaded)
         session.session_changed.connect(self._on_session_changed)
@@ -130,10 +131,20 @@ class ProjectController(ChatController):
         task.start()
 
     def _on_settings_requested(self, project: Project) -> None:
-        """Open a project's settings in a dialog, which keeps unsaved input when it is closed."""
-        projects, name = self._assistant.projects, str(project.folder)
+        self._show_page(str(project.folder))
+
+    def show_page(self) -> None:
+        """Show the page of the open chat's project, or a message if it has none."""
+        if self._session.project is None:
+            self._frame.notifier.toast("This chat is in no project.")
+        else:
+            self._show_page(str(self._assistant.projects.find_folder(self._session.project)))
+
+    def _show_page(self, name: str) -> None:
         if name not in self._dialogs:
-            self._dialogs[name] = ProjectDialog(projects, name, self._runner, self._frame)
+            dialog = ProjectDialog(self._assistant, name, self._runner, self._frame)
+            dialog.model_wanted.connect(self._frame.navigation.set_model)
+            self._dialogs[name] = dialog
         self._dialogs[name].refresh()
         self._dialogs[name].open()
 

@@ -425,7 +425,7 @@ class ProjectList(FitTree):
         new_chat.triggered.connect(lambda: self.new_chat_requested.emit(project))
         rename = menu.addAction("Rename", lambda: self.edit(index))
         rename.setShortcut("F2")
-        settings = menu.addAction("Settings of this project…")
+        settings = menu.addAction("Page of this project…")
         settings.triggered.connect(lambda: self.settings_requested.emit(project))
         remove = menu.addAction("Remove from the list")
         remove.triggered.connect(lambda: self.remove_requested.emit(project))

@@ -66,7 +66,7 @@ def window(assistant: Assistant, thesis: Path, runner: TaskRunner, qtbot: QtBot)
 
 
 def open_project_settings(window: WindowPage) -> ProjectDialog:
-    choose_from_row(window.view.sidebar.projects, "Thesis", "Settings of this project…")
+    choose_from_row(window.view.sidebar.projects, "Thesis", "Page of this project…")
     (dialog,) = (one for one in window.view.findChildren(ProjectDialog) if one.isVisible())
     return dialog
 
@@ -152,7 +152,7 @@ def test_a_project_is_renamed_in_the_list_and_keeps_its_folder_and_chats(
     QTest.keyClick(field, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: projects.model().index(0, 0).data() == "Walrus songs")
     assert window.chat.view.empty.heading == "Ask about Walrus songs"
-    assert dialog.windowTitle() == "Settings of the project Walrus songs"
+    assert dialog.windowTitle() == "Project Walrus songs"
     window.composer.send("What is it about?")
     (chat,) = assistant.list_sessions()
     assert (chat.project, thesis.is_dir()) == ("Thesis", True)
@@ -233,21 +233,22 @@ def test_a_project_whose_folder_is_gone_says_so_and_can_be_removed(
     assert len(assistant.list_sessions()) == 1
 
 
-def test_the_settings_of_a_project_are_changed_from_its_row(
-    window: WindowPage, server: ModelServer, thesis: Path
+def test_what_is_typed_on_the_page_of_a_project_applies_by_itself(
+    window: WindowPage, server: ModelServer, thesis: Path, assistant: Assistant, qtbot: QtBot
 ) -> None:
     (thesis / "Draft.md").write_text("A walrus draft.")
     window.view.open_project("Thesis")
     dialog = open_project_settings(window)
     type_over(dialog.instructions.field, "Answer in rhymes.")
-    click_button(dialog, "Save instructions")
+    saved = assistant.projects.instructions("Thesis")
+    qtbot.waitUntil(lambda: saved.read().text == "Answer in rhymes.")
+    click_button(dialog.instructions, "Undo")
+    assert dialog.instructions.text == ""
+    dialog.instructions.field.redo()
     type_over(dialog.notes.exclude, "Draft.md")
-    assert dialog.notes.save.isEnabled()
     dialog.close()
-    assert open_project_settings(window).notes.exclude.toPlainText() == "Draft.md", "kept unsaved"
-    click_button(dialog, "Save notes and model")
-    assert not dialog.notes.save.isEnabled()
-    dialog.close()
+    assert saved.read().text == "Answer in rhymes."
+    assert assistant.projects.settings("Thesis").exclude == ("Draft.md",)
     window.composer.send("What is it about?")
     sent = str(server.bodies[-1]["messages"])
     assert "Answer in rhymes." in sent
@@ -413,3 +414,52 @@ def test_a_search_of_chats_stays_in_the_project_until_it_is_widened(
 
 def found_titles(window: WindowPage) -> list[str]:
     return [str(row.data()) for row in visible_rows(window.view.sidebar.chats)]
+
+
+def texts_of(view: QWidget) -> list[str]:
+    return [one.accessibleName() for one in view.findChildren(QWidget) if one.isVisible()]
+
+
+def test_a_transcript_is_kept_refreshed_and_removed_with_undo_on_the_page(
+    window: WindowPage, assistant: Assistant, tmp_path: Path, qtbot: QtBot
+) -> None:
+    window.view.open_project("Thesis")
+    dialog = open_project_settings(window)
+    pages, talk = dialog.pages, tmp_path / "talk.vtt"
+    assert not pages.add.isEnabled()
+    talk.write_text("WEBVTT\n\n00:00.000 --> 00:02.000\nThe walrus is loud\n")
+    pages.address.setText(str(tmp_path / "none.vtt"))
+    click_button(pages, "Add")
+    assert pages.state.text().startswith("There is no note, folder or file")
+    assert pages.address.text(), "what was typed can be corrected"
+    pages.address.setText(str(talk))
+    QTest.keyClick(pages.address, Qt.Key.Key_Return)
+    assert pages.state.text() == "talk.vtt is kept."
+    qtbot.waitUntil(lambda: "talk.vtt: fetched just now · 19" in " ".join(texts_of(pages)))
+    qtbot.waitUntil(lambda: any(text.startswith("talk.vtt, ") for text in texts_of(dialog)))
+    talk.write_text("WEBVTT\n\n00:00.000 --> 00:02.000\nThe walrus is quiet\n")
+    click_button(pages, "Refresh talk.vtt")
+    assert pages.state.text() == "1 changed."
+    qtbot.waitUntil(lambda: "changed since it was fetched before" in " ".join(texts_of(pages)))
+    click_button(pages, "Remove talk.vtt")
+    store = assistant.projects.pages("Thesis")
+    assert store.list() == ()
+    click_button(pages, "Undo")
+    (kept,) = store.list()
+    assert kept.text == "The walrus is quiet\n"
+
+
+def test_the_model_of_a_project_is_chosen_from_the_menu_of_models_and_l1_is_measured(
+    window: WindowPage, assistant: Assistant, qtbot: QtBot
+) -> None:
+    window.view.open_project("Thesis")
+    header = find(window.view.middle, ProjectLabel)
+    QTest.mouseClick(header, Qt.MouseButton.LeftButton)
+    (dialog,) = (one for one in window.view.findChildren(ProjectDialog) if one.isVisible())
+    menu = dialog.notes.model
+    assert menu.text() == "The model in the settings"
+    (chosen,) = (one for one in menu.menu().actions() if one.data() == "scripted")
+    chosen.trigger()
+    assert assistant.projects.settings("Thesis").model == "scripted"
+    qtbot.waitUntil(lambda: "Plan.md" in " ".join(texts_of(dialog.contents)))
+    assert any(text.startswith("Names and headings of the notes, ") for text in texts_of(dialog))
