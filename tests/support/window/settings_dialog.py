@@ -7,6 +7,7 @@ from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
+from context.report.reader import read_report
 from ui.settings.dialog import SettingsDialog
 from ui.tasks import TaskRunner
 
@@ -19,7 +20,9 @@ def open_settings(
     parent = QWidget()
     qtbot.addWidget(parent)
     dialog = SettingsDialog(assistant, runner, parent)
-    dialog.set_preview(lambda changes: assistant.preview(None, "hello", "chat", None, changes))
+    dialog.set_preview(
+        lambda changes: read_report(assistant.preview(None, "hello", "chat", None, changes))
+    )
     dialog.show()
     try:
         yield dialog

@@ -26,6 +26,8 @@ from app.assistant import Assistant
 from app.config.schema import schema, use_labels
 from app.config.secrets import name_key
 from app.config.settings import SECTIONS
+from context.report.reader import read_report
+from context.report.report import ContextReport
 from tests.support.processes.file_keyring import VARIABLE, FileKeyring
 from tests.support.sessions.contexts import make_context, make_segment
 from tests.support.window import widgets
@@ -243,17 +245,17 @@ def test_a_limit_that_is_refused_previews_the_limit_that_stays(
     assert slider.value() == to_slider_position(128_000)
 
 
-def with_turns(turns: int, **fields: int) -> dict[str, object]:
+def with_turns(turns: int, **fields: int) -> ContextReport:
     left_out = {"layer": "L4", "entries": [], "turns": turns, "tokens": 9, "reason": "room"}
     return make_context(None, dropped=[left_out] if turns else [], **fields)
 
 
-def with_passages(*states: str, **fields: int) -> dict[str, object]:
+def with_passages(*states: str, **fields: int) -> ContextReport:
     passages = [make_segment(state=state) for state in states]
     return make_context(None, segments=passages, **fields)
 
 
-def starting(action: str) -> dict[str, object]:
+def starting(action: str) -> ContextReport:
     actions = {"trim": False, "compact": False, "block": False, "guard": [], action: True}
     return make_context(None, window=60_000, actions=actions)
 
@@ -291,7 +293,7 @@ def starting(action: str) -> dict[str, object]:
     ],
 )
 def test_the_effect_is_told_in_one_sentence(
-    now: dict[str, object], new: dict[str, object], sentence: str
+    now: ContextReport, new: ContextReport, sentence: str
 ) -> None:
     assert describe_effect(now, new)[0] == sentence
 
@@ -309,9 +311,9 @@ def test_the_preview_of_the_limit_says_that_it_is_loading(
 ) -> None:
     gate = threading.Event()
 
-    def preview_late(changes: Mapping[str, object]) -> Mapping[str, object]:
+    def preview_late(changes: Mapping[str, object]) -> ContextReport:
         assert gate.wait(60)
-        return assistant.preview(None, "hello", "chat", None, changes)
+        return read_report(assistant.preview(None, "hello", "chat", None, changes))
 
     with open_settings(assistant, TaskRunner(), qtbot) as dialog:
         dialog.set_preview(preview_late)
@@ -326,7 +328,9 @@ def test_a_limit_under_which_the_message_does_not_fit_says_so(
     dialog: SettingsDialog, assistant: Assistant, qtbot: QtBot
 ) -> None:
     question = "word " * 8_000
-    dialog.set_preview(lambda changes: assistant.preview(None, question, "chat", None, changes))
+    dialog.set_preview(
+        lambda changes: read_report(assistant.preview(None, question, "chat", None, changes))
+    )
     dialog.show_page("Context")
     field = field_of(dialog, LIMIT)
     field.setText("")

@@ -248,7 +248,7 @@ def test_the_preview_in_the_settings_leaves_out_what_is_still_read(
     attachments = page.view.controllers.composer.attachments
     qtbot.waitUntil(lambda: len(attachments.loaded) == 1)
     report = page.view.controllers.context.preview_call()({})
-    sources = [part["source"] for part in report["segments"] if part["layer"] == "L3"]
+    sources = [use.segment.source for use in report.segments if use.segment.layer == "L3"]
     gate.set()
     qtbot.waitUntil(lambda: len(attachments.loaded) == 2)
     assert sources == ["garden/Tomatoes.md"]
