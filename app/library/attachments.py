@@ -34,6 +34,7 @@ from vault.notes.kinds import MARKDOWN
 from vault.notes.note import Note
 from vault.paths import name_on_disk, printable
 from vault.vault import Vault
+from vault.views.blocks import read_with_results
 
 __all__ = ["Attachments", "WebPages", "is_web_address", "remove_user_info"]
 
@@ -209,7 +210,7 @@ class Attachments:
             return CurrentSource("gone")
         if note.version == segment.version:
             return CurrentSource("same")
-        return CurrentSource("changed", note.text, note.version)
+        return CurrentSource("changed", self._read_text(note), note.version)
 
     @property
     def _root(self) -> Path | None:
@@ -234,7 +235,7 @@ class Attachments:
             yield self._web.read(path)
             return
         if (part := self._find_part(path)) is not None:
-            yield _segment_of_part(part)
+            yield self._segment_of_part(part)
             return
         place = find_path(path, self._root)
         if not place.file.is_dir():
@@ -243,7 +244,8 @@ class Attachments:
                 return
             note = self._read(place)
             is_note = place.is_in_vault and note.kind is MARKDOWN
-            yield _segment("note" if is_note else "file", place.source, note)
+            text = self._read_text(note) if place.is_in_vault else None
+            yield _segment("note" if is_note else "file", place.source, note, text=text)
             if is_note and self._vault is not None:
                 yield from self._attach_embeds(self._vault, note)
             return
@@ -257,7 +259,9 @@ class Attachments:
     def _attach_embeds(self, vault: Vault, note: Note) -> Iterator[Segment]:
         """Yield what a note embeds. Pictures that cannot be read are skipped."""
         embeds = list(list_embeds(vault, note))
-        yield from (_segment_of_part(part) for part in embeds if isinstance(part, EmbeddedPart))
+        yield from (
+            self._segment_of_part(part) for part in embeds if isinstance(part, EmbeddedPart)
+        )
         files = [found for found in embeds if isinstance(found, EmbeddedFile)]
         paths = (find_image(vault.root, found.target, found.source) for found in files)
         pictures = (path for path in paths if path.lower().endswith(IMAGE_SUFFIXES))
@@ -281,7 +285,7 @@ class Attachments:
         if not notes:
             raise NotFound(f"There are no notes in {named} that can be attached.")
         for note in notes:
-            yield _segment("folder", note.path, note)
+            yield _segment("folder", note.path, note, text=self._read_text(note))
 
     def _attach_tag(self, named: str) -> Iterator[Segment]:
         """Yield the notes with a tag or one of its subtags."""
@@ -292,7 +296,7 @@ class Attachments:
         if not carrying:
             raise NotFound(f"No note that can be attached carries the tag {named}.")
         for note in carrying:
-            yield _segment("tag", note.path, note)
+            yield _segment("tag", note.path, note, text=self._read_text(note))
 
     def _attach_selection(self, selection: Selection) -> Segment:
         place = find_path(selection.path, self._root)
@@ -307,10 +311,11 @@ class Attachments:
                 f"{selection.path} has {name_count(len(lines), 'line')}, so "
                 f"{selection.first}-{selection.last} cannot be selected."
             )
+        chosen = (selection.first, selection.last)
+        if place.is_in_vault:
+            return self._segment_of_lines(place.source, note, chosen)
         text = "\n".join(lines[selection.first - 1 : selection.last])
-        return _segment(
-            "selection", place.source, note, text=text, lines=(selection.first, selection.last)
-        )
+        return _segment("selection", place.source, note, text=text, lines=chosen)
 
     def _attach_image(self, place: AttachedPath) -> Segment:
         if place.is_in_vault and self._vault is not None:
@@ -328,6 +333,21 @@ class Attachments:
             title=place.file.name,
             image=read.image,
         )
+
+    def _read_text(self, note: Note) -> str:
+        """Return the text of a note of the vault, with the results of its bases and queries."""
+        return note.text if self._vault is None else read_with_results(self._vault, note)[0]
+
+    def _segment_of_part(self, part: EmbeddedPart) -> Segment:
+        if part.lines is None:
+            return _segment("note", part.note.path, part.note, text=self._read_text(part.note))
+        return self._segment_of_lines(part.note.path, part.note, part.lines)
+
+    def _segment_of_lines(self, source: str, note: Note, lines: tuple[int, int]) -> Segment:
+        assert self._vault is not None
+        text, structure = read_with_results(self._vault, note, lines)
+        made = _segment("selection", source, note, text=text, lines=lines)
+        return replace(made, structure=structure)
 
     def _read(self, place: AttachedPath) -> Note:
         if place.is_in_vault and self._vault is not None:
@@ -379,14 +399,6 @@ def _segment(
         title=note.title,
         structure=note.find_structure(*lines) if lines else "",
     )
-
-
-def _segment_of_part(part: EmbeddedPart) -> Segment:
-    note, lines = part.note, part.lines
-    if lines is None:
-        return _segment("note", note.path, note)
-    text = "\n".join(note.text.split("\n")[lines[0] - 1 : lines[1]])
-    return _segment("selection", note.path, note, text=text, lines=lines)
 
 
 def _make_id(kind: str, source: str, lines: tuple[int, int] | None, version: str) -> str:

@@ -18,6 +18,7 @@ from vault.notes.note import Note
 from vault.records import NoteState
 from vault.search.hits import SearchResult
 from vault.vault import Vault
+from vault.views.blocks import read_with_results
 
 __all__ = ["NOTE_TOOLS", "NumberedSources", "build_note_tools"]
 
@@ -135,7 +136,7 @@ def build_note_tools(
 
     def read(arguments: Mapping[str, Any]) -> str:
         note = notes.read_allowed(arguments["path"])
-        segment = _read_lines(note, arguments.get("start", 1), arguments.get("end"))
+        segment = _read_lines(notes, note, arguments.get("start", 1), arguments.get("end"))
         embedded, others = _read_embeds(notes, note, segment)
         found = (part.name_below(str(notes.root)) for part in (segment, *embedded))
         shown = render_segments(sources.number(list(found)))
@@ -163,23 +164,24 @@ def _find(notes: Vault, query: str, limit: int) -> tuple[SearchResult, str]:
     return listed, listed.describe_total()
 
 
-def _read_lines(note: Note, start: int, end: int | None) -> Segment:
+def _read_lines(notes: Vault, note: Note, start: int, end: int | None) -> Segment:
     lines = note.text.removesuffix("\n").split("\n")
     last = min(end or len(lines), len(lines))
     if start > last:
         wanted = f"line {start:,}" if end is None else f"lines {start:,} to {end:,}"
         raise ToolFailed(f"{note.path} has {name_count(len(lines), 'line')}; it has no {wanted}.")
+    text, structure = read_with_results(notes, note, (start, last))
     place = f"read\n{note.path}\n{start}-{last}\n{note.version}"
     return Segment.build(
         id=hashlib.sha256(place.encode("utf-8", "surrogatepass")).hexdigest()[:12],
         layer=Layer.L3,
         kind="passage",
         source=note.path,
-        text="\n".join(lines[start - 1 : last]),
+        text=text,
         lines=(start, last),
         version=note.version,
         title=note.title,
-        structure=note.find_structure(start, last),
+        structure=structure,
     )
 
 
@@ -194,7 +196,7 @@ def _read_embeds(notes: Vault, note: Note, read: Segment) -> tuple[list[Segment]
     left = MOST_EMBEDDED_CHARS
     for part in list_embeds(notes, note, read.lines):
         if isinstance(part, EmbeddedPart):
-            segment = _read_lines(part.note, *(part.lines or (1, None)))
+            segment = _read_lines(notes, part.note, *(part.lines or (1, None)))
             left -= len(segment.content)
             (shown if left >= 0 else others).append(segment)
     return shown, others

@@ -15,6 +15,8 @@ from typing import Final, Literal
 from vault.catalog import Catalog
 from vault.notes.note import Note
 from vault.notes.text.lines import CODE, FENCE_CLOSES, FENCE_OPENS
+from vault.notes.text.markdown_text import MarkdownText
+from vault.notes.text.scan import scan_kinds
 from vault.search.staleness import StalenessFilter
 from vault.vault import Vault
 from vault.views.base import read_base
@@ -29,12 +31,17 @@ __all__ = [
     "compute_block",
     "describe_empty",
     "find_view_blocks",
+    "read_with_results",
     "write_markdown",
 ]
 
 BlockKind = Literal["base", "dataview"]
 _KINDS: Final[dict[str, BlockKind]] = {"base": "base", "dataview": "dataview"}
+_NAMES: Final = {"base": "base", "dataview": "query"}
 MOST_ROWS: Final = 1_000
+_MOST_ROWS_FOR_MODELS: Final = 50
+_MOST_CHARS_FOR_MODELS: Final = 12_000
+_HINT: Final = "Its result is at the end."
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +145,57 @@ def write_markdown(computed: ComputedView) -> str:
         parts.append("\n".join(_WRITERS[computed.view.shape](computed, rows)))
     if computed.more > 0:
         parts.append(f"And {computed.more:,} more.")
+    return "\n\n".join(parts)
+
+
+def read_with_results(
+    vault: Vault, note: Note, lines: tuple[int, int] | None = None
+) -> tuple[str, str]:
+    """Return the text of a note as models get it, and its structure as in `Note.find_structure`.
+
+    The source of each base and query is replaced with a hint, and their results follow at the end,
+    so that all other lines keep their numbers. What is not understood stays source.
+
+    Args:
+        vault: the notes. Only those that models may read are part of a result.
+        note: the note.
+        lines: the first and the last line to return, or None for the whole note.
+    """
+    written = note.text.removesuffix("\n").split("\n")
+    first, last = lines or (1, len(written))
+    results = list[str]()
+    for block in find_view_blocks(note):
+        if block.lines[0] > last or block.lines[1] < first:
+            continue
+        result = _write_result(compute_block(vault, block, note.path, _MOST_ROWS_FOR_MODELS))
+        if result and sum(map(len, results)) + len(result) <= _MOST_CHARS_FOR_MODELS:
+            results += ["", *result.split("\n")]
+            inner = range(block.lines[0], block.lines[1] - 1)
+            written[inner.start : inner.stop] = [_HINT, *[""] * len(inner)][: len(inner)]
+    if not results and lines is None:
+        return note.text, ""
+    text = "\n".join([*written[first - 1 : last], *results])
+    if not results or note.markdown is None:
+        return text, note.find_structure(first, last) if lines else ""
+    cut = note.markdown.cut(first - 1, last)
+    kinds = cut.kinds + scan_kinds(results, starts_note=False)
+    quoted = cut.quoted + "0" * len(results) if cut.quoted else ""
+    whole = MarkdownText(tuple(text.split("\n")), kinds, quoted, cut.above)
+    return text, whole.structure if lines else ""
+
+
+def _write_result(computed: ComputedBlock) -> str:
+    """Write the results of a block for a model, or return "" if it stays source."""
+    if not computed.is_understood:
+        return ""
+    kind, (first, last) = _NAMES[computed.block.kind], computed.block.lines
+    parts = [f"[Result of the {kind} in lines {first}-{last}, found in the index now:]"]
+    for view in computed.views:
+        if isinstance(view, str):
+            parts.append(view)
+            continue
+        name = f"**{view.view.name}**\n\n" if view.view.name else ""
+        parts.append(name + write_markdown(view))
     return "\n\n".join(parts)
 
 
