@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from app.sessions.transcript import ChatTranscript
     from chains.retrieval.map_reduce_plan import ReadingCost
     from chains.turn.calls import ModelCheck
+    from vault.views.blocks import ComputedBlock
 
 __all__ = ["Assistant"]
 
@@ -328,6 +329,23 @@ class Assistant:
         else:
             vault = self.projects.open_named(project)
         return search_notes(vault, query, k or self.settings.values.retrieval_top_k)
+
+    def compute_views(self, path: str, *, view: str, most: int) -> Sequence["ComputedBlock"]:
+        """Compute a base of the vault, or the bases and queries in a note.
+
+        Args:
+            path: the path of the base or note.
+            view: the name of the only view to return, or an empty string for all.
+            most: the most rows of each view.
+
+        Raises:
+            VaultNotChosen: no vault is open.
+            NotFound: the note has no base or query, or no view of this name.
+            VaultError: the note or the index cannot be read.
+        """
+        from app.library.embedded_notes import compute_note
+
+        return compute_note(self._vault.require_vault(), path, view, most)
 
     def notes(self) -> tuple[NoteState, ...]:
         """Return the state of every file in the vault, or an empty tuple if no vault is open."""

@@ -14,6 +14,7 @@
     sessions   List, search, show, copy, change and delete chats; the bin; show a request.
     pinned     Pin questions, and show what came and went in their answers.
     project    List, show and change projects, and the web pages that they keep.
+    views      Print what the bases and queries of a note show.
     backup     Back up what Strata has stored, and restore it.
     settings   Show and change settings, API keys, instructions and memories; list models.
     interrupt  Handle Ctrl+C, SIGTERM and SIGHUP, and compute the exit code of each verb.

@@ -115,6 +115,8 @@ def build_parser() -> argparse.ArgumentParser:
     add_verb(
         verbs, "related", "list the notes near a note, in meaning or by a link", _define_related
     )
+    about = "print the tables of a base, or of the bases and queries in a note"
+    add_verb(verbs, "table", about, _define_table)
     add_verb(verbs, "tick", "tick or untick a task in a note", _define_tick)
     add_group(verbs, "project", "list, show and change projects", _add_projects)
     about = "look after your notes: contradictions, broken links, copies, overdue tasks and more"
@@ -240,6 +242,12 @@ def _add_project(parser: argparse.ArgumentParser) -> None:
 def _define_related(verb: ArgumentParser) -> None:
     verb.add_argument("path", metavar="PATH", help="the note, from the folder of notes on")
     verb.add_argument("-k", type=_parse_count, metavar="N", default=8, help="how many notes")
+
+
+def _define_table(verb: ArgumentParser) -> None:
+    verb.add_argument("path", metavar="PATH", help="the base or note, from the folder of notes on")
+    verb.add_argument("--view", metavar="NAME", help="only the view of this name")
+    verb.add_argument("-k", type=_parse_count, metavar="N", default=50, help="how many rows a view")
 
 
 def _define_tick(verb: ArgumentParser) -> None:

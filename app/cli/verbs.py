@@ -82,6 +82,10 @@ def _find_verb(name: str) -> Verb:
         from app.cli.backup import BACKUP_VERBS
 
         return BACKUP_VERBS[name]
+    if name == "table":
+        from app.cli.views import show_table
+
+        return show_table
     if name == "pinned":
         from app.cli.pinned import PINNED_VERBS
 

@@ -2,9 +2,12 @@
 
 import os
 import posixpath
+from collections.abc import Iterator
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path, PurePath
 
+from app.errors import NotFound
 from app.library.projects import Projects
 from vault.access import PRIVATE, read_allowed
 from vault.embeds import EmbeddedPart, cut_part
@@ -12,9 +15,43 @@ from vault.errors import NoteExcluded
 from vault.notes.kinds import MARKDOWN
 from vault.notes.links import LinkResolver
 from vault.vault import Vault
-from vault.views.blocks import ComputedBlock, ViewBlock, compute_block
+from vault.views.blocks import ComputedBlock, ViewBlock, compute_block, find_view_blocks
+from vault.views.view import ComputedView
 
-__all__ = ["EmbeddedNotes"]
+__all__ = ["EmbeddedNotes", "compute_note"]
+
+
+def compute_note(vault: Vault, path: str, view: str, most: int) -> tuple[ComputedBlock, ...]:
+    """Compute a base, or the bases and queries in a note.
+
+    Args:
+        vault: the notes.
+        path: the path of the base or note.
+        view: the name of the only view to return, or an empty string for all.
+        most: the most rows of each view.
+
+    Raises:
+        NotFound: there is no base or query, or no view of this name.
+        NoteUnreadable: the note cannot be read.
+        UnsafePath: the path leads out of the vault.
+    """
+    blocks = find_view_blocks(vault.read_note(path))
+    if not blocks:
+        raise NotFound(f"There is no base or query in {path}.")
+    found = tuple(compute_block(vault, block, path, most) for block in blocks)
+    if not view:
+        return found
+    named = (replace(one, views=tuple(_choose_views(one, view))) for one in found)
+    chosen = tuple(one for one in named if one.views)
+    if not chosen:
+        raise NotFound(f"There is no view named {view} in {path}.")
+    return chosen
+
+
+def _choose_views(computed: ComputedBlock, name: str) -> Iterator[ComputedView]:
+    for view in computed.views:
+        if not isinstance(view, str) and view.view.name.casefold() == name.casefold():
+            yield view
 
 
 class EmbeddedNotes:

@@ -38,6 +38,7 @@ class NoteRequests:
             asked.ListFixes: self._list_fixes,
             asked.FixFinding: self._fix,
             asked.Related: self._find_related,
+            asked.Table: self._compute_table,
             asked.SaveNote: self._save_note,
         }
         self.quick: Mapping[type[asked.RpcRequest], Callable[..., Json]] = {
@@ -74,6 +75,10 @@ class NoteRequests:
             raise NotFound(f"There is no note {path} in the index.")
         found = library.vault.find_related(path, request.k)
         return {"path": path, "notes": [note.to_dict() for note in found]}
+
+    def _compute_table(self, request: asked.Table, _cancel: CancelToken) -> Json:
+        blocks = self._assistant.compute_views(request.path, view=request.view, most=request.k)
+        return {"path": request.path, "blocks": [block.to_dict() for block in blocks]}
 
     def _save_note(self, request: asked.SaveNote, _cancel: CancelToken) -> Json:
         saved = self._assistant.save_note(asked.require_chat(request), request.entry, request.path)

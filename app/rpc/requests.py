@@ -306,6 +306,20 @@ class Related(RpcRequest):
     k: int = Field(8, ge=1, le=1_000)
 
 
+class Table(RpcRequest):
+    """Compute a base, or the bases and queries in a note.
+
+    Attributes:
+        path: the base or note, relative to the vault.
+        view: the name of the only view to compute, or an empty string for all.
+        k: the maximum number of rows of each view.
+    """
+
+    path: str
+    view: str = ""
+    k: int = Field(50, ge=1, le=1_000)
+
+
 class Review(RpcRequest):
     """Find the notes that need attention.
 
@@ -641,6 +655,7 @@ _TYPES: Final[Mapping[str, type[RpcRequest]]] = {
     "show_pinned_answer": ShowPinnedAnswer,
     "shutdown": Shutdown,
     "skills": SkillsRequest,
+    "table": Table,
     "tick_task": TickTask,
     "undo": Undo,
 }

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from vault.catalog import Catalog
 from vault.notes.note import Note
@@ -68,6 +68,13 @@ class ComputedBlock:
 
     block: ViewBlock
     views: tuple[ComputedView | str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the results as a JSON-serializable dict."""
+        views = [
+            {"problem": view} if isinstance(view, str) else view.to_dict() for view in self.views
+        ]
+        return {"kind": self.block.kind, "lines": list(self.block.lines), "views": views}
 
     @property
     def is_understood(self) -> bool:

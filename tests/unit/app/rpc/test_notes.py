@@ -96,6 +96,15 @@ def test_a_finding_is_fixed_and_the_fix_undone(client: Client, small_vault: Path
     assert (small_vault / path).read_text() == WATER.format(7)
 
 
+def test_a_base_and_a_query_are_computed(client: Client, small_vault: Path) -> None:
+    (small_vault / "Water.base").write_text('filters: file.name.contains("Water")\n')
+    (small_vault / "Query.md").write_text('```dataview\nLIST WHERE file.name = "Winter"\n```\n')
+    (view,) = client.do("table", path="Water.base")["blocks"][0]["views"]
+    assert "Water.md" in [row["path"] for row in view["rows"]]
+    (view,) = client.do("table", path="Query.md", k=1)["blocks"][0]["views"]
+    assert [row["path"] for row in view["rows"]] == ["Winter.md"]
+
+
 def test_related_notes_say_why(client: Client) -> None:
     notes = client.do("related", path="Water.md")["notes"]
     near = next(note for note in notes if note["path"] == "Winter.md")
