@@ -42,6 +42,7 @@ def _describe_blocks(blocks: Sequence[ComputedBlock]) -> Iterator[str]:
 
 
 def _describe_view(computed: ComputedView) -> Iterator[str]:
+    """Yield the lines of a view: what it counts, its rows, and what of it is not shown."""
     view = computed.view
     if not computed.rows:
         yield describe_empty(computed)
@@ -66,6 +67,7 @@ def _write_row(row: ViewRow) -> str:
 
 
 def _write_table(computed: ComputedView, rows: Sequence[ViewRow]) -> Iterator[str]:
+    """Yield the header and the rows of a table, in columns of one width."""
     head = [column.name for column in computed.view.columns]
     lines = [head, *([_simplify(cell) for cell in row.cells] for row in rows)]
     widths = [min(_MOST_WIDTH, max(map(len, column))) for column in zip(*lines, strict=True)]
