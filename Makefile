@@ -8,7 +8,7 @@ LOCKS := .ci/locked-torch.txt .ci/locked.txt
 VAULT ?= resources/vault
 QUESTION ?= When is the server backed up?
 
-.PHONY: run lock test soak fuzz lint format bench readme picture frozen clean
+.PHONY: run lock test soak fuzz lint format bench readme picture frozen release audit clean
 .DEFAULT_GOAL := run
 
 $(READY): pyproject.toml .ci/system-packages $(LOCKS)
@@ -63,6 +63,15 @@ picture: $(READY)
 frozen: $(READY)
 	@$(BIN)/python -m PyInstaller --noconfirm --log-level WARN --distpath dist --workpath build freeze/strata.spec
 	@$(BIN)/python -m tests.support.processes.frozen_program dist/strata/strata
+
+# Everything that is passed on to users, in dist, with checksums. It refuses a checkout with changes.
+release: $(READY)
+	@$(BIN)/python -m freeze.release
+
+# Known weaknesses of the locked versions. It needs the Internet, and fails where a package cannot be looked up.
+audit: $(READY)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check "pip-audit~=2.10"
+	@$(BIN)/python -m pip_audit --strict --no-deps --disable-pip --requirement .ci/locked.txt
 
 format: $(READY)
 	@$(BIN)/ruff check --fix --quiet . ; $(BIN)/ruff format --quiet .
