@@ -37,12 +37,15 @@ _HEAD = re.compile(r"^\[!([A-Za-z][\w-]*)(?:\|[^\]\n]*)?\]([+-]?)[ \t]*([^\n]*)(
 _DETAILS = re.compile(r"(?i)<details(\s+open)?\s*>\s*(?:<summary>(.*?)</summary>)?\s*(.*)$")
 _SUMMARY = re.compile(r"(?i)\s*<summary>(.*?)</summary>\s*$")
 _END_DETAILS = re.compile(r"(?i)\s*</details>\s*$")
-_FIELD = re.compile(r"([^\W\d_][\w \-/]{0,60}?)::[ \t]+(?=\S)")
+_NAME = r"([^\W\d_][\w \-/]{0,60}?)"  # of a field
+_FIELD = re.compile(rf"([*_]{{0,3}}){_NAME}\1::[ \t]+(?=\S)")
 # The parser drops what is nested deeper. A list has two levels for each item.
 _MOST_NESTING = 100
 _TOO_DEEP = 64
 _STATUS = re.compile(r"\[([^\s\[\]])\][ \t]")
-_BRACKETED = re.compile(r"\[([^\W\d_][\w \-/]{0,60}?)::[ \t]*([^\[\]\n]{1,300})\](?!\()")
+_BRACKETED = re.compile(rf"\[{_NAME}::[ \t]*")
+_HIDDEN = re.compile(r"\(([^\W\d_][\w \-/]{0,60})$")
+_MOST_VALUE = 300
 _LOOKS = {
     "amber": ("warning caution attention", "warning"),
     "danger": ("danger error failure fail missing important", "warning-octagon"),
@@ -244,9 +247,9 @@ def _wikilink(state: StateInline, silent: bool) -> bool:
 
 
 def _field(state: StateInline, silent: bool) -> bool:
-    """Parse a field of Dataview, such as `due:: today` or `[due:: today]`.
+    """Parse a field of Dataview, such as `due:: today`, `[due:: today]` or `(due:: today)`.
 
-    A field without brackets is alone on its line.
+    A field without brackets is alone on its line. Round brackets hide its name.
 
     Args:
         state: the state of the Markdown parser, with the current position.
@@ -255,20 +258,55 @@ def _field(state: StateInline, silent: bool) -> bool:
     is_start = state.pos == 0 or state.src[state.pos - 1] == "\n"
     if is_start and (match := _FIELD.match(state.src, state.pos, state.posMax)):
         if not silent:
-            state.push("field", "", 0).content = match[1].strip()
+            state.push("field", "", 0).content = match[2].strip()
         state.pos = match.end()
         return True
+    if state.src.startswith("::", state.pos) and not silent:
+        return _hidden_field(state)
     match = _BRACKETED.match(state.src, state.pos, state.posMax)
-    if match is None:
+    end = -1 if match is None else _find_closing(state, match.end(), "[]")
+    if match is None or end <= match.end() or state.src.startswith("(", end + 1):
         return False
     if not silent:
         state.push("field", "", 0).content = match[1].strip()
-        most = state.posMax
-        state.pos, state.posMax = match.span(2)
-        state.md.inline.tokenize(state)
-        state.posMax = most
-    state.pos = match.end()
+        _parse_between(state, match.end(), end)
+    state.pos = end + 1
     return True
+
+
+def _hidden_field(state: StateInline) -> bool:
+    """Parse the value of a field in round brackets, whose name has been read as text already."""
+    after = state.pos + len("::")
+    match = _HIDDEN.search(state.pending)
+    if match is None or state.src[after : after + 1] not in {" ", "\t"}:
+        return False
+    end = _find_closing(state, after, "()")
+    if end < 0 or not state.src[after:end].strip():
+        return False
+    state.pending = state.pending[: match.start()]
+    _parse_between(state, after + 1, end)
+    state.pos = end + 1
+    return True
+
+
+def _parse_between(state: StateInline, start: int, end: int) -> None:
+    text, most = state.src, state.posMax
+    state.src, state.pos, state.posMax = text[:end], start, end  # plain text goes on to a mark
+    state.md.inline.tokenize(state)
+    state.src, state.posMax = text, most
+
+
+def _find_closing(state: StateInline, start: int, pair: str) -> int:
+    """Return where the value of a field ends: at the bracket that is not opened in it, or -1."""
+    depth = 0
+    for at in range(start, min(state.posMax, start + _MOST_VALUE)):
+        char = state.src[at]
+        if char == "\n":
+            return -1
+        depth += (char == pair[0]) - (char == pair[1])
+        if depth < 0:
+            return at
+    return -1
 
 
 def _details(state: StateBlock, first: int, end: int, silent: bool) -> bool:

@@ -27,8 +27,10 @@ __all__ = ["TaskItem", "TaskKind", "find_checkbox", "find_tasks", "read_task", "
 
 TaskKind = Literal["open", "done", "any"]
 
-# The item may be the first one of others, as in `- 1. [ ] Call`. Atomic groups keep this linear.
-_TASK: Final = re.compile(rf"(?>{ITEM}){{1,9}}\[(.)\][ \t](.*)")
+# The item may be the first one of others, as in `- 1. [ ] Call`, or of a footnote, as in
+# `[^1]: - [ ] Call`. Atomic groups keep this linear.
+_FOOTNOTE: Final = r"(?>[ \t>]{0,200}\[\^[^\]\s]{1,100}\]:[ \t]?)?"
+_TASK: Final = re.compile(rf"{_FOOTNOTE}(?>{ITEM}){{1,9}}\[(.)\][ \t](.*)")
 _DONE: Final = "xX"
 _CANCELLED: Final = "-"
 _DAY: Final = r"[:\s]{0,3}\d{4}-\d\d-\d\d"

@@ -20,6 +20,7 @@ from ui.markdown.blocks import (
     plain,
 )
 from ui.markdown.inline import check_link
+from ui.markdown.reader import Resume, read_units
 from ui.markdown.stream import MarkdownStream
 
 
@@ -144,6 +145,49 @@ def test_the_tail_stays_small_however_long_the_text(unit: str) -> None:
             sum(len(leaf.rows) if isinstance(leaf, TableRows) else 1 for leaf in growth.tail)
         )
     assert max(sizes) <= 8
+
+
+LINE_ENDS = (
+    *("abc\n- item\n", "a\n\nb", "# H\ntext\n- x\n- y", "`a\nb`", "abc\n", "|a|\n|---|\n|1|\n"),
+    *("```\ncode\n```\nend", "> q\n> r\n\n1. a\n2. b", "- a\n\n  b\n- c\n\n$$\nx\n$$\n"),
+)
+
+
+@pytest.mark.parametrize("end", ["\r", "\r\n"])
+@pytest.mark.parametrize("text", LINE_ENDS)
+def test_every_line_end_reads_as_a_line_feed(text: str, end: str) -> None:
+    other = text.replace("\n", end)
+    assert shapes(read(other)) == shapes(read(text))
+    assert read_in_pieces(other, list(range(len(other)))) == read_at_once(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("Call (mood:: good) now", "Call good now"),
+        ("Call [mood:: good] now", "Call mood  good now"),
+        ("- (due:: 2026-01-01) item", "2026-01-01 item"),
+        ("[see:: [[Note]]] x", "see  Note x"),
+        ("(see:: [x](http://a.de/b)) y", "x y"),
+        ("(a:: one (two) three) z", "one (two) three z"),
+        ("[a:: b [c] d] z", "a  b [c] d z"),
+        ("**Bold key**:: value", "Bold key  value"),
+        ("a (x:: 1) (y:: 2) b", "a 1 2 b"),
+        ("(std::vector) and a::b", "(std::vector) and a::b"),
+        ("`(k:: v)` and (k::) and (k:: )", "(k:: v) and (k::) and (k:: )"),
+        ("(k:: open", "(k:: open"),
+        ("[a::b](http://a.de)", "a::b"),
+        ("(1:: 2)", "(1:: 2)"),
+        ("x:: y", "x  y"),
+    ],
+)
+def test_a_field_is_shown_as_one_and_its_name_in_round_brackets_is_hidden(
+    text: str, shown: str
+) -> None:
+    units = read_units(text, Resume(), is_final=True, has_citations=False)
+    (leaf,) = (leaf for unit in units for leaf in unit.leaves)
+    assert isinstance(leaf, Paragraph)
+    assert plain(leaf.runs) == shown
 
 
 def test_what_is_final_is_given_once() -> None:

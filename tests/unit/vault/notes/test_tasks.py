@@ -34,6 +34,21 @@ def test_tasks_have_their_line_status_and_text() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("[^1]: - [ ] first\n", [1]),
+        ("[^1]: Words\n    - [ ] below\n    - [x] done\n", [2, 3]),
+        ("> [^1]: 1. [/] quoted\n", [1]),
+        ("[^1] - [ ] no definition\n", []),
+        ("[^1]: `- [ ] x` code\n", []),
+        ("[^a b]: - [ ] no label\n", []),
+    ],
+)
+def test_a_footnote_can_hold_tasks(text: str, lines: list[int]) -> None:
+    assert [task.line for task in parse_note("A.md", text.encode())[0].tasks] == lines
+
+
+@pytest.mark.parametrize(
     ("kind", "lines"), [("open", [3, 12]), ("done", [4]), ("any", [3, 4, 5, 12])]
 )
 def test_the_tasks_of_a_passage_are_outside_of_code_and_comments(
