@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from app.library.long_texts import LongTexts
     from app.library.review import NoteReview
     from app.pinned.answers import PinnedAnswers
+    from app.pinned.notes import PinnedNotes
     from app.sessions.branches import BranchEditor, ChatCompactor
     from app.sessions.rebuild import RequestRebuilder
     from app.sessions.request_history import RequestHistory
@@ -249,6 +250,13 @@ class Assistant:
 
         moves = self.edits.list_moves
         return PinnedAnswers(self.paths, self._vault, self.projects, moves, read_chat)
+
+    @cached_property
+    def pinned_notes(self) -> "PinnedNotes":
+        """Writes pinned answers into the vault, as bases or blocks of notes."""
+        from app.pinned.notes import PinnedNotes
+
+        return PinnedNotes(self.pinned, self.user_edits, self._vault)
 
     @property
     def vault(self) -> Path | None:

@@ -325,7 +325,12 @@ def _define_ask(verb: ArgumentParser) -> None:
 
 def _add_pinned(actions: "Verbs[ArgumentParser]") -> None:
     add = add_verb(actions, "add", "pin a question that is answered without a model, or a search")
-    add.add_argument("question", metavar="QUESTION", help="such as: open tasks, or tag:recipe")
+    which = add.add_mutually_exclusive_group(required=True)
+    which.add_argument(
+        "question", metavar="QUESTION", nargs="?", help="such as: open tasks, or tag:recipe"
+    )
+    which.add_argument("--entry", metavar="ENTRY", help="an answer of a chat")
+    add.add_argument("--session", metavar="ID", help="the chat of the answer")
     add.add_argument("--title", metavar="TITLE", help="the name to show (otherwise the question)")
     _add_project(add)
     add_verb(actions, "list", "list the pinned answers, with what came and went")
@@ -336,6 +341,10 @@ def _add_pinned(actions: "Verbs[ArgumentParser]") -> None:
     again = add_verb(actions, "refresh", "bring the index up to date, and find the answers again")
     again.add_argument("id", metavar="ID", nargs="?", help="only this one (otherwise all)")
     again.add_argument("--no-index", action="store_true", help="leave the index as it is")
+    note = add_verb(actions, "note", "write a pinned answer into a base or note, or refresh it")
+    note.add_argument("id", metavar="ID")
+    note.add_argument("--path", metavar="PATH", help="the note or base (otherwise named after it)")
+    note.add_argument("--yes", action="store_true", help="make the change without asking")
     rename = add_verb(actions, "rename", "give a pinned answer another title")
     rename.add_argument("id", metavar="ID")
     rename.add_argument("title", metavar="TITLE")

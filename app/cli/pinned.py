@@ -2,20 +2,26 @@
 
 import argparse
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Final
 
 from app.assistant import Assistant
 from app.cli import text as cli_text
+from app.cli.approvals import TerminalApprovals, format_proposal
 from app.cli.interrupt import Interruptible
-from app.cli.output import Output, ProgressLine, readable
+from app.cli.output import Output, ProgressLine, can_ask, readable
+from app.errors import InvalidRequest
 from app.hidden_characters import escape_text
 from app.library.library import IndexFinished
 from app.pinned.answer import AnswerRow
 from app.pinned.answers import ShownAnswer
 from app.wiring import open_vault
+from chains.cancel import CancelToken
+from chains.tool import ApprovalRequest, Proposal
 
 __all__ = ["PINNED_VERBS"]
 
+_NOT_WRITTEN: Final = "Nothing was written. With --yes, the change is made without asking."
 _NONE: Final = "No pinned answers yet. `strata pinned add QUESTION` pins one."
 
 
@@ -27,7 +33,12 @@ def run_pinned(args: argparse.Namespace, assistant: Assistant, output: Output) -
 
 def _add(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
     title, project = readable(args.title or ""), args.project
-    added = assistant.pinned.add(readable(args.question), title=title, project=project)
+    if args.entry is not None:
+        if args.session is None:
+            raise InvalidRequest("Name the chat of the answer with --session ID.")
+        added = assistant.pinned.add_answer(args.session, args.entry)
+    else:
+        added = assistant.pinned.add(readable(args.question), title=title, project=project)
     output.show(added.to_dict, [*_describe(added), *_list_rows(added)])
     return 0
 
@@ -54,6 +65,24 @@ def _refresh(args: argparse.Namespace, assistant: Assistant, output: Output) -> 
     found = assistant.pinned.refresh(ids)
     _show_all([one for one in found if ids is None or one.answer.id in ids], output)
     return run.exit_code or 0
+
+
+def _write(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
+    """Show the change, and make it if it is approved. Return the exit code."""
+    path = None if args.path is None else readable(args.path)
+    planned = assistant.pinned_notes.plan(args.id, path)
+    apply = partial(assistant.pinned_notes.apply, planned)
+    proposal = Proposal("write", planned.sentence, apply, planned.plan.diff)
+    if not output.is_json:
+        output.print_lines(format_proposal(proposal))
+    is_approved = args.yes
+    if not is_approved and not output.is_json and can_ask():
+        request = ApprovalRequest("", "", "write_pinned_answer", {}, proposal)
+        is_approved = TerminalApprovals().decide(request, CancelToken()) == "once"
+    run = apply() if is_approved else None
+    said = f"Written. `strata undo --run {run}` undoes it." if run else _NOT_WRITTEN
+    output.show(lambda: planned.to_dict(run), [said])
+    return 0
 
 
 def _rename(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
@@ -110,6 +139,7 @@ _ACTIONS: Final[Mapping[str, _Action]] = {
     "list": _list,
     "show": _show,
     "refresh": _refresh,
+    "note": _write,
     "rename": _rename,
     "remove": _remove,
 }

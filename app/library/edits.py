@@ -20,6 +20,7 @@ from chains.events import EditedNote, RunEdits
 from chains.tool import Tool
 from vault.edits.journal import EditJournal, EditRun
 from vault.errors import EditFailed, EditRefused, NoteExcluded, UndoRefused, VaultError
+from vault.notes.kinds import BASE
 from vault.paths import printable
 
 if TYPE_CHECKING:  # most turns edit nothing, so the editor is loaded when it is used
@@ -247,7 +248,35 @@ class UserEdits:
             EditRefused: the note already exists, or its path or text is invalid.
             VaultError: the path is excluded or outside of the vault, or the note cannot be written.
         """
-        return self.apply(self._editor.plan_create(path, text))
+        return self.apply(self.plan_create(path, text))
+
+    def plan_create(self, path: str, text: str) -> "EditPlan":
+        """Plan to create a note. Nothing is written. The exceptions are those of `create_note`."""
+        return self._editor.plan_create(path, text)
+
+    def plan_base(self, path: str, text: str) -> "EditPlan":
+        """Plan to create a base. Nothing is written. The exceptions are those of `create_note`."""
+        return self._editor.plan_create(path, text, BASE.suffixes)
+
+    def plan_append(self, path: str, text: str) -> "EditPlan":
+        """Plan to append lines to a note. Nothing is written.
+
+        Raises:
+            VaultNotChosen: no vault is open.
+            EditRefused: the note cannot be edited.
+            VaultError: the note cannot be read.
+        """
+        return self._editor.plan_append(path, text)
+
+    def plan_replacement(self, path: str, old: str, new: str) -> "EditPlan":
+        """Plan to replace a text that is in a note once. Nothing is written.
+
+        Raises:
+            VaultNotChosen: no vault is open.
+            EditRefused: the text is not there once, or the note cannot be edited.
+            VaultError: the note cannot be read.
+        """
+        return self._editor.plan_replacement(path, old, new)
 
     def plan_related_link(self, path: str, to: str) -> "EditPlan":
         """Plan to append a link to another note. Nothing is written.

@@ -4,8 +4,8 @@ What a question asks for is understood once, when it is pinned. Later only its d
 "overdue" follows the calendar, and a new tag in the vault does not make it another question.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Final
 
@@ -22,7 +22,14 @@ from vault.search.hits import Hit
 from vault.search.query import Query, parse_query, write_query
 from vault.vault import Vault
 
-__all__ = ["FoundRows", "UnderstoodQuestion", "find_rows", "read_again", "understand"]
+__all__ = [
+    "FoundRows",
+    "UnderstoodQuestion",
+    "WrittenBlocks",
+    "find_rows",
+    "read_again",
+    "understand",
+]
 
 _MOST_PASSAGES: Final = 20
 _BLANK_LINES: Final = 1
@@ -43,6 +50,25 @@ class UnderstoodQuestion:
 
 
 @dataclass(frozen=True)
+class WrittenBlocks:
+    """The blocks of pinned answers in notes, which are no source of an answer.
+
+    Attributes:
+        blocks: the first and last line of each block, by the path of its note.
+        note: the note that shows the answer itself, which is not in its own list, or "".
+    """
+
+    blocks: Mapping[str, Sequence[tuple[int, int]]] = field(default_factory=dict)
+    note: str = ""
+
+    def hold(self, path: str, first: int, last: int, *, is_note: bool = False) -> bool:
+        """Return whether lines are in a block, or stand for the note that shows the answer."""
+        if is_note and path == self.note:
+            return True
+        return any(first <= end and start <= last for start, end in self.blocks.get(path, ()))
+
+
+@dataclass(frozen=True)
 class FoundRows:
     """The rows of a question in the index.
 
@@ -50,12 +76,23 @@ class FoundRows:
         summary: a sentence with the result.
         total: the number of rows, of which at most `MOST_ROWS` are returned.
         is_whole: whether the index covers all notes. If not, rows may be missing.
+        describe: writes the summary for another number of rows, or None if it says no number.
     """
 
     summary: str
     rows: tuple[AnswerRow, ...]
     total: int
     is_whole: bool = True
+    describe: Callable[[int], str] | None = None
+
+    def without(self, left_out: Collection[AnswerRow]) -> "FoundRows":
+        """Return the result without some of its rows."""
+        if not left_out:
+            return self
+        rows = tuple(row for row in self.rows if row not in left_out)
+        total = self.total - len(left_out)
+        summary = self.summary if self.describe is None else self.describe(total)
+        return replace(self, rows=rows, total=total, summary=summary)
 
 
 def understand(vault: Vault, question: str, today: date) -> UnderstoodQuestion:
@@ -116,7 +153,11 @@ def _has_days(query: Query) -> bool:
 
 
 def find_rows(
-    vault: Vault, question: str, understood: UnderstoodQuestion, today: date
+    vault: Vault,
+    question: str,
+    understood: UnderstoodQuestion,
+    today: date,
+    written: WrittenBlocks = WrittenBlocks(),
 ) -> FoundRows:
     """Find the present rows of a question. No model is called, and none is loaded.
 
@@ -125,15 +166,24 @@ def find_rows(
         question: the question as it was asked.
         understood: what the question asks for.
         today: the present day.
+        written: the blocks of pinned answers, whose lines are left out.
 
     Raises:
         VaultError: the folder or the index cannot be read.
     """
     if understood.kind == "value":
-        return _find_value(vault, question, understood.query, today)
-    if understood.kind == "quotes":
-        return _find_quotes(vault, question, today)
-    return _find_listed(vault, understood.query)
+        found = _find_value(vault, question, understood.query, today)
+    elif understood.kind == "quotes":
+        found = _find_quotes(vault, question, today, written)
+    else:
+        found = _find_listed(vault, understood.query)
+    return found.without(
+        [
+            row
+            for row in found.rows
+            if written.hold(row.path, row.line, row.line, is_note=row.is_note)
+        ]
+    )
 
 
 def _find_listed(vault: Vault, query: str) -> FoundRows:
@@ -150,7 +200,11 @@ def _find_listed(vault: Vault, query: str) -> FoundRows:
         for hit in found.hits
     )
     is_whole = found.is_whole and found.searched is not None
-    return FoundRows(found.describe_total(), rows, found.total or 0, is_whole)
+
+    def describe(total: int) -> str:
+        return replace(found, total=total, literal=None).describe_total()
+
+    return FoundRows(found.describe_total(), rows, found.total or 0, is_whole, describe)
 
 
 def _find_value(vault: Vault, question: str, query: str, today: date) -> FoundRows:
@@ -168,10 +222,12 @@ def _find_value(vault: Vault, question: str, query: str, today: date) -> FoundRo
     return FoundRows(head.raw_content, rows, len(rows))
 
 
-def _find_quotes(vault: Vault, question: str, today: date) -> FoundRows:
+def _find_quotes(vault: Vault, question: str, today: date, written: WrittenBlocks) -> FoundRows:
     """Find the lines of notes that answer a question, by words alone."""
-    found = vault.search(question, _MOST_PASSAGES, is_quoted=True, by_meaning=False)
-    passages = build_passages(found.hits, gap=_BLANK_LINES)[:_MOST_PASSAGES]
+    most = 2 * _MOST_PASSAGES if written.blocks else _MOST_PASSAGES
+    found = vault.search(question, most, is_quoted=True, by_meaning=False)
+    hits = [hit for hit in found.hits if not written.hold(hit.path, *hit.lines)]
+    passages = build_passages(hits, gap=_BLANK_LINES)[:_MOST_PASSAGES]
     searched = "" if found.query == question else found.query
     model = ExtractiveModel(
         question,
@@ -184,12 +240,16 @@ def _find_quotes(vault: Vault, question: str, today: date) -> FoundRows:
     )
     kind, _, sections = model.quote(passages)
     rows = tuple(row for section in sections for row in _make_section_rows(section))
-    if not rows:
-        return FoundRows("Nothing in your notes answers this clearly.", (), 0)
-    notes, one = len({row.path for row in rows}), "s" if len(rows) == 1 else ""
-    count = f"{name_count(len(rows), 'line')} of {name_count(notes, 'note')}"
-    does = f"answer{one} this" if kind in ("answer", "time") else f"come{one} closest"
-    return FoundRows(f"{count} {does}.", rows, len(rows))
+    is_sure = kind in ("answer", "time")
+
+    def describe(total: int) -> str:
+        if not total:
+            return "Nothing in your notes answers this clearly."
+        one = "s" if total == 1 else ""
+        does = f"answer{one} this" if is_sure else f"come{one} closest"
+        return f"{name_count(total, 'line')} of your notes {does}."
+
+    return FoundRows(describe(len(rows)), rows, len(rows), describe=describe)
 
 
 def _make_section_rows(section: ShownSection) -> Iterator[AnswerRow]:

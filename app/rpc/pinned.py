@@ -37,6 +37,7 @@ class PinnedRequests:
         self.slow: Mapping[type[asked.RpcRequest], Callable[..., Json]] = {
             asked.AddPinnedAnswer: self._add,
             asked.RefreshPinnedAnswers: self._refresh,
+            asked.WritePinnedAnswer: self._write,
         }
         self.quick: Mapping[type[asked.RpcRequest], Callable[..., Json]] = {
             asked.ListPinnedAnswers: self._list,
@@ -79,6 +80,8 @@ class PinnedRequests:
 
     def _add(self, request: asked.AddPinnedAnswer, _cancel: CancelToken) -> Json:
         pinned = self._assistant.pinned
+        if request.entry is not None:
+            return pinned.add_answer(asked.require_chat(request), request.entry).to_dict()
         return pinned.add(request.question, title=request.title, project=request.project).to_dict()
 
     def _list(self, _request: asked.ListPinnedAnswers) -> Json:
@@ -88,6 +91,11 @@ class PinnedRequests:
         ids = None if request.answer is None else [request.answer]
         found = self._assistant.pinned.refresh(ids)
         return _list_all([one for one in found if ids is None or one.answer.id in ids])
+
+    def _write(self, request: asked.WritePinnedAnswer, _cancel: CancelToken) -> Json:
+        notes = self._assistant.pinned_notes
+        planned = notes.plan(request.answer, request.path)
+        return planned.to_dict(notes.apply(planned) if request.apply else None)
 
     def _show(self, request: asked.ShowPinnedAnswer) -> Json:
         pinned = self._assistant.pinned

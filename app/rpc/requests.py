@@ -377,15 +377,17 @@ class SaveNote(RpcRequest):
 
 
 class AddPinnedAnswer(RpcRequest):
-    """Pin a question that is answered without a model, or a search.
+    """Pin a question that is answered without a model, a search, or an answer of a chat.
 
     Attributes:
         question: the question, or a query.
+        entry: an answer of the chat to pin instead, or None.
         title: the name to show, or an empty string for the question.
         project: the folder of the project to ask in, or None for the vault.
     """
 
-    question: str
+    question: str = ""
+    entry: str | None = None
     title: str = ""
     project: str | None = None
 
@@ -434,6 +436,21 @@ class RemovePinnedAnswer(RpcRequest):
     """Take a pinned answer off the list."""
 
     answer: str
+
+
+class WritePinnedAnswer(RpcRequest):
+    """Write a pinned answer into a base or a block of a note, or refresh its block.
+
+    Attributes:
+        answer: the id of the pinned answer.
+        path: the base or note, or None for the one that shows it already, or a new one.
+        apply: whether to make the change, which the user must have seen. Otherwise, the response
+            has its diff, and nothing is written.
+    """
+
+    answer: str
+    path: str | None = None
+    apply: bool = False
 
 
 class TickTask(RpcRequest):
@@ -658,6 +675,7 @@ _TYPES: Final[Mapping[str, type[RpcRequest]]] = {
     "table": Table,
     "tick_task": TickTask,
     "undo": Undo,
+    "write_pinned_answer": WritePinnedAnswer,
 }
 
 

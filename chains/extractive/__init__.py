@@ -25,4 +25,4 @@ This package may import `chains.llm`, `chains.citations`, `chains.cancel`, `chai
 Every quotation occurs in the source that its citation number refers to.
 """
 
-__all__ = ["model", "period", "question"]
+__all__ = ["model", "period", "question", "writer"]

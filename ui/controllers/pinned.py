@@ -11,6 +11,9 @@ from app.errors import describe
 from app.pinned.answer import PinnedAnswer
 from app.pinned.answers import ShownAnswer, measure_wait_for_midnight
 from app.pinned.changes import RowChanges
+from app.pinned.notes import PlannedNote
+from chains.tool import ApprovalRequest, Proposal
+from ui.chat.message.approval_card import ApprovalDialog
 from ui.chat.message.tools import MessageAction
 from ui.controllers.session import ChatController, Collaborators, SessionController
 from ui.controllers.vault import VaultController
@@ -22,6 +25,8 @@ __all__ = ["PinnedController"]
 _PAUSE_MS: Final = 200
 _UNDO: Final = ButtonText("Undo", "Put the pinned answer back into the sidebar")
 _SHOW: Final = ButtonText("Show it", "Open the pinned answer in the sidebar")
+_UNDO_WRITING: Final = ButtonText("Undo", "Put the note back as it was")
+_TOOL: Final = "write_pinned_answer"
 _NOTHING: Final = "Type a question or a search into the message box first, then pin it."
 _PINNED: Final = "Pinned to the sidebar. It is found again when your notes change."
 
@@ -90,6 +95,7 @@ class PinnedController(ChatController):
         shown.remove_requested.connect(self._remove)
         shown.rename_requested.connect(lambda id, title: self._start(pinned.rename, id, title))
         shown.move_requested.connect(lambda id, place: self._start(pinned.move, id, place))
+        shown.write_requested.connect(self._plan_note)
         shown.refresh_requested.connect(lambda id: self._start(pinned.refresh, [id]))
 
     def _on_vault_opened(self) -> None:
@@ -132,6 +138,31 @@ class PinnedController(ChatController):
         answer, place = removed
         undo = partial(self._start, self._assistant.pinned.restore, answer, place)
         self._frame.notifier.toast(f"“{answer.title}” was removed.", (_UNDO, undo))
+
+    def _plan_note(self, id: str) -> None:
+        """Show how a pinned answer would be written into the vault, and ask for approval."""
+        task = self._runner.call(partial(self._assistant.pinned_notes.plan, id))
+        task.yielded.connect(self._ask_to_write)
+        task.failed.connect(self._on_failed)
+        task.start()
+
+    def _ask_to_write(self, planned: PlannedNote) -> None:
+        apply = partial(self._assistant.pinned_notes.apply, planned)
+        proposal = Proposal("write", planned.sentence, apply, planned.plan.diff)
+        dialog = ApprovalDialog(ApprovalRequest("", "", _TOOL, {}, proposal), self._frame)
+        dialog.accepted.connect(partial(self._write, planned, apply))
+        dialog.open()
+
+    def _write(self, planned: PlannedNote, apply: Callable[[], str]) -> None:
+        task = self._runner.call(apply)
+        task.yielded.connect(partial(self._on_written, planned))
+        task.failed.connect(self._on_failed)
+        task.start()
+
+    def _on_written(self, planned: PlannedNote, run: str) -> None:
+        self._reload()
+        undo = partial(self._start, lambda: self._assistant.edits.undo(run=run))
+        self._frame.notifier.toast(f"{planned.path} was written.", (_UNDO_WRITING, undo))
 
     def _on_opened(self, id: str) -> None:
         """Take the changes of an answer as seen, and keep them lit until it is closed."""

@@ -157,6 +157,7 @@ class PinnedList(FitTree):
         remove_requested: emitted with the id of a pinned answer to remove.
         move_requested: emitted with the id and the new place in the list.
         refresh_requested: emitted with the id of a pinned answer to find again.
+        write_requested: emitted with the id of a pinned answer to write into the vault.
         ask_requested: emitted with the id of a model's answer whose question is asked again.
     """
 
@@ -167,6 +168,7 @@ class PinnedList(FitTree):
     remove_requested = Signal(str)
     move_requested = Signal(str, int)
     refresh_requested = Signal(str)
+    write_requested = Signal(str)
     ask_requested = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -266,6 +268,10 @@ class PinnedList(FitTree):
         place, id = self._model.find(card.id), card.id
         if card.shown.answer.kind == "model":
             menu.addAction("Ask again and compare", lambda: self.ask_requested.emit(id))
+        else:
+            note = card.shown.answer.note
+            words = f"Refresh it in {one_line(note)}…" if note else "Write it into the vault…"
+            menu.addAction(words, lambda: self.write_requested.emit(id))
         menu.addAction("Find it again", lambda: self.refresh_requested.emit(id))
         rename = menu.addAction("Rename", lambda: self.edit(place))
         rename.setShortcut("F2")

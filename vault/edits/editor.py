@@ -85,19 +85,22 @@ class NoteEditor:
         """The history of all edits in the journal, which may belong to several folders of notes."""
         return EditHistory(self._journal)
 
-    def plan_create(self, path: str, text: str) -> EditPlan:
+    def plan_create(
+        self, path: str, text: str, suffixes: tuple[str, ...] = NOTE_SUFFIXES
+    ) -> EditPlan:
         """Plan an edit that creates a note.
 
         Args:
             path: the path of the new note. `.md` is added if it has no suffix.
             text: the text of the note.
+            suffixes: the suffixes that the path may have.
 
         Raises:
             EditRefused: the note already exists, or its path or text is invalid.
             NoteExcluded: a rule excludes the path.
             UnsafePath: the path is outside of the folder.
         """
-        target = self._check_new_path(path)
+        target = self._check_new_path(path, suffixes)
         if self._is_outside(target):
             raise EditRefused(f"{printable(target)} is not in this project. Choose a path in it.")
         if (rule := self._load_rules().find_rule_on_path(target)) is not None:
@@ -311,7 +314,7 @@ class NoteEditor:
             path = path.removeprefix(f"{root}/")
         return path
 
-    def _check_new_path(self, path: str) -> str:
+    def _check_new_path(self, path: str, suffixes: tuple[str, ...] = NOTE_SUFFIXES) -> str:
         """Check that a note may be created at a path, and return the path with links resolved.
 
         Raises:
@@ -327,7 +330,7 @@ class NoteEditor:
         for name in (path, real):
             if any(part.startswith(".") and part not in (".", "..") for part in name.split("/")):
                 raise NoteExcluded(printable(path), HIDDEN if is_hidden(name) else DOT_FOLDER)
-        check_name(real, folders)
+        check_name(real, folders, suffixes)
         self._check_is_in_folder(real, folders)
         return real
 

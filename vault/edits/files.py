@@ -323,12 +323,15 @@ def _sync(folder: Folder) -> None:
         folder.sync()
 
 
-def check_name(path: str, folders: Sequence[str]) -> None:
+def check_name(
+    path: str, folders: Sequence[str], suffixes: tuple[str, ...] = NOTE_SUFFIXES
+) -> None:
     """Check that the names of a new note and its new folders can be used on every system.
 
     Args:
         path: the path of the new note.
         folders: the folders that have to be created for it.
+        suffixes: the suffixes that the path may have.
 
     Raises:
         EditRefused: a name is not allowed on every system, or cannot be used in a link.
@@ -336,7 +339,7 @@ def check_name(path: str, folders: Sequence[str]) -> None:
     shown = printable(path)
     if len(os.fsencode(path)) > MOST_PATH_BYTES:
         raise EditRefused(f"The path {shown} is too long. Choose a shorter one.")
-    if not path.lower().endswith(NOTE_SUFFIXES):
+    if not path.lower().endswith(suffixes):
         raise EditRefused(f"{shown} is not the name of a note. End it with .md or .txt.")
     for name in map(posixpath.basename, (*folders, path)):
         stem = name if name != posixpath.basename(path) else posixpath.splitext(name)[0]

@@ -12,8 +12,15 @@ from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from chains.cancel import CancelToken
-from tests.support.window.clicks import choose_from_row, click_row, press_enter_on, row_of
+from tests.support.window.clicks import (
+    choose_from_row,
+    click_button,
+    click_row,
+    press_enter_on,
+    row_of,
+)
 from tests.support.window.window_pages import WindowPage, open_window
+from ui.chat.message.approval_card import ApprovalDialog
 from ui.panels.pinned import PinnedList
 from ui.widgets.lists import ROW, Row
 
@@ -127,3 +134,28 @@ def test_a_new_day_and_a_folder_that_is_away_are_seen(
     controller.refresh()
     qtbot.waitUntil(lambda: bool(row_of(pinned, "Which tasks are overdue?").data(ROW).problem))
     assert right_of(pinned, "Which tasks are overdue?") == "+1  1"
+
+
+def test_a_pinned_answer_is_written_into_the_vault_once_its_change_is_approved(
+    window: WindowPage, vault: Path, qtbot: QtBot
+) -> None:
+    pinned, note = list_of(window), vault / "open tasks.md"
+    window.view.composer.set_text("open tasks")
+    window.press_keys("Ctrl+Shift+D")
+    qtbot.waitUntil(partial(is_filled, pinned, 1))
+
+    def decide(button: str) -> None:
+        choose_from_row(pinned, "open tasks", "Write it into the vault…")
+        qtbot.waitUntil(lambda: QApplication.activeModalWidget() is not None)
+        dialog = QApplication.activeModalWidget()
+        assert isinstance(dialog, ApprovalDialog)
+        qtbot.waitUntil(lambda: dialog.card.is_armed)
+        click_button(dialog, button)
+
+    decide("Don't write")
+    assert not note.exists()
+    decide("Write it")
+    qtbot.waitUntil(note.exists)
+    assert "Dig the beds" in note.read_text()
+    window.press("Undo")
+    qtbot.waitUntil(lambda: not note.exists())

@@ -1,4 +1,4 @@
-"""The card in the chat that asks the user to approve a tool call."""
+"""The card that asks the user to approve a tool call, in the chat or in a dialog."""
 
 import json
 import re
@@ -12,6 +12,7 @@ from PySide6.QtGui import QAccessible, QKeyEvent, QPainter, QPaintEvent, QResize
 from PySide6.QtWidgets import (
     QApplication,
     QBoxLayout,
+    QDialog,
     QHBoxLayout,
     QPushButton,
     QSizePolicy,
@@ -25,18 +26,20 @@ from ui.theme import Theme, dress
 from ui.widgets.buttons import ButtonText, PushButton, make_button
 from ui.widgets.controls import ElidedLabel, IconLabel, make_wrapped_label, one_line
 from ui.widgets.diff import DiffView, HunkList
-from ui.widgets.geometry import OUTDENT
+from ui.widgets.geometry import OUTDENT, make_scroll_area
 from ui.widgets.layouts import align, grow, make_column, make_row, stretch
-from ui.widgets.surfaces import AccessibleFrame
+from ui.widgets.surfaces import AccessibleFrame, Pane
 from ui.widgets.texts import from_left
 
-__all__ = ["ApprovalCard", "ApprovalWords", "choose_words"]
+__all__ = ["ApprovalCard", "ApprovalDialog", "ApprovalWords", "choose_words"]
 
 _INERT_MS: Final = 500
 _NARROW: Final = 480
+_DIALOG_WIDTH, _DIALOG_HEIGHT, _DIALOG_MARGIN = 640, 480, 48
 _SEPARATOR: Final = "__"  # between a server's name and the name of its tool
 _FETCH: Final = "fetch_url"
 _OWN_EDIT: Final = "insert_link"  # proposed by the user and not by a tool
+_OWN_BLOCK: Final = "write_pinned_answer"  # likewise
 _LONG_WORD: Final = re.compile(r"\S{40,}")
 _UNDONE: Final = "Only this change. It can be undone."
 
@@ -87,6 +90,13 @@ _WORDS: Final[Mapping[str, ApprovalWords]] = {
         "Add a link?",
         ButtonText("Don't add", "Leave the note as it is"),
         ButtonText("Add the link", "Write the link as it is shown"),
+        None,
+        _UNDONE,
+    ),
+    _OWN_BLOCK: ApprovalWords(
+        "Write the pinned answer?",
+        ButtonText("Don't write", "Leave the notes as they are"),
+        ButtonText("Write it", "Write the change as it is shown"),
         None,
         _UNDONE,
     ),
@@ -142,6 +152,40 @@ _OTHER: Final = ApprovalWords(
     ButtonText("Allow in this chat", "Run it, and do not ask again in this chat"),
     "",
 )
+
+
+class ApprovalDialog(QDialog):
+    """A dialog with the card of a change that no chat and no open note can show.
+
+    It is accepted if the user approves the change.
+
+    Attributes:
+        card: the card with the change and the buttons.
+    """
+
+    def __init__(self, request: ApprovalRequest, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.setModal(True)
+        self.card = ApprovalCard(request)
+        self.setWindowTitle(self.card.accessibleName())
+        self.card.decided.connect(self._on_decided)
+        page = Pane("content")
+        make_column(self.card, stretch(), margins=(24, 20, 24, 20), parent=page)
+        make_column(make_scroll_area(page), margins=0, parent=self)
+        room = parent.window().size()
+        theme = Theme.current()
+        self.resize(
+            min(theme.px(_DIALOG_WIDTH), room.width() - _DIALOG_MARGIN),
+            min(theme.px(_DIALOG_HEIGHT), room.height() - _DIALOG_MARGIN),
+        )
+        self.card.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def _on_decided(self, _id: str, decision: object) -> None:
+        if decision == "reject":
+            self.reject()
+        else:
+            self.accept()
 
 
 def choose_words(tool: str, scope: str) -> ApprovalWords:
@@ -301,7 +345,7 @@ class ApprovalCard(AccessibleFrame):
         tool.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         dress(tool, "code", "tertiary")
         head = make_row(IconLabel("shield-warning", "accent.base"), grow(self.title), spacing=8)
-        if self.request.tool != _OWN_EDIT:
+        if self.request.tool not in (_OWN_EDIT, _OWN_BLOCK):
             head.addWidget(tool)
         return head
 

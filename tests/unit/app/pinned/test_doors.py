@@ -48,6 +48,16 @@ def test_the_command_line_pins_lists_shows_and_removes(
     (listed,) = strata(vault, capsys, "list")["pinned"]
     assert listed["mark"] == ""
     assert strata(vault, capsys, "rename", id, "Garden")["title"] == "Garden"
+    planned = strata(vault, capsys, "note", id, "--path", "List.md")
+    assert (planned["run"], "+- [[Tasks]]: Sow" in planned["diff"]) == (None, True)
+    assert not (vault / "List.md").exists()
+    assert run(["pinned", "note", id, "--path", "List.md", "--vault", str(vault)], no_window) == 0
+    assert "Nothing was written" in capsys.readouterr().out  # without a terminal
+    written = strata(vault, capsys, "note", id, "--path", "List.md", "--yes")
+    assert "Sow" in (vault / "List.md").read_text()
+    assert run(["undo", "--run", written["run"]], no_window) == 0
+    assert not (vault / "List.md").exists()
+    capsys.readouterr()
     assert strata(vault, capsys, "remove", id) == {"id": id}
     error = strata(vault, capsys, "show", id, code=1)["error"]
     assert (error["code"], "strata pinned list" in error["hint"]) == ("not_found", True)
@@ -131,6 +141,11 @@ def test_rpc_pins_and_tells_when_the_notes_or_the_day_change(
         assert client.do("show_pinned_answer", answer=listed[0]["id"])["mark"] == "−1"
         assert client.do("show_pinned_answer", answer=listed[0]["id"])["mark"] == ""
         assert len(client.do("refresh_pinned_answers", answer=id)["pinned"]) == 1
+        all_tasks = listed[0]["id"]
+        planned = client.do("write_pinned_answer", answer=all_tasks)
+        assert (planned["path"], planned["run"]) == ("All.md", None)
+        assert client.do("write_pinned_answer", answer=all_tasks, apply=True)["run"]
+        assert "Dig" in (vault / "All.md").read_text()
         assert client.do("remove_pinned_answer", answer=id) == {"id": id, "place": 1}
 
     reading.pinned.clock = lambda: now[0]

@@ -1,0 +1,80 @@
+"""Write a pinned answer as a marked block of a note, and find such blocks.
+
+The marks are comments, which Obsidian does not show. Nothing in a block is a task, a tag or a
+property, so that a note with a block does not become an answer by it.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from app.pinned.answer import AnswerRow, PinnedAnswer
+from chains.extractive.writer import write_item, write_text
+from vault.notes.kinds import drop_note_suffix
+
+__all__ = ["PinnedBlock", "find_blocks", "write_block"]
+
+_MOST_LINES: Final = 200
+_MARK: Final = re.compile(r"%% (?P<end>end of )?pinned answer (?P<id>[0-9a-f]{8})[^\n]* %%\s*")
+# A tag, an inline property, and the name of a block.
+_ACTS: Final = re.compile(r"(?<!\S)(#)(?=\w)|(::)|(?<=\s)(\^)(?=[\w-]+$)")
+_NOT_IN_LINKS: Final = frozenset("[]#^|\n")
+
+
+@dataclass(frozen=True, slots=True)
+class PinnedBlock:
+    """A block in the text of a note.
+
+    Attributes:
+        id: the pinned answer that it shows.
+        lines: its first and last line, counted from 1, with the marks.
+        text: its text, with the marks.
+    """
+
+    id: str
+    lines: tuple[int, int]
+    text: str
+
+
+def write_block(answer: PinnedAnswer) -> str:
+    """Write a pinned answer with its rows as a block, which ends without a line break."""
+    head = f"**{_tame(write_text(answer.title))}**"
+    if answer.summary:
+        head = f"{head}: {_tame(write_text(answer.summary))}"
+    lines = [f"- {_write_row(row)}" for row in answer.rows[:_MOST_LINES]]
+    if (left := answer.total - len(lines)) > 0:
+        lines.append(f"- {left:,} more")
+    start = f"%% pinned answer {answer.id}: Strata refreshes this block when you ask for it %%"
+    end = f"%% end of pinned answer {answer.id} %%"
+    return "\n".join((start, head, "", *lines, "", end) if lines else (start, head, "", end))
+
+
+def find_blocks(text: str) -> Iterator[PinnedBlock]:
+    """Yield the blocks of a note. A block without its end is none."""
+    lines = text.split("\n")
+    begun: tuple[str, int] | None = None
+    for at, line in enumerate(lines):
+        if (mark := _MARK.fullmatch(line)) is None:
+            continue
+        if not mark["end"]:
+            begun = (mark["id"], at)
+        elif begun is not None and begun[0] == mark["id"]:
+            first = begun[1]
+            yield PinnedBlock(mark["id"], (first + 1, at + 1), "\n".join(lines[first : at + 1]))
+            begun = None
+
+
+def _write_row(row: AnswerRow) -> str:
+    text = _tame(write_item(row.shown.split("\n", 1)[0]))
+    name, title = drop_note_suffix(row.path), row.title or row.path
+    if _NOT_IN_LINKS & set(f"{name}{title}"):
+        link = write_text(title)
+    else:
+        link = f"[[{name}]]" if title == name else f"[[{name}|{title}]]"
+    return f"{link}: {text}" if text and text != title else link
+
+
+def _tame(text: str) -> str:
+    """Escape what would make a line a property, a target of links, or give the note a tag."""
+    return _ACTS.sub(lambda found: ":" if found[0] == "::" else f"\\{found[0]}", text)
