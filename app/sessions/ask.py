@@ -294,6 +294,7 @@ class TurnRunner:
         if not isinstance(event, TurnEnded):
             return event
         event = self._store_changes(event, chat)
+        _ = event.result.answer.claims  # checked here, so that no window has to wait
         warnings = (*warnings, *event.result.warnings)
         edits = self._edits.describe_run(chat.id) if event.result.mode == "agent" else None
         result = replace(event.result, warnings=warnings, edits=edits)

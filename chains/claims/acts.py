@@ -48,16 +48,19 @@ _BY_ITSELF: Final = re.compile(
 )
 _ANNOUNCED: Final = re.compile(
     rf"^[\s*_>✅✓✔-]*(?:done|erledigt|fertig|fait|c['’]est fait|hecho|listo)\b[\s*_]*[:.!,–—-]"
+    rf".*\b{_DONE}\b"
     rf"|^\W*(?:\[\[[^\[\]\n]{{1,120}}\]\]|\S+\.md)\W+(?:{_DONE})\b",
     re.IGNORECASE,
 )
-# Something was done to a note or a file, whoever did it.
+# Something was done to a note or a file just now, by nobody that is named.
 _PASSIVE: Final = re.compile(
     r"\b(?:notes?|files?|notiz(?:en)?|datei(?:en)?|fichiers?|notas?|archivos?|\S+\.md|\]\])\W"
-    rf"[^;:!?]{{0,60}}\b(?:(?:has|have|was|were)(?: now| been| successfully)*|wurden?|ist|sind"
-    rf"|(?:a|ont) été|(?:ha|han) sido)\b[^;:!?]{{0,40}}\b{_DONE}\b",
+    rf"[^;:!?]{{0,60}}\b(?:(?:has|have)(?: now| just| successfully)* been|(?:was|were) (?:now"
+    r"|successfully)|wurden? (?:jetzt|nun|erfolgreich)|(?:ist|sind) (?:jetzt|nun)"
+    rf"|(?:a|ont)(?: bien)? été|(?:ha|han) sido)\b[^;:!?]{{0,40}}\b{_DONE}\b",
     re.IGNORECASE,
 )
+_BY_SOMEBODY: Final = re.compile(r"\d|\b(?:by|von|par|por)\b", re.IGNORECASE)
 # No act: what was not done or may be done, and what is kept in the memory.
 _NO_ACT: Final = re.compile(
     r"\b(?:not|never|nicht|nie|kein\w*|ne|pas|jamais|no|nunca|could|would|can|will|should|if|wenn"
@@ -69,11 +72,20 @@ _NO_ACT: Final = re.compile(
 # Work on the answer itself, if no note is named.
 _OWN_TEXT: Final = re.compile(
     r"\b(?:up|together|sum|total|calculation|below|above|following|summary|list|table|here|unten"
-    r"|oben|folgende\w*|hier|ci-dessous|voici|abajo|siguientes?|aquí)\b",
+    r"|oben|folgende\w*|hier|ci-dessous|voici|abajo|siguientes?|aquí|answer|reply|response|mind|plan"
+    r"|draft|e-?mail|antwort|entwurf|réponse|respuesta)\b",
     re.IGNORECASE,
 )
-# A passive sentence with a date tells what the notes say.
-_DATED: Final = re.compile(r"\d")
+# What may be done to a text of the answer too, if no note is named.
+_VAGUE: Final = re.compile(
+    r"\b(?:added|made|put|wrote|written|marked|stored|saved|created|inserted|fixed|moved|geschrieben"
+    r"|erstellt|notiert|gespeichert|ajoutée?s?|écrite?s?|créée?s?|escrit[oa]s?|cread[oa]s?)\b",
+    re.IGNORECASE,
+)
+_NOTE_WORD: Final = re.compile(
+    r"\b(?:notes?|files?|vault|notiz(?:en)?|datei(?:en)?|fichiers?|notas?|archivos?)\b",
+    re.IGNORECASE,
+)
 # What stands between two notes of a list.
 _BETWEEN: Final = re.compile(
     r"(?:\.md)?[\s*_`\"”\])]*(?:,|&|,? ?\b(?:and|und|et|y|e)\b)[\s*_`\"“\[(]*", re.IGNORECASE
@@ -128,18 +140,26 @@ def check_act(sentence: AnswerSentence, evidence: ClaimEvidence) -> AnswerClaim 
     Returns:
         The checked claim, or None if the sentence says no such thing.
     """
-    said = sentence.text
-    if sentence.is_question or _NO_ACT.search(sentence.masked):
+    said, targets = sentence.text, _list_targets(sentence, evidence)
+    bare = sentence.masked
+    for target in targets:  # whose name may hold a "not"
+        bare = bare.replace(target.name, " ")
+    if sentence.is_question or _NO_ACT.search(bare):
         return None
     is_own = _BY_ITSELF.search(said) or _ANNOUNCED.search(said)
-    is_passive = evidence.can_edit and _PASSIVE.search(said) and not _DATED.search(said)
+    is_passive = evidence.can_edit and _PASSIVE.search(said) and not _BY_SOMEBODY.search(said)
     if not is_own and not is_passive:
         return None
-    targets = _list_targets(sentence, evidence)
-    if not targets and (not evidence.can_edit or _OWN_TEXT.search(sentence.masked)):
+    if not targets and not (evidence.can_edit and _is_of_notes(said)):
         return None
     verdict, reason, places = _judge(sentence, targets, evidence)
     return AnswerClaim("act", said, said, sentence.start, verdict, reason, tuple(places))
+
+
+def _is_of_notes(said: str) -> bool:
+    """Return whether an act that names no note can only be of one."""
+    is_vague = _VAGUE.search(said) and not _NOTE_WORD.search(said)
+    return not is_vague and not _OWN_TEXT.search(said)
 
 
 def _judge(
@@ -195,7 +215,7 @@ def _list_targets(sentence: AnswerSentence, evidence: ClaimEvidence) -> list[_Ta
     names = [path.strip(_EDGES) for path in sentence.list_paths()]
     names += [name for name in _list_known_names(evidence) if _is_named(name, said)]
     places: dict[tuple[int, int], str] = {}
-    for name in filter(None, names):
+    for name in sorted(filter(None, names), key=len, reverse=True):
         start = said.find(name)
         span = (start, start + len(name))
         if start >= 0 and not any(s < span[1] and span[0] < e for s, e in places):
@@ -209,13 +229,13 @@ def _list_targets(sentence: AnswerSentence, evidence: ClaimEvidence) -> list[_Ta
 
 
 def _list_known_names(evidence: ClaimEvidence) -> list[str]:
-    """Return the names of the notes that were sent or changed, the longest first."""
+    """Return the names of the notes that were sent or changed."""
     notes = evidence.changes or ()
     paths = [text.path for text in evidence.texts if text.path]
     paths += [path for note in notes for path in (note.path, note.old_path) if path]
-    return sorted(dict.fromkeys(map(_name, paths)), key=len, reverse=True)
+    return list(dict.fromkeys(map(_name, paths)))
 
 
 def _is_named(name: str, text: str) -> bool:
     """Return whether a text names a note as a whole word, as it is written."""
-    return re.search(rf"(?<![\w/]){re.escape(name)}(?!\w)", text) is not None
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None

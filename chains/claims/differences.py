@@ -1,6 +1,7 @@
 """Find sources that say another figure or date of the thing that a sentence is about."""
 
-from collections.abc import Iterator, Sequence, Set
+import re
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from typing import Final
 
@@ -36,6 +37,8 @@ _LEAST_ALIGNED_WORDS: Final = 5
 _ALIGNED_SHARE: Final = 0.75
 # How nearly the same a sentence must be, so that a single "not" tells it apart.
 _SAME_ORDER: Final = 0.9
+# What begins an answer, and denies nothing of its sentence.
+_YES_OR_NO: Final = re.compile(r"^\W*(?:no|nein|non|yes|ja|oui|sí|si)\b\s*[,.:;–—-]", re.IGNORECASE)
 _FOUND_CHARS: Final = 30
 
 
@@ -66,7 +69,7 @@ def find_contradiction(
         SourceDifference(other.written, text.place(placed.start))
         for claimed in said
         if len(claimed.words) >= _LEAST_WORDS
-        for text, placed in _list_statements(evidence)
+        for text, placed in _list_statements(evidence.current)
         if (other := _find_other(figure, claimed, placed.statement)) is not None
     ]
     return found[0] if len({each.written for each in found}) == 1 else None
@@ -81,12 +84,14 @@ def find_differing_sources(
         figure: a figure that stands in a source.
         figures: all figures of the answer. One that tells both is not accused.
     """
-    placed = list(_list_statements(evidence))
-    for text, own in placed:
+    holding = [text for text in evidence.current if _holds(text, figure)]
+    for text, own in _list_statements(holding):
         quantity = _find_own(figure, own.statement)
         if quantity is None or len(own.statement.words) < _LEAST_WORDS:
             continue
-        for other_text, other in placed:
+        words = {word for word in own.statement.words if len(word) > 2}
+        others = [each for each in evidence.current if words & each.index.tokens]
+        for other_text, other in _list_statements(others):
             found = _find_other(figure, own.statement, other.statement)
             if found is None or other_text.path == text.path:
                 continue
@@ -171,7 +176,7 @@ def find_denial(sentence: AnswerSentence, aligned: Sequence[AlignedSentence]) ->
 
     Nothing is returned if any source has the sentence as the answer says it.
     """
-    shown = remove_markup(sentence.masked)
+    shown = _YES_OR_NO.sub("", remove_markup(sentence.masked))
     words, negations = split_words(blank_dates(shown)), count_negations(shown)
     same = [each for each in aligned if _are_same(words, split_words(blank_dates(each.written)))]
     is_said = any(count_negations(each.written) == negations for each in same)
@@ -185,8 +190,14 @@ def _are_same(words: Sequence[str], others: Sequence[str]) -> bool:
     return least >= min(_SAME_ORDER, (len(words) - 1) / len(words))
 
 
-def _list_statements(evidence: ClaimEvidence) -> Iterator[tuple[EvidenceText, PlacedStatement]]:
-    for text in evidence.current:
+def _holds(text: EvidenceText, figure: Figure) -> bool:
+    return any(value in text.index.numbers for value in figure.values)
+
+
+def _list_statements(
+    texts: Iterable[EvidenceText],
+) -> Iterator[tuple[EvidenceText, PlacedStatement]]:
+    for text in texts:
         if text.path:
             for placed in text.index.statements:
                 yield text, placed

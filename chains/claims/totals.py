@@ -23,6 +23,13 @@ _COMPARED: Final = re.compile(
     r"|günstiger|mehr|weniger|höher|niedriger|übrig|de plus|de moins|reste|más|menos|quedan?)\b",
     re.IGNORECASE,
 )
+# A figure for another time, person or piece than the others.
+_RATE: Final = re.compile(
+    r"\b(?:per|each|a (?:day|week|month|year|person)|monthly|yearly|weekly|daily|pro|je|jährlich"
+    r"|monatlich|im (?:monat|jahr)|par|chaque|al (?:mes|año)|cada|discount|vat|tax|rabatt|mwst"
+    r"|without|except|ohne|sans|sin)\b|%",
+    re.IGNORECASE,
+)
 _DIFFERENCE: Final = re.compile(
     r"\b(?:difference|differenz|unterschied|différence|diferencia)\b", re.IGNORECASE
 )
@@ -164,13 +171,25 @@ def check_computed(
     if _SUM.search(sentence.text):
         operands = beside if len(beside) > 1 else items
         is_largest = all(max(figure.values) >= max(other.values) for other in operands)
-        if len(operands) > 1 and is_largest and "=" not in sentence.masked:
+        if len(operands) > 1 and is_largest and _is_total(figure, sentence, len(beside)):
             return _tell_sum(figure, operands)
     elif _DIFFERENCE.search(sentence.text) and len(beside) == 2:
         values = [max(other.values) for other in beside]
         reason = f"{beside[0].written} and {beside[1].written} differ by"
         return ComputedFigure(figure, False, f"{reason} {_show(abs(values[0] - values[1]))}")
     return None
+
+
+def _is_total(figure: Figure, sentence: AnswerSentence, beside: int) -> bool:
+    """Return whether a figure can only be the total that its sentence tells.
+
+    It is the last one of several, or the only one. In a sentence with a rate, such as "a month",
+    and with an equation, other figures may be computed too.
+    """
+    said = sentence.masked
+    is_last = not re.search(r"\d", said[figure.number.end - sentence.start :])
+    is_plain = "=" not in said and not _RATE.search(said)
+    return is_plain and is_last and beside != 1
 
 
 def _tell_sum(figure: Figure, operands: Sequence[Figure]) -> ComputedFigure:

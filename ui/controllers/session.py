@@ -383,7 +383,10 @@ class SessionController(Controller):
         if answer.model == EXTRACTIVE:  # it came all at once, so its beginning was never in view
             self._transcript.show_question()
         self._frame.column.sources.show_rows(
-            rows, describe_no_sources(answer.model), answer.searched_by
+            rows,
+            describe_no_sources(answer.model),
+            answer.searched_by,
+            answer.claims.coverage.describe(),
         )
         announce(self._transcript, f"Answer finished, {len(rows)} sources")
 
@@ -443,7 +446,8 @@ class SessionController(Controller):
             last = answers[-1].answer
             rows = source_rows(last.checked.citations, last.checked.unverified, last.sources)
             said = describe_no_sources(last.model) if last.text else _NO_SOURCES_YET
-            self._frame.column.sources.show_rows(rows, said, last.searched_by)
+            covered = last.claims.coverage.describe()
+            self._frame.column.sources.show_rows(rows, said, last.searched_by, covered)
 
     def _on_load_failed(self, error: Exception) -> None:
         self._composer.show_error(describe(error).message, ())

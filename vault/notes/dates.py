@@ -130,6 +130,8 @@ _ASKED: Final = _compile(
     rf"(?P<which>in|last|this|since|during|im|en|depuis|desde)\s+{MONTH_PATTERN}",
     rf"(?P<which>last|this)\s+{_SEASON}",
 )
+# What each date has that is not relative, which spares most sentences from being searched.
+_MAY_NAME_DATE: Final = re.compile(rf"\d|(?<!\w){MONTH_PATTERN}")
 _SINCE: Final = re.compile(r"(?:since|seit|depuis|desde)\s+(?:the\s+|dem\s+|l[ae]\s+|el\s+)?$")
 # A filter of a query, such as `after:2024-03` or `date:2024-03-04..2024-03-10`.
 _FILTER: Final = re.compile(r"(?<!\S)(?:after|before|date):[\d.-]+")
@@ -201,6 +203,8 @@ def locate_dates(text: str) -> list[LocatedDate]:
         said = "".join(low if len(low := char.lower()) == 1 else char for char in text)
         said = said.translate(_FOLDED)
     found: list[LocatedDate] = []
+    if not _MAY_NAME_DATE.search(said):
+        return found
     for form in (*_WRITTEN, *_ASKED):
         for match in form.finditer(said):
             named = match.groupdict()

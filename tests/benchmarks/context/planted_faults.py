@@ -39,7 +39,8 @@ _OTHER_NOTES: Final = 5
 _MOST_NOTES: Final = 250  # of each folder, evenly chosen
 _NAMES: Final = "Quillon Brexby Tarvany Ostrelle Dunmarrow Vashti Kelbrook Zorinda Pfister Umberto"
 _NOT: Final = re.compile(r"\b(is|are|was|were|can|will|must|should|does|do) not\b")
-_NO_PROSE: Final = re.compile(r"[|?]|<%|https?://")
+# Rows, questions, templates, addresses and tasks with tags, which no answer says as a sentence.
+_NO_PROSE: Final = re.compile(r"[|?]|<%|https?://|#\w")
 _GROUPED: Final = re.compile(r"\d{1,3}(?:,\d{3})+")
 _DONE: Final = (
     "I have updated [[{note}]].",
@@ -121,7 +122,7 @@ def _plant(
         return _build(kind, note, notes, [*chosen[: _SENTENCES - 1], said], said, rng)
     for at, sentence in enumerate(chosen):
         changed = _change(kind, sentence, rng)
-        if changed is not None:
+        if changed is not None and changed[0] not in note.sentences:
             others = [*chosen[:at], *chosen[at + 1 :]][: _SENTENCES - 1]
             said = [*(_rewrite(each, rng) for each in others), changed[0]]
             return _build(kind, note, notes, said, changed[1], rng)

@@ -248,8 +248,19 @@ def test_a_click_on_a_source_names_its_lines(sources: SourcesPanel, qtbot: QtBot
 
 def test_without_a_source_the_panel_says_so(sources: SourcesPanel) -> None:
     sources.show_rows([], CITES_NOTHING)
-    shown = [label.text() for label in sources.findChildren(QLabel) if label.isVisible()]
-    assert shown == ["This answer cites no note."]
+    assert list_labels(sources) == ["This answer cites no note."]
+
+
+def test_the_panel_tells_how_much_rests_on_the_sources(sources: SourcesPanel) -> None:
+    told = "2 of 3 sentences rest on a source; 1 source sent and not used."
+    sources.show_rows([SourceRow(1, "Tomatoes", "x", True, "Tomatoes.md", (3, 9))], coverage=told)
+    assert list_labels(sources) == [told]
+    sources.show_rows([])
+    assert told not in list_labels(sources)
+
+
+def list_labels(panel: SourcesPanel) -> list[str]:
+    return [label.text() for label in panel.findChildren(QLabel) if label.isVisible()]
 
 
 @pytest.fixture

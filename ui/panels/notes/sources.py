@@ -130,11 +130,17 @@ class SourcesPanel(Pane):
         self._empty.setContentsMargins(16, 8, 16, 8)
         self._ways = make_wrapped_label(_WORDS_ONLY, "caption", "amber")
         self._ways.setContentsMargins(16, 2, 16, 6)
+        self._coverage = make_wrapped_label("", "caption", "tertiary")
+        self._coverage.setContentsMargins(16, 6, 16, 6)
         self._reason = Notice("info")
         self._lay_out()
 
     def show_rows(
-        self, rows: Sequence[SourceRow], empty: str = "", searched_by: Sequence[str] = ()
+        self,
+        rows: Sequence[SourceRow],
+        empty: str = "",
+        searched_by: Sequence[str] = (),
+        coverage: str = "",
     ) -> None:
         """Replace the listed sources.
 
@@ -142,7 +148,10 @@ class SourcesPanel(Pane):
             rows: the rows of the sources.
             empty: the text to show if there are no rows.
             searched_by: the ways in which notes were searched. A search by words only is named.
+            coverage: how many sentences of the answer rest on a source, or an empty string.
         """
+        self._coverage.setText(coverage)
+        self._coverage.setVisible(bool(coverage))
         self._model.removeRows(0, self._model.rowCount())
         for row in rows:
             item = QStandardItem(row.title)
@@ -201,8 +210,9 @@ class SourcesPanel(Pane):
         column.addWidget(self._ways)
         column.addWidget(self._empty)
         column.addWidget(self.list)
+        column.addWidget(self._coverage)
         column.addStretch(1)
-        for part in (self.list, self._reason, self._ways):
+        for part in (self.list, self._coverage, self._reason, self._ways):
             part.hide()
 
     def _on_chosen(self, index: QModelIndex) -> None:

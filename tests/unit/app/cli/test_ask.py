@@ -65,6 +65,7 @@ def test_a_chat_is_shown_raw_and_as_text(ask: Strata, strata: Strata) -> None:
     assert shown["session"] == result["session"]
     assert [entry["type"] for entry in shown["entries"]] == ["message", "message", "usage"]
     assert shown["leaf"] == result["entry"]
+    assert shown["claims"] == [{"entry": result["entry"], **result["claims"]}]
     _, out, _ = strata("sessions", "show", result["session"])
     assert "First?" in out
     assert "The barrel holds 210 litres." in out

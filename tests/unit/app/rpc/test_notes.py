@@ -149,13 +149,19 @@ def test_the_calls_that_left_are_listed(client: Client, chat: str) -> None:
     assert chat in [call["session"] for call in calls]
 
 
+def test_the_claims_of_a_model_are_told_with_the_entries(client: Client, chat: str) -> None:
+    (told,) = client.do("get_entries", session=chat)["claims"]
+    assert set(told) == {"entry", "summary", "counts", "claims", "coverage"}
+
+
 def test_a_source_that_changed_since_is_named(
     client: Client, indexed: Assistant, small_vault: Path
 ) -> None:
     asked = ask(indexed, "How much does the barrel hold?", model="extractive")
     session = str(result_of(asked).session)
     cited = result_of(asked).answer.checked.citations[0].path
-    assert client.do("get_entries", session=session)["changed"] == []
+    shown = client.do("get_entries", session=session)
+    assert (shown["changed"], shown["claims"]) == ([], [])  # no model claims anything
     (small_vault / cited).write_text("# Other\n\nAll is new.\n")
     (changed,) = client.do("get_entries", session=session)["changed"]
     assert (changed["path"], cited in changed["message"]) == (cited, True)

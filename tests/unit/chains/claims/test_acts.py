@@ -35,7 +35,7 @@ def judge(
         "He actualizado la nota Backups.",
         "- Backups.md: corrected",
         "The note Backups has been updated.",
-        "Done: the size is right now.",
+        "Done: the note is corrected.",
         "I added a link to [[Garden]] in `./house\\backups.md`.",
     ],
 )
@@ -96,6 +96,13 @@ def test_a_moved_note_is_known_by_both_names() -> None:
         "I searched Backups and read Boiler.",
         "You updated Backups yesterday.",
         "> I have corrected Backups.",
+        "Done: 3 notes were found.",
+        "I've added the amounts: 5 + 7.",
+        "I changed my mind.",
+        "I have written the e-mail.",
+        "The file plan.md was created by Tom.",
+        "The note Backups has been updated by Tom.",
+        "Backups.md was updated on 3 May.",
     ],
 )
 def test_what_is_no_act_is_not_judged(answer: str) -> None:

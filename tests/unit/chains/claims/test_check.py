@@ -132,11 +132,28 @@ def test_what_an_answer_adds_up_rightly_is_supported(answer: str) -> None:
         "> It costs 1,900 €.",
         "There are two points, and 3 notes:\n\n1. The first.\n2. The second.",
         "See step 3 and [2].",
+        "No, the pump in the cellar is not replaced before winter.",
         "",
     ],
 )
 def test_nobody_is_accused_who_hedges_asks_quotes_or_counts(answer: str) -> None:
     assert set(tell(answer).values()) <= {"unchecked", "supported"}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "- 5 €\n- 7 €\n\nTotal: 12 € a month, 144 € a year.",
+        "Of 2,480 € and 77 € you pay 2,600 € in total without the door.",
+        "The pump costs 2,480 € and 77 €, in total for 3 years.",
+        "Of 2,480 € and 77 € the sum after the discount of 10 % is 2,301 €.",
+        "x + 2,480 + 77 = 9,000.",
+        "A pump in another cellar was replaced before winter.",
+        "Water it at 15:30, four times a week, in the new house of Tom Whitfield.",
+    ],
+)
+def test_a_figure_that_may_be_of_something_else_is_not_contradicted(answer: str) -> None:
+    assert "contradicted" not in tell(answer).values()
 
 
 def test_two_sources_that_differ_are_named_unless_the_answer_tells_both() -> None:
