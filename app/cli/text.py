@@ -195,10 +195,10 @@ def sources(result: "AskResult") -> Iterator[str]:
         number = "" if claim.n is None else f"[{claim.n}] "
         quote = "" if claim.quote is None else f'"{escape_text(claim.quote)}": '
         yield f"Not verified: {number}{quote}{escape_text(claim.reason)}"
-    yield from _list_claims(answer)
     if answer.end.status == "interrupted":
         yield "Interrupted. What had arrived is kept." if has_text else STOPPED_EARLY
     yield ""
+    yield from _list_claims(answer)
     yield f"Chat {result.session} · {escape_text(answer.model)} · {_fill(result.context)}"
 
 

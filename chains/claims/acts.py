@@ -73,7 +73,8 @@ _NO_ACT: Final = re.compile(
 _OWN_TEXT: Final = re.compile(
     r"\b(?:up|together|sum|total|calculation|below|above|following|summary|list|table|here|unten"
     r"|oben|folgende\w*|hier|ci-dessous|voici|abajo|siguientes?|aquí|answer|reply|response|mind|plan"
-    r"|draft|e-?mail|antwort|entwurf|réponse|respuesta)\b",
+    r"|(?:updated|changed|moved) (?:you|on)|draft|e-?mail|text|sentence|paragraph|wording|spelling"
+    r"|satz|phrase|frase|antwort|entwurf|réponse|respuesta)\b",
     re.IGNORECASE,
 )
 # What may be done to a text of the answer too, if no note is named.

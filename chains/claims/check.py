@@ -119,6 +119,8 @@ class _AnswerWalk:
             return replace(claim, verdict="unchecked", reason="the sentence is not certain")
         if claim.verdict == "unsupported" and self.evidence.has_images:
             return replace(claim, verdict="unchecked", reason="it may be in a picture")
+        if claim.verdict == "unsupported" and not self.evidence.has_texts:
+            return replace(claim, verdict="unchecked", reason="no notes were sent")
         if claim.verdict == "supported" and claim.places and self._is_outdated(claim.places[0]):
             return replace(claim, reason=f"{claim.reason}, as read before the change")
         return claim

@@ -110,6 +110,11 @@ class ClaimEvidence:
     has_images: bool = False
     is_complete: bool = True
 
+    @property
+    def has_texts(self) -> bool:
+        """Whether more than the user's own words was sent."""
+        return any(text.origin != "user" for text in self.texts)
+
     @cached_property
     def current(self) -> tuple[EvidenceText, ...]:
         """The texts that still stand at the end of the turn, but for what it has changed."""

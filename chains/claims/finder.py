@@ -73,7 +73,7 @@ def _find_numbers(figure: Figure, words: frozenset[str], text: EvidenceText) -> 
     index = text.index
     if not figure.values:
         word = re.escape(fold(figure.written))
-        if re.search(rf"(?<!\w){word}(?!\w)", index.folded):
+        if re.search(rf"(?<!\w){word}(?!\w|[.]\d)", index.folded):
             yield _Hit(0, text, _find_start(index, figure.written))
         return
     is_small = all(abs(value) < _SMALL for value in figure.values)

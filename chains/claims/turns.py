@@ -12,14 +12,20 @@ from typing import Any, Final
 from chains.claims.evidence import ClaimEvidence, EvidenceText
 from chains.claims.report import TOOL_RESULT, YOUR_WORDS
 from context.history.tool_pairing import list_tool_results
-from context.history.turns import LoggedTurn
+from context.history.turns import LoggedTurn, list_turns
 from context.layers import Segment
-from context.log.entries import Entry, OtherEntry, TransformEntry
+from context.log.entries import Entry, MessageEntry, OtherEntry, TransformEntry
 from context.messages import list_tool_calls
 from vault.edits.plan import NoteChange
 from vault.notes.kinds import note_name
 
-__all__ = ["TurnSources", "build_changes_entry", "find_changes", "gather_evidence"]
+__all__ = [
+    "TurnSources",
+    "build_changes_entry",
+    "find_changes",
+    "gather_evidence",
+    "list_last_turns",
+]
 
 KIND: Final = "note_changes"
 _EARLIER_ANSWER: Final = "an earlier answer"
@@ -45,6 +51,16 @@ class TurnSources:
     known: str
     can_edit: bool = False
     changes: tuple[NoteChange, ...] | None = ()
+
+
+def list_last_turns(path: Sequence[Entry]) -> tuple[LoggedTurn, ...]:
+    """Return the last turn of a branch, and the turns before it that its answer can rest on."""
+    start, left = len(path), _MOST_EARLIER + 1
+    while start and left:
+        start -= 1
+        entry = path[start]
+        left -= isinstance(entry, MessageEntry) and entry.message.role == "user"
+    return list_turns(path[start:])
 
 
 def gather_evidence(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from chains.citations.sources import check_answer
 from chains.claims.evidence import ClaimEvidence
-from chains.claims.turns import TurnSources, gather_evidence
+from chains.claims.turns import TurnSources, gather_evidence, list_last_turns
 from chains.concurrency import call
 from chains.errors import CannotSee
 from chains.events import ContextPrepared, Event, MessageEnded, Retrieved, TurnEnded, Warned
@@ -61,7 +61,6 @@ from context.errors import BadInputs
 from context.fit.compact import CompactionReport
 from context.fit.compact_session import CompactionPreview, preview_session
 from context.fit.edit import edit_summary
-from context.history.turns import list_turns
 from context.hooks import HookRegistry
 from context.layers import Layer, Segment
 from context.log.entries import Entry, SegmentsEntry
@@ -132,7 +131,7 @@ def _gather_evidence(turn: Turn, sources: Sequence[Segment], known: str) -> Clai
     What an agent has changed is not known yet.
     """
     path = turn.session.path()
-    turns = list_turns(path)
+    turns = list_last_turns(path)
     if turn.model.name == EXTRACTIVE or not turns:
         return None
     can_edit = turn.mode_rules.calls_tools

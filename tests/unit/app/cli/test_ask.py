@@ -29,6 +29,7 @@ def test_an_answer_is_one_document_with_every_field(ask: Strata, model: ModelSer
         "status",
         "citations",
         "unverified",
+        "claims",
         "tools",
         "model",
         "usage",

@@ -188,6 +188,12 @@ def test_a_picture_may_show_what_no_text_says() -> None:
     assert tell("The roof costs 1,900 €.", evidence) == {"1,900 €": "unchecked"}
 
 
+def test_without_notes_nothing_is_said_of_figures_but_sums_are_checked() -> None:
+    told = tell("The roof costs 1,900 €. 5 + 7 = 13.", ClaimEvidence((USER,)))
+    assert (told["1,900 €"], told["13"]) == ("unchecked", "contradicted")
+    assert check_claims("The roof costs 1,900 €.", ClaimEvidence((USER,))).describe() == ""
+
+
 def test_the_coverage_tells_which_sentence_rests_on_which_source() -> None:
     report = check_claims("The disk has 4 TB. All is well [2]. The sun shines.", SENT)
     assert [each.sources for each in report.coverage.sentences] == [(2,), (2,), ()]
