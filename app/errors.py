@@ -278,8 +278,9 @@ def describe(error: BaseException) -> ErrorInfo:
         context = info.context and {**info.context, "session": error.session}
         info = replace(info, context=context, session=error.session, is_turn=True)
         return replace(info, is_taken_back=error.is_taken_back)
-    message, report = str(error), None
+    message = str(error)
     hint: Hint = None
+    report: Mapping[str, Any] | None = None
     match error:
         case AppError():
             code, hint = error.code, error.hint
@@ -287,7 +288,7 @@ def describe(error: BaseException) -> ErrorInfo:
             code, hint = "bad_setting", Fix("See {}, {}, {}.", *_THRESHOLDS)
         case ContextOverflow():
             code, hint = "context_overflow", error.ways_out
-            report = None if error.report is None else error.report.to_dict()
+            report = error.report
         case ContextHookError():
             code, hint = "hook_failed", _hook_hint(error)
         case BadPin() | chains.CannotRead() | chains.FetchFailed():

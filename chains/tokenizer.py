@@ -62,6 +62,11 @@ class EncodingCounter:
         part_overhead: the number of extra tokens per message part.
     """
 
+    name: str
+    is_exact: bool
+    message_overhead: int
+    part_overhead: int
+
     def __init__(
         self,
         encodings: Sequence["Encoding"],

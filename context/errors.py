@@ -20,27 +20,9 @@
 Each message is one sentence for the user. `app.errors` adds an error code and a hint.
 """
 
-from typing import Protocol
+from collections.abc import Mapping
 
 from context.fixes import Fix, Setting
-
-
-class LayerReport(Protocol):
-    """The interface of the context report that is attached to an overflow error."""
-
-    @property
-    def budget(self) -> int:
-        """The maximum size of the request in tokens."""
-
-    @property
-    def used(self) -> int:
-        """The token count of the content that cannot be left out."""
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the report as a JSON object."""
-
-    def to_markdown(self) -> str:
-        """Render the report as Markdown."""
 
 
 class ContextError(Exception):
@@ -121,7 +103,7 @@ class ContextOverflow(ContextError):
     """Raised when the content that must be sent exceeds the token budget. Nothing is sent.
 
     Attributes:
-        report: the context report, or None if the provider reported the overflow.
+        report: the context report as JSON, or None if the provider reported the overflow.
         ways_out: sentences that tell the user what to do, most useful first.
         limit: the context length in tokens from the provider's error message, or None.
     """
@@ -129,7 +111,7 @@ class ContextOverflow(ContextError):
     def __init__(
         self,
         message: str,
-        report: LayerReport | None = None,
+        report: Mapping[str, object] | None = None,
         ways_out: tuple[Fix, ...] = (
             Fix("Raise {}.", Setting("autoCompactThreshold")),
             Fix("Attach what is long in it as a file."),

@@ -138,7 +138,7 @@ def _make_overflow(report: ContextReport) -> ContextOverflow:
     return ContextOverflow(
         f"Your message has {needed:,} tokens, but only {free:,} are free for it: raise "
         "autoCompactThreshold, shorten the message or split it.",
-        report,
+        report.to_dict(),
     )
 
 
@@ -178,7 +178,8 @@ def prepare_call(
     report = _make_call_report(request)
     if guarded.state == "refused" or guarded.left_out:
         raise ContextOverflow(
-            f"This call has {draft.used:,} tokens where {request_budget.budget:,} fit.", report
+            f"This call has {draft.used:,} tokens where {request_budget.budget:,} fit.",
+            report.to_dict(),
         )
     marks = place_marks(draft, model) if takes_marks else ()
     # No later request continues a call, so its user message needs no cache mark.

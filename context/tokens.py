@@ -6,7 +6,7 @@ provider reports more tokens than estimated.
 """
 
 import math
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Hashable
 from dataclasses import dataclass
 from typing import ClassVar, Final, Protocol, runtime_checkable
 
@@ -38,8 +38,13 @@ PRIMING_TOKENS: Final = 8  # providers add a few tokens to every request of any 
 
 
 @runtime_checkable
-class TokenCounter(Protocol):
-    """The interface of a tokenizer that also knows the overhead of messages and their parts."""
+class TokenCounter(Hashable, Protocol):
+    """The interface of a tokenizer that also knows the overhead of messages and their parts.
+
+    Token counts are cached by the counter, whose hash depends on its settings. A counter may have a
+    method `count_image(data: str) -> int`, which counts a base64-encoded image by the rules of the
+    provider. Without one, or if its size is unknown, an image has `IMAGE_TOKENS`.
+    """
 
     @property
     def name(self) -> str:
@@ -59,20 +64,6 @@ class TokenCounter(Protocol):
 
     def count(self, text: str) -> int:
         """Count the tokens of text. Implementations must be fast even for very long text."""
-
-    def __hash__(self) -> int:
-        """Return a hash of the counter's settings. Token counts are cached by this hash."""
-
-
-@runtime_checkable
-class ImageCounter(Protocol):
-    """The interface of a token counter that also counts images, following the provider's rules."""
-
-    def count_image(self, data: str) -> int:
-        """Count the tokens of a base64-encoded image.
-
-        If the size of the image is unknown, return `IMAGE_TOKENS`.
-        """
 
 
 @dataclass(frozen=True)
@@ -191,7 +182,8 @@ def bound_factor(factor: float) -> float:
 
 
 def _count_image(data: str, counter: TokenCounter) -> int:
-    return counter.count_image(data) if isinstance(counter, ImageCounter) else IMAGE_TOKENS
+    count_image: Callable[[str], int] | None = getattr(counter, "count_image", None)
+    return IMAGE_TOKENS if count_image is None else count_image(data)
 
 
 def _count_content(message: Message, counter: TokenCounter) -> int:

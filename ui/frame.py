@@ -233,7 +233,7 @@ class WindowFrame(QMainWindow):
         state = self._state
         self.restoreGeometry(QByteArray(base64.b64decode(state.geometry)))
         self.column.restore(QByteArray(base64.b64decode(state.docks)))
-        self.column.set_shares(state.shares)
+        self.column.proportions.set_shares(state.shares)
         self.columns.set_widths(state.columns)
         self.columns.wants_sidebar = state.is_sidebar_open
         self.columns.wants_right = state.is_panel_open
@@ -277,7 +277,7 @@ class WindowFrame(QMainWindow):
         state = self._state
         state.geometry = base64.b64encode(self.saveGeometry().data()).decode()
         state.docks = base64.b64encode(self.column.places().data()).decode()
-        state.shares = self.column.shares()
+        state.shares = self.column.proportions.shares()
         state.columns = self.columns.widths()
         state.is_sidebar_open = self.columns.wants_sidebar
         state.is_panel_open = self.columns.wants_right

@@ -7,7 +7,7 @@ keys are field names in camel case.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from context.errors import MalformedEntry, MalformedMessage
 from context.layers import Segment
@@ -18,30 +18,6 @@ _REQUIRED: Final = object()
 
 Json = Mapping[str, object]
 Place = tuple[str, str | None, str]
-
-
-class Placed(Protocol):
-    """The interface of log entries. It contains the fields that every entry has."""
-
-    @property
-    def id(self) -> str:
-        """The id of the entry, unique in its log."""
-
-    @property
-    def parent_id(self) -> str | None:
-        """The id of the entry before this one in the tree, or None for the first entry."""
-
-    @property
-    def timestamp(self) -> str:
-        """The time at which the entry was written, in ISO 8601 and UTC."""
-
-    @property
-    def type(self) -> str:
-        """The name of the entry type."""
-
-    @property
-    def extra(self) -> Json:
-        """All JSON keys that the entry type does not define."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,11 +88,15 @@ class EntryType:
         extra = {key: value for key, value in data.items() if key not in self._keys}
         return self._made(*place, *values, extra=FrozenMapping(extra))
 
-    def write(self, entry: Placed) -> dict[str, object]:
-        """Return an entry as a JSON object."""
-        data = write_place(entry)
-        if entry.extra:
-            data |= thaw_mapping(entry.extra)
+    def write(self, entry: object, place: Json, extra: Json) -> dict[str, object]:
+        """Return an entry as a JSON object.
+
+        Args:
+            entry: the entry.
+            place: its type, id, parent id and timestamp as JSON.
+            extra: its JSON keys that the entry type does not define.
+        """
+        data = {**place, **thaw_mapping(extra)}
         data |= self._constants
         for name, key, kind in self.fields:
             value = getattr(entry, name)
@@ -144,16 +124,6 @@ def read_place(data: Json) -> Place:
     if not isinstance(time, str):
         raise _unfit("timestamp", "text")
     return name, parent, time
-
-
-def write_place(entry: Placed) -> dict[str, object]:
-    """Return an entry's type, id, parent id and timestamp as JSON."""
-    return {
-        "type": entry.type,
-        "id": entry.id,
-        "parentId": entry.parent_id,
-        "timestamp": entry.timestamp,
-    }
 
 
 def read_text(data: Json, key: str, default: str | None = None) -> str:

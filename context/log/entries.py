@@ -40,7 +40,16 @@ class Entry:
 
     def to_dict(self) -> dict[str, object]:
         """Return the entry as a JSON object."""
-        return ENTRY_TYPES[self.type].write(self)
+        return ENTRY_TYPES[self.type].write(self, self.write_place(), self.extra)
+
+    def write_place(self) -> dict[str, object]:
+        """Return the entry's type, id, parent id and timestamp as JSON."""
+        return {
+            "type": self.type,
+            "id": self.id,
+            "parentId": self.parent_id,
+            "timestamp": self.timestamp,
+        }
 
 
 # Entries on the path, which form the tree of a session.
@@ -290,7 +299,7 @@ class OtherEntry(Entry):
 
     def to_dict(self) -> dict[str, object]:
         """Return the original JSON object, with the current id, parent id and timestamp."""
-        return thaw_mapping(self.data) | codec.write_place(self)
+        return thaw_mapping(self.data) | self.write_place()
 
 
 def _of_answers(kind: Kind) -> Kind:

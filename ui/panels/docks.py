@@ -7,8 +7,8 @@ dock. The column is beside the chat, or on top of it if the window is narrow.
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QByteArray, QObject, QSize, Qt, Signal
-from PySide6.QtWidgets import QApplication, QDockWidget, QTabBar, QTabWidget, QWidget
+from PySide6.QtCore import QByteArray, QEvent, QObject, QSize, Qt, Signal
+from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QTabBar, QTabWidget, QWidget
 from shiboken6 import isValid
 
 from ui.panels.context.panel import ContextPanel
@@ -18,7 +18,7 @@ from ui.theme import Theme, dress
 from ui.widgets.buttons import IconButton
 from ui.widgets.columns import Columns
 from ui.widgets.controls import label
-from ui.widgets.docks import DockWindow
+from ui.widgets.docks import DockProportions
 from ui.widgets.surfaces import Header
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ _SHARES = {"context": 64_000, "sources outline related index look_after": 36_000
 _AREA = Qt.DockWidgetArea.RightDockWidgetArea
 
 
-class RightColumn(DockWindow):
+class RightColumn(QMainWindow):
     """The right column with its docks.
 
     The signal `close_requested` is emitted when the user has closed the last dock.
@@ -52,8 +52,11 @@ class RightColumn(DockWindow):
     index: "IndexPanel"
     review: "ReviewPanel"
 
+    _proportions: DockProportions | None = None  # Qt sends events before the constructor has run
+
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self.setWindowFlags(Qt.WindowType.Widget)  # otherwise a main window is a window of its own
         self.setProperty("surface", "panel")
         self.setDockNestingEnabled(True)
         self.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
@@ -108,7 +111,21 @@ class RightColumn(DockWindow):
             dock.hide()
         self.context_dock.show()
         self.sources_dock.show()
-        self.set_shares(_SHARES)
+        self.proportions.set_shares(_SHARES)
+
+    @property
+    def proportions(self) -> DockProportions:
+        """The proportions of the docks' heights."""
+        if self._proportions is None:
+            self._proportions = DockProportions(self)
+        return self._proportions
+
+    def event(self, event: QEvent) -> bool:
+        """Keep the proportions of the docks after a size change."""
+        is_done = super().event(event)
+        if self._proportions is not None:
+            self._proportions.follow(event)
+        return is_done
 
     def show_dock(self, dock: QDockWidget) -> None:
         """Show a dock. If it shares a tab bar with other docks, select its tab."""

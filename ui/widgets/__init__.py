@@ -10,7 +10,7 @@
     controls         Labels and icons, and functions that draw text and focus rings.
     dialogs          File choosers, and what happens after a dialog: focus, hover highlights.
     diff             A diff of notes: removed and added lines, with the changed words highlighted.
-    docks            A window of docks that keeps the proportions of the docks' heights.
+    docks            Keep the proportions of the docks' heights in a window.
     find_bar         A search field, and a search bar with the number of matches and buttons for the
                      next and previous match.
     flow_row         A row of widgets that wraps to as many lines as it needs.

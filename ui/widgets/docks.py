@@ -1,8 +1,8 @@
-"""A window of docks that keeps the proportions of the docks' heights.
+"""Keep the proportions of the heights of docks in a window.
 
 Qt derives the layout of docks from their current heights. If a short window or a closed panel
-distorts these heights, they stay distorted even when there is enough space again. In this window,
-only dragging a separator changes the proportions. After any other change, the height is distributed
+distorts these heights, they stay distorted even when there is enough space again. Here, only
+dragging a separator changes the proportions. After any other change, the height is distributed
 according to the stored proportions.
 """
 
@@ -10,20 +10,23 @@ from collections.abc import Mapping
 
 from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabBar, QWidget
+from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabBar
 
-__all__ = ["DockWindow"]
+__all__ = ["DockProportions"]
 
 _WHOLE = 100_000
 _CHANGES = (QEvent.Type.Resize, QEvent.Type.LayoutRequest, QEvent.Type.Show)
 
 
-class DockWindow(QMainWindow):
-    """A window of docks stacked in areas. Tabbed docks share one area."""
+class DockProportions:
+    """The proportions of docks that are stacked in areas of a window. Tabbed docks share an area.
 
-    def __init__(self, parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self.setWindowFlags(Qt.WindowType.Widget)  # otherwise a main window is a window of its own
+    Args:
+        window: the window. Its method `event` calls `follow` with each event that it has handled.
+    """
+
+    def __init__(self, window: QMainWindow) -> None:
+        self._window = window
         self._shares: dict[str, int] = {}
         self._places: dict[str, str] = {}
         self._laid_out: object = None
@@ -54,12 +57,11 @@ class DockWindow(QMainWindow):
         self._laid_out = None
         self._share_out()
 
-    def event(self, event: QEvent) -> bool:
+    def follow(self, event: QEvent) -> None:
         """Distribute the height among the docks after a size change.
 
         After the user has dragged a separator, store the docks' new shares of the height.
         """
-        is_done = super().event(event)
         kind = event.type()
         if kind == QEvent.Type.MouseButtonPress:
             self._is_dragged = event.isAccepted()  # only a separator accepts the press
@@ -68,7 +70,6 @@ class DockWindow(QMainWindow):
             self._take_shares()
         elif kind in _CHANGES:
             self._share_out()
-        return is_done
 
     def _share_out(self) -> None:
         """Resize the docks according to the stored shares.
@@ -77,13 +78,13 @@ class DockWindow(QMainWindow):
         call. Without this check, each resize would trigger another layout.
         """
         is_dragging = QGuiApplication.mouseButtons() != Qt.MouseButton.NoButton
-        if is_dragging or not self.isVisible() or self._laid_out == self._heights():
+        if is_dragging or not self._window.isVisible() or self._laid_out == self._heights():
             return
         self._learn_places()
         docks = self._list_placed()
         shares = [self._shares[self._places[dock.objectName()]] for dock in docks]
-        self.resizeDocks(docks, shares, Qt.Orientation.Vertical)
-        if (layout := self.layout()) is not None:
+        self._window.resizeDocks(docks, shares, Qt.Orientation.Vertical)
+        if (layout := self._window.layout()) is not None:
             layout.activate()
         self._laid_out = self._heights()
 
@@ -95,7 +96,7 @@ class DockWindow(QMainWindow):
             if not dock.visibleRegion().isEmpty():
                 height = dock.height() + self._tabs_over(dock)
                 place = self._places[dock.objectName()]
-                self._shares[place] = round(_WHOLE * height / self.height())
+                self._shares[place] = round(_WHOLE * height / self._window.height())
         self._laid_out = self._heights()
 
     def _learn_places(self) -> None:
@@ -103,7 +104,10 @@ class DockWindow(QMainWindow):
         seen: dict[str, set[str]] = {}
         for dock in self._list_placed():
             name = dock.objectName()
-            tabs = {name, *(beside.objectName() for beside in self.tabifiedDockWidgets(dock))}
+            tabs = {
+                name,
+                *(beside.objectName() for beside in self._window.tabifiedDockWidgets(dock)),
+            }
             place = self._places.setdefault(name, name)
             share = self._shares.setdefault(place, _WHOLE)
             if seen.setdefault(place, tabs) != tabs:
@@ -114,18 +118,18 @@ class DockWindow(QMainWindow):
 
     def _list_placed(self) -> list[QDockWidget]:
         """Return the docks that are neither hidden nor floating, including docks behind a tab."""
-        docks = self.findChildren(QDockWidget)
+        docks = self._window.findChildren(QDockWidget)
         return [dock for dock in docks if not dock.isHidden() and not dock.isFloating()]
 
     def _heights(self) -> object:
-        return self.height(), [
+        return self._window.height(), [
             (dock.objectName(), dock.height(), dock.minimumSizeHint().height())
             for dock in self._list_placed()
         ]
 
     def _tabs_over(self, dock: QDockWidget) -> int:
         """Return the height in pixels of the tab bar above a dock, or 0 if there is none."""
-        for tabs in self.findChildren(QTabBar):
+        for tabs in self._window.findChildren(QTabBar):
             place = tabs.geometry()
             if tabs.isVisible() and place.bottom() + 1 == dock.y() and place.left() == dock.x():
                 return place.height()

@@ -11,17 +11,7 @@ from context.errors import ContextHookError, ContextOverflow, MalformedEntry
 from context.fixes import Fix
 from vault import errors as vault
 
-
-class Report:
-    """A layer table of one line."""
-
-    budget = 3
-
-    def to_dict(self) -> dict[str, object]:
-        return {"used": 5, "budget": 3, "session": "made-up"}
-
-    def to_markdown(self) -> str:
-        return ""
+REPORT = {"used": 5, "budget": 3, "session": "made-up"}  # a layer table of one line
 
 
 @pytest.mark.parametrize(
@@ -95,7 +85,7 @@ def test_a_sentence_that_several_parts_say_is_made_in_one_place(sentence: str) -
 
 def test_an_overflow_carries_its_layer_table_and_its_ways_out() -> None:
     info = errors.describe(
-        ContextOverflow("too long", Report(), (Fix("Split it."), Fix("Raise it.")))
+        ContextOverflow("too long", REPORT, (Fix("Split it."), Fix("Raise it.")))
     )
     assert info.word_hint() == "Split it. Raise it."
     assert info.context is not None
@@ -110,7 +100,7 @@ def test_a_failed_turn_says_why_and_in_which_chat() -> None:
 
 
 def test_a_failed_turn_without_a_chat_has_a_null_there() -> None:
-    reason = ContextOverflow("too long", Report())
+    reason = ContextOverflow("too long", REPORT)
     document = errors.describe(errors.TurnFailed(reason, None)).to_dict()
     assert document["session"] is None
     assert document["context"]["session"] is None

@@ -87,8 +87,8 @@ def play(chat, steps):
 def check_overflow(overflow, question, chat):
     report = overflow.report
     bare = count_message(Message("user", question), chat.counter)
-    assert report.layers[Layer.L5].tokens == bare
-    assert report.used == report.layers[Layer.L1].tokens + bare > report.budget
+    assert report["layers"]["L5"]["tokens"] == bare
+    assert report["used"] == report["layers"]["L1"]["tokens"] + bare > report["budget"]
 
 
 @given(CHATS, st.lists(STEPS, max_size=10))

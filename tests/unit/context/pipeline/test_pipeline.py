@@ -212,7 +212,7 @@ def test_an_overflow_tells_every_layer_and_the_ways_out():
     chat.ask("One", "1")
     with pytest.raises(ContextOverflow) as caught:
         chat.prepare(chat.inputs(chars(5_000), [passage(1, "a")]), mode="preview")
-    report = caught.value.report.to_dict()
+    report = caught.value.report
     assert report["used"] > report["budget"] == 2_727
     assert report["fraction"] > 1
     assert report["layers"]["L5"]["tokens"] == report["used"] - report["layers"]["L1"]["tokens"]
