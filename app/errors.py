@@ -205,6 +205,8 @@ class ErrorInfo:
             `TurnFailed`.
         key_owner: the provider or address whose API key is missing or was rejected, or an empty
             string.
+        blind_model: the model that images were not sent to, because it may not see any, or an empty
+            string.
     """
 
     code: str
@@ -215,6 +217,7 @@ class ErrorInfo:
     is_turn: bool = False
     is_taken_back: bool = False
     key_owner: str = ""
+    blind_model: str = ""
 
     def to_dict(self, word: Callable[[Fix], str] = str) -> dict[str, Any]:
         """Return the error as a dict that can be written as JSON.
@@ -304,7 +307,8 @@ def describe(error: BaseException) -> ErrorInfo:
             code, message = "internal", _bug(error)
             hint = f"The log tells more: {Paths.find().log_file}"
     owner = error.key_owner if isinstance(error, chains.MissingKey) else ""
-    return ErrorInfo(code, message, make_hint(hint), report, key_owner=owner)
+    blind = error.model if isinstance(error, chains.CannotSee) else ""
+    return ErrorInfo(code, message, make_hint(hint), report, key_owner=owner, blind_model=blind)
 
 
 def _hook_hint(error: ContextHookError) -> tuple[Fix, ...]:

@@ -105,11 +105,13 @@ class CannotSee(ChainError):
     Args:
         reason: why images cannot be sent.
         images: the names of the images.
+        model: the model, or an empty string if none is set.
     """
 
-    def __init__(self, reason: str, images: Sequence[str]) -> None:
+    def __init__(self, reason: str, images: Sequence[str], model: str = "") -> None:
         verb = "is" if len(images) == 1 else "are"
         super().__init__(f"{reason} {', '.join(images)} {verb} not sent.")
+        self.model = model
 
 
 class Cancelled(ChainError):

@@ -210,12 +210,15 @@ class Warned:
             repetitions; an empty string if there are none.
         is_offer: whether the message asks whether a command shall be run. A caller that asks in its
             own way can skip this event.
+        blind_model: the model that was sent no images, because it does not see any or is not known
+            to, or an empty string.
     """
 
     message: str
     is_reason: bool = False
     topic: str = ""
     is_offer: bool = False
+    blind_model: str = ""
 
 
 @dataclass(frozen=True)

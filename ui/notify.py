@@ -129,13 +129,13 @@ class Notifier(QObject):
         self.arrange()
         announce(self._place, text)
 
-    def toast_once(self, text: str, topic: str) -> None:
+    def toast_once(self, text: str, topic: str, action: LabelledAction | None = None) -> None:
         """Show a toast, unless one with this topic was shown before.
 
         Toasts with an empty topic are always shown.
         """
         if topic not in self._topics:
-            self.toast(text)
+            self.toast(text, action)
         if topic:
             self._topics.add(topic)
 

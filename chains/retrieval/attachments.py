@@ -43,6 +43,7 @@ __all__ = [
     "find_unseen_images",
     "fit_attachments",
     "measure_reading_cost",
+    "warn_of_blindness",
 ]
 
 _NOT_READ: Final = "Nothing was read for this: the request is shown as it is without that."
@@ -90,9 +91,9 @@ def fit_attachments(
         fitted = _fit_by_search(turn, retrieved)
     else:
         fitted = yield from _read_whole(turn, plan, retrieved)
-    fitted = replace(fitted, warnings=(*warnings, *fitted.warnings))
-    yield from map(Warned, fitted.warnings)
-    return fitted
+    yield from (*warnings, *map(Warned, fitted.warnings))
+    texts = (warned.message for warned in warnings)
+    return replace(fitted, warnings=(*texts, *fitted.warnings))
 
 
 def estimate_attachments(turn: Turn) -> FittedAttachments:
@@ -106,7 +107,7 @@ def estimate_attachments(turn: Turn) -> FittedAttachments:
     unseen = find_unseen_images(turn, turn.attached)
     seen = tuple(part for part in turn.attached if part not in unseen)
     warnings = (explain_blindness(turn.model),) if unseen else ()
-    warnings = (*pictures, *warnings)
+    warnings = (*(warned.message for warned in pictures), *warnings)
     dropped = (*turn.unsent, *unseen)
     if not seen:
         return FittedAttachments(seen, dropped, warnings)
@@ -140,6 +141,13 @@ def explain_blindness(model: ModelInfo) -> str:
     return f"The model {model.name} does not see images."
 
 
+def warn_of_blindness(model: ModelInfo, pictures: int) -> Warned:
+    """Build the warning for pictures of notes that a model is not sent, because it may be blind."""
+    left_out = f"{name_count(pictures, 'embedded picture')} left out."
+    message = f"{explain_blindness(model)} {left_out}"
+    return Warned(message, topic=f"blind {model.name}", blind_model=model.name)
+
+
 def measure_reading_cost(turn: Turn) -> "ReadingCost | None":
     """Return the maximum cost of reading the attachments in full, or None if all of them fit.
 
@@ -153,11 +161,12 @@ def measure_reading_cost(turn: Turn) -> "ReadingCost | None":
     return None if plan is None else plan.measure_cost(turn.model)
 
 
-def _choose_pictures(turn: Turn) -> tuple[Turn, tuple[str, ...]]:
+def _choose_pictures(turn: Turn) -> tuple[Turn, tuple[Warned, ...]]:
     """Leave out the pictures of attached notes that the model does not see, or that do not fit.
 
     Returns:
-        The turn with the other attachments, and a warning if a picture does not fit.
+        The turn with the other attachments, and a warning if a picture is left out. Without a
+        model, which no picture is for, there is none.
     """
     pictures = [part for part in turn.attached if part.is_embedded_image]
     if not pictures:
@@ -170,9 +179,12 @@ def _choose_pictures(turn: Turn) -> tuple[Turn, tuple[str, ...]]:
         left -= count_segment(picture, counter)
         (kept if left >= 0 else unfit).append(picture)
     turn = replace(turn, attached=tuple(kept), unsent=(*turn.unsent, *unfit))
-    if not unfit:
+    if unfit:
+        text = f"{name_count(len(unfit), 'embedded picture')} left out to make room."
+        return turn, (Warned(text),)
+    if turn.model.sees or turn.model_name == EXTRACTIVE:
         return turn, ()
-    return turn, (f"{name_count(len(unfit), 'embedded picture')} left out to make room.",)
+    return turn, (warn_of_blindness(turn.model, len(pictures)),)
 
 
 def _read_whole(

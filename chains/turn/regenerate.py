@@ -8,15 +8,15 @@ import html
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from chains.events import Warned
 from chains.request.session import SessionPort
 from chains.request.turn import Turn
-from chains.retrieval.attachments import explain_blindness
+from chains.retrieval.attachments import warn_of_blindness
 from context.assemble.attachments import CurrentSource
 from context.errors import BadInputs
 from context.history.turns import list_turns
 from context.layers import Layer, Segment
 from context.log.entries import Entry, MessageEntry, SegmentsEntry
-from vault.coverage import name_count
 
 __all__ = ["find_last_question", "find_sent_segments", "redraft_turn"]
 
@@ -46,7 +46,7 @@ def find_sent_segments(session: SessionPort) -> tuple[Segment, ...]:
     return list_turns(path[-_count_entries(path, question.turn_id) :])[-1].segments
 
 
-def redraft_turn(turn: Turn) -> tuple[Turn, tuple[str, ...]]:
+def redraft_turn(turn: Turn) -> tuple[Turn, tuple[Warned, ...]]:
     """Draft the last turn again, to regenerate its answer.
 
     The segments stay unchanged if the state of their sources cannot be found out.
@@ -74,10 +74,9 @@ def redraft_turn(turn: Turn) -> tuple[Turn, tuple[str, ...]]:
     )
     unseen = sum(now.state in ("unseen", "unsure") for _, now in own)
     segments = SegmentsEntry(session.new_id(), path[-1].id, session.now(), turn.id, kept)
-    warnings = [f"{source} is gone or excluded by now and is left out." for source in lost]
+    warnings = [Warned(f"{source} is gone or excluded by now and is left out.") for source in lost]
     if unseen:
-        pictures = name_count(unseen, "embedded picture")
-        warnings.append(f"{explain_blindness(turn.model)} {pictures} left out.")
+        warnings.append(warn_of_blindness(turn.model, unseen))
     return replace(turn, segments_entry=segments), tuple(warnings)
 
 

@@ -181,7 +181,9 @@ def _refuse_unseen_images(turn: Turn) -> None:
     sent = find_sent_segments(turn.session) if turn.is_regenerated else turn.attached
     images = find_unseen_images(turn, sent)
     if images:
-        raise CannotSee(explain_blindness(turn.model), [image.shown_source for image in images])
+        names = [image.shown_source for image in images]
+        model = "" if turn.model_name == EXTRACTIVE else turn.model_name
+        raise CannotSee(explain_blindness(turn.model), names, model)
 
 
 def _draft(
@@ -199,8 +201,8 @@ def _draft(
     if turn.is_regenerated:
         turn, lost = redraft_turn(turn)
         turn = _number_redrafted(turn)
-        yield from map(Warned, lost)
-        return hooks.add_to(turn), (*warnings, *lost)
+        yield from lost
+        return hooks.add_to(turn), (*warnings, *(warned.message for warned in lost))
     more = len(fitted.attached) - len(turn.attached)
     segments = _number_as_cited(turn, (*fitted.attached, *found.shift_numbers(more)))
     is_searched = turn.search is not None

@@ -11,7 +11,7 @@
     agent         a package: proposals that wait for a decision, and edits to notes
     commands      runs slash commands
     drafts        unsent messages, one for each chat
-    attachments   chooses attachments, reads them, and counts their tokens
+    attachments   chooses attachments, reads them, counts their tokens; models that see images
     queue         the message that will be sent when the current answer is complete
     map_reduce    the offer to read large attachments in parts (map-reduce)
     long_message  attaches a message that is too long as a file, or splits it into parts

@@ -1,4 +1,4 @@
-"""Manage the attachments of the unsent message."""
+"""Manage the attachments of the unsent message, and the models that see images."""
 
 import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
@@ -11,21 +11,28 @@ from PySide6.QtGui import QDesktopServices, QImage
 
 from app.config.schema import use_labels
 from app.errors import describe
+from chains.events import Warned
 from context.layers import Segment, name_source
 from context.report.report import ContextReport, SegmentUse
 from ui.chat.composer.attachment import Attachment, Drops, sort_paths
 from ui.chat.composer.attachment_state import ChipState, Omission
 from ui.controllers.session import Collaborators, Controller
 from ui.controllers.turns import list_paths, list_selections
+from ui.settings.writer import SettingsWriter
 from ui.tasks import Task
-from ui.widgets.buttons import ButtonText
+from ui.widgets.buttons import ButtonText, LabelledAction
 from ui.widgets.dialogs import choose_files
 from ui.widgets.formatting import plural
 
-__all__ = ["AttachmentController", "AttachmentPicker", "encode_image"]
+__all__ = ["AttachmentController", "AttachmentPicker", "ImageModelController", "encode_image"]
 
 Attach = Callable[[Iterable[Attachment]], object]
 
+_SEND_IMAGES = ButtonText(
+    "Send images to this model", "Add it to the models that see images; this can be undone"
+)
+_UNDO_IMAGES = ButtonText("Undo", "Send no images to this model")
+_IMAGE_MODELS = "chat.imageModels"
 _ATTACH = ButtonText("Attach it", "Add the file to the next message")
 _OPEN_FOLDER = ButtonText("Open it instead", "Open this folder in place of the open notes")
 _WAYS_OUT = (
@@ -149,8 +156,7 @@ class AttachmentController(Controller):
             if parts and item in self._states:
                 state = _add_tokens(self._states[item], parts)
                 reason = next((r for part in parts if (r := part.reason) in _UNSEEN), "")
-                unseen = _explain_unseen(str(context.model), reason) if reason else ""
-                self._states[item] = replace(state, unseen=unseen)
+                self._states[item] = _mark_unseen(state, str(context.model), reason)
             elif item in self._states:
                 omitted = _find_omission(segments, self._list_others(item), sent)
                 self._states[item] = replace(self._states[item], omitted=omitted)
@@ -218,10 +224,58 @@ class AttachmentController(Controller):
         return item if item in self._states else None
 
 
-def _explain_unseen(model: str, reason: str) -> str:
+class ImageModelController(Controller):
+    """Adds models to the setting `chat.imageModels`, and removes them again.
+
+    The signal `changed` is emitted when the setting has changed.
+    """
+
+    changed = Signal()
+
+    def __init__(self, shared: Collaborators) -> None:
+        super().__init__(shared)
+        self._said: Callable[[], object] | None = None
+        self._writer = SettingsWriter(self._assistant, self._runner, self)
+        self._writer.changed.connect(self._on_changed)
+        self._writer.refused.connect(lambda _key, problem: self._frame.notifier.toast(problem))
+
+    def show_warning(self, warned: Warned) -> None:
+        """Show that a model was sent no images, with the button that lets it have them."""
+        action: LabelledAction = _SEND_IMAGES, partial(self.allow, warned.blind_model)
+        self._frame.notifier.toast_once(warned.message, warned.topic, action)
+
+    def allow(self, model: str) -> None:
+        """Send images to a model from now on, and offer to undo this."""
+        undo = _UNDO_IMAGES, partial(self._remove, model)
+        text = f"Images are sent to {model} from now on. Send the message again."
+        self._said = partial(self._frame.notifier.toast, text, undo)
+        self._writer.update(_IMAGE_MODELS, lambda names: [*_list_other_names(names, model), model])
+
+    def _remove(self, model: str) -> None:
+        text = f"Images are sent to {model} only if its server says that it sees them."
+        self._said = partial(self._frame.notifier.toast, text)
+        self._writer.update(_IMAGE_MODELS, lambda names: _list_other_names(names, model))
+
+    def _on_changed(self) -> None:
+        if self._said is not None:
+            self._said()
+        self.changed.emit()
+
+
+def _list_other_names(names: object, model: str) -> list[str]:
+    """Return the names in the setting but one."""
+    return [str(name) for name in names if name != model] if isinstance(names, list) else []
+
+
+def _mark_unseen(state: ChipState, model: str, reason: str) -> ChipState:
+    """Say why a model is not sent an image. Without a reason, it is sent."""
     from chains.models import EXTRACTIVE  # not needed for the first paint
 
-    return _NO_MODEL if model == EXTRACTIVE else use_labels(_UNSEEN[reason].format(model))
+    if not reason:
+        return replace(state, unseen="", blind_model="")
+    if model == EXTRACTIVE:
+        return replace(state, unseen=_NO_MODEL, blind_model="")
+    return replace(state, unseen=use_labels(_UNSEEN[reason].format(model)), blind_model=model)
 
 
 def _add_tokens(state: ChipState, parts: Sequence[SegmentUse]) -> ChipState:

@@ -25,7 +25,7 @@ class CommandController(Controller):
     """Runs slash commands and shows their output in the transcript.
 
     Signals:
-        succeeded: emitted when a command has run without an error.
+        succeeded: emitted with the text that the user typed when its command has run.
         failed: emitted when a command has failed, with the text that the user typed and the error.
         compact_requested: emitted by `/compact`, with the user's instructions for the summary or an
             empty string.
@@ -35,7 +35,7 @@ class CommandController(Controller):
             with the `MessageDraft`.
     """
 
-    succeeded = Signal()
+    succeeded = Signal(str)
     failed = Signal(str, object)
     compact_requested = Signal(str)
     model_chosen = Signal(str)
@@ -81,7 +81,7 @@ class CommandController(Controller):
         if isinstance(result, Exception):
             self.failed.emit(text, describe(result))
             return
-        self.succeeded.emit()
+        self.succeeded.emit(text)
         if result.markdown:
             self._frame.transcript.show_aside(text.strip(), result.markdown)
         if result.begins_chat:

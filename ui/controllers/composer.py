@@ -11,7 +11,7 @@ from app.config.models import ModelChoice
 from app.customize.commands import MessageDraft, OpenPlace
 from app.errors import ErrorInfo, describe
 from app.sessions.transcript import ChatTranscript, UserItem
-from chains.events import Mode
+from chains.events import Mode, Warned
 from chains.models import EXTRACTIVE
 from chains.request.ask import Ask
 from context.report.reader import read_report
@@ -19,7 +19,7 @@ from context.report.report import ContextReport
 from ui.chat.composer.attachment import Attachment
 from ui.chat.composer.completion import Offers
 from ui.chat.composer.composer_controls import ComposerLine
-from ui.controllers.attachments import AttachmentController
+from ui.controllers.attachments import AttachmentController, ImageModelController
 from ui.controllers.commands import CommandController, list_command_choices
 from ui.controllers.drafts import Draft, DraftStore
 from ui.controllers.long_message import LongMessageController
@@ -69,6 +69,7 @@ class ComposerController(ChatController):
         self.long_message = LongMessageController(shared, self._find_draft, self._model)
         self.commands = CommandController(shared)
         self.queue = QueueController(shared, session, drafts)
+        self.images = ImageModelController(shared)
         self._connect_composer()
         self._connect_parts()
         session.turn_ended.connect(self._on_turn_ended)
@@ -233,6 +234,7 @@ class ComposerController(ChatController):
         composer.attach_chosen.connect(lambda value: self.attachments.add([Attachment(value)]))
         composer.attach_retried.connect(self.attachments.retry)
         composer.attach_removed.connect(self.attachments.remove)
+        composer.images_wanted.connect(self.images.allow)
         composer.attach_opened.connect(self.open_attachment)
         transcript.question_chosen.connect(self._on_question_chosen)
         transcript.maker.attachment_opened.connect(self.open_attachment)
@@ -245,13 +247,16 @@ class ComposerController(ChatController):
         self.long_message.replaced.connect(self._on_replaced)
         self.long_message.changed.connect(self._show_line)
         self.long_message.failed.connect(self._composer.show_error)
-        self.commands.succeeded.connect(lambda: self._composer.set_text(""))
+        self.commands.succeeded.connect(self._on_command_done)
         self._composer.is_command = self.commands.is_built_in
         self.commands.failed.connect(self._on_command_failed)
         self.commands.model_chosen.connect(self.use_model)
         self.commands.mode_chosen.connect(self._on_mode_changed)
         self.commands.message_made.connect(self._on_message_made)
         self.queue.returned.connect(self._on_returned)
+        self.images.changed.connect(self._on_images_changed)
+        self._session.event_arrived.connect(self._on_event)
+        self._frame.transcript.maker.error_action.connect(self._on_error_action)
 
     def _on_question_chosen(self, text: str) -> None:
         self.send_chosen(text)
@@ -406,9 +411,31 @@ class ComposerController(ChatController):
         self._is_filling = True  # the attachments are sent at once
         self.attach([*map(Attachment, draft.attach), *selected])
         self._is_filling = False
+        written = self._composer.text()  # while the command ran
         self.send(draft.text)
+        if written.strip():
+            self._composer.set_text(written)
         if self.attachments.attached:
             self._on_edited(is_now=True)
+
+    def _on_event(self, turn: ChatTurn, event: object) -> None:
+        if isinstance(event, Warned) and event.blind_model and self._session.is_open(turn):
+            self.images.show_warning(event)
+
+    def _on_error_action(self, name: str, info: ErrorInfo) -> None:
+        if name == "send_images":
+            self.images.allow(info.blind_model)
+
+    def _on_images_changed(self) -> None:
+        self._composer.clear_error()
+        self.load_models()
+        self.changed.emit(True)
+
+    def _on_command_done(self, text: str) -> None:
+        """Remove a command that has run from the composer, and keep what was typed meanwhile."""
+        written = self._composer.text()
+        if written.startswith(text):
+            self._composer.set_text(written.removeprefix(text).lstrip())
 
     def _on_command_failed(self, text: str, info: ErrorInfo) -> None:
         message = f"{info.message} {word_hint(info.hint)}".strip()

@@ -312,7 +312,8 @@ class SessionController(Controller):
         self.event_arrived.emit(turn, event)
 
     def _show_warning(self, warned: Warned) -> None:
-        if not (warned.is_reason or warned.is_offer):  # which are shown in their own places
+        is_elsewhere = warned.is_reason or warned.is_offer or bool(warned.blind_model)
+        if not is_elsewhere:  # which are shown in their own places
             self._frame.notifier.toast_once(warned.message, warned.topic)
 
     def _show_live(self, turn: ChatTurn, event: object) -> None:

@@ -37,6 +37,7 @@ class ChipState:
             attachment is searched instead, and None if it is small enough to be sent whole.
         image: the image that is sent, or None.
         unseen: why the chosen model cannot receive the image, or an empty string.
+        blind_model: that model, or an empty string if none is set.
         omitted: why the message is sent without the attachment: "empty", or "repeated" if another
             attachment contains it.
     """
@@ -49,6 +50,7 @@ class ChipState:
     parts: int | None = None
     image: ImageData | None = None
     unseen: str = ""
+    blind_model: str = ""
     omitted: Omission = ""
 
     @property

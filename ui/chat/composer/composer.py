@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Composer"]
 
+_SEND_IMAGES = ButtonText(
+    "Send images to this model", "Add it to the models that see images; this can be undone"
+)
 _TOO_MUCH = "The message does not fit. Shorten it, or raise the limit."
 
 
@@ -49,6 +52,7 @@ class Composer(Scaled, QWidget):
         file_requested: the user wants to choose a file.
         last_requested: the user wants to edit the last message.
         model_wanted: the user wants to set up a model.
+        images_wanted: the model that the user wants to send images to, which is said to be blind.
         file_model_wanted: the user wants to open a model file.
         image_pasted: a `QImage` from the clipboard.
         files_pasted: the paths of files from the clipboard.
@@ -73,6 +77,7 @@ class Composer(Scaled, QWidget):
     file_requested = Signal()
     last_requested = Signal()
     model_wanted = Signal()
+    images_wanted = Signal(str)
     file_model_wanted = Signal()
     image_pasted = Signal(object)
     files_pasted = Signal(object)
@@ -325,12 +330,14 @@ class Composer(Scaled, QWidget):
         self.submitted.emit(self.text())
 
     def _refuse(self, attachment: Attachment, state: ChipState) -> None:
-        """Show why an attachment cannot be sent, with buttons to remove it or to read it again."""
+        """Show why an attachment cannot be sent, with buttons that help."""
         text = ButtonText(f"Remove {attachment.name}", "Send the message without this attachment")
         remove = (text, lambda: self._on_chip_removed(attachment))
         again = ButtonText("Try again", "Read the attachment again, then send the message")
         retry = (again, lambda: self._on_retry(attachment))
-        actions = (retry, remove) if state.problem else (remove,)
+        see = (_SEND_IMAGES, lambda: self.images_wanted.emit(state.blind_model))
+        others = (see, remove) if state.blind_model else (remove,)
+        actions = (retry, remove) if state.problem else others
         self.show_error(f"{state.obstacle} Nothing was sent.", actions)
 
     def _on_retry(self, attachment: Attachment) -> None:

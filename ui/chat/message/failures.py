@@ -40,6 +40,10 @@ _SPENDING = (
     ButtonText("Change the limit", "Open the settings of the spending limits"),
     "spending_settings",
 )
+_SEND_IMAGES = (
+    ButtonText("Send images to this model", "Add it to the models that see images"),
+    "send_images",
+)
 _COPY_DETAILS = (
     ButtonText("Copy details", "Copy the error with its details, for a report"),
     "copy_details",
@@ -65,6 +69,7 @@ _WAYS_OUT = {
 }
 # The service accepts fewer tokens than the threshold, so a higher threshold would not help.
 _TOO_LONG_FOR_SERVICE = ("arrows-in-line-vertical", (_LOWER_LIMIT, _CHOOSE_MODEL, _RETRY))
+_BLIND = ("eye-slash", (_SEND_IMAGES, _CHOOSE_MODEL, _RETRY))
 _OTHER = ("x-circle", (_RETRY,))
 
 
@@ -85,6 +90,8 @@ class Failure(AccessibleFrame):
         icon_name, ways_out = _WAYS_OUT.get(info.code, _OTHER)
         if info.code == "context_overflow" and info.context is None:
             icon_name, ways_out = _TOO_LONG_FOR_SERVICE
+        if info.blind_model:
+            icon_name, ways_out = _BLIND
         first, *rest = split_sentences(use_labels(one_line(info.message))) or [""]
         self.title = make_wrapped_label(from_left(first.rstrip(".")), "ui_strong")
         detail = " ".join([*rest, one_line(word_hint(info.hint))]).strip()

@@ -1,7 +1,9 @@
 """Commands typed into the composer: what they choose, and the messages that they make."""
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
@@ -15,6 +17,7 @@ from ui.actions import Keymap
 from ui.chat.composer.attachment import Attachment
 from ui.chat.composer.completion import Offers
 from ui.chat.composer.text import ComposerText
+from ui.controllers import commands
 from ui.tasks import TaskRunner
 
 
@@ -151,3 +154,39 @@ def test_a_command_of_ones_own_sends_what_is_attached(
     window.composer.send("/sum")
     assert "The barrel behind the shed" in str(server.bodies[-1]["messages"])
     assert window.composer.attached == ()
+
+
+@pytest.mark.parametrize("command", ["/help", "/sum"])
+def test_what_is_typed_while_a_command_runs_stays(
+    assistant: Assistant,
+    window: WindowPage,
+    server: ModelServer,
+    qtbot: QtBot,
+    monkeypatch: pytest.MonkeyPatch,
+    command: str,
+) -> None:
+    window.view.close()
+    begun, go_on = threading.Event(), threading.Event()
+    run = commands.run
+
+    def wait(*args: Any) -> commands.CommandResult:
+        begun.set()
+        assert go_on.wait(60)
+        return run(*args)
+
+    monkeypatch.setattr(commands, "run", wait)
+    page = open_window(assistant, None, qtbot, mode="chat", is_begun=False)
+    page.activate(1280, 800, qtbot)
+    page.view.show_note("Watering.md")
+    qtbot.waitUntil(lambda: page.view.note.path == "Watering.md")
+    page.composer.write(command)
+    page.composer.press_send()
+    qtbot.waitUntil(begun.is_set)
+    page.composer.view.setFocus()
+    QTest.keyClicks(page.composer.view.input, " and what next?")
+    go_on.set()
+    qtbot.waitUntil(lambda: page.composer.text == "and what next?")
+    if command == "/sum":
+        qtbot.waitUntil(lambda: bool(page.chat.answers()) and not page.chat.is_running)
+    assert page.composer.text == "and what next?"
+    page.view.close()

@@ -15,9 +15,10 @@ from pytestqt.qtbot import QtBot
 from app.assistant import Assistant
 from tests.support.models.model_server import Answer, ModelServer
 from tests.support.vaults.image_files import HEIC, decode, draw
+from tests.support.window.clicks import button_named
 from tests.support.window.waiting import settle
 from tests.support.window.window_pages import WindowPage, open_window
-from ui.chat.composer.attachment import Drops
+from ui.chat.composer.attachment import Attachment, Drops
 from ui.panels.context.words import reason_in_words
 
 MODELS = ({"id": "eye", "capabilities": ["vision"]}, {"id": "ear", "capabilities": ["tools"]})
@@ -246,6 +247,49 @@ def test_an_image_is_accepted_as_soon_as_the_setting_names_its_model(
     window.composer.send("What is it?")
     wait_for_answer(window, qtbot)
     assert "image_url" in json.dumps(server.bodies)
+
+
+def press_offer(root: QWidget, name: str) -> None:
+    """Press the button of an error, a toast or a failure without moving to it."""
+    button_named(root, name).click()
+
+
+def test_an_image_that_was_refused_is_sent_after_one_press_and_that_can_be_undone(
+    window: WindowPage, assistant: Assistant, server: ModelServer, qtbot: QtBot
+) -> None:
+    window.composer.choose_model("openai/ear")
+    paste(window, image_data())
+    qtbot.waitUntil(lambda: any(state.unseen for state in window.composer.chips.values()))
+    window.composer.send("What is it?")
+    press_offer(window.composer.view, "Send images to this model")
+    qtbot.waitUntil(lambda: not any(state.unseen for state in window.composer.chips.values()))
+    assert assistant.settings.get("chat.imageModels") == ["openai/ear"]
+    window.composer.press_send()
+    wait_for_answer(window, qtbot)
+    assert "image_url" in json.dumps(server.bodies)
+    press_offer(window.view, "Undo")
+    qtbot.waitUntil(lambda: assistant.settings.get("chat.imageModels") == [])
+    window.chat.answers()
+    window.view.controllers.messages.answer_again()
+    qtbot.waitUntil(lambda: bool(window.chat.failures()))
+    (failure,) = window.chat.failures()
+    press_offer(failure, "Send images to this model")
+    qtbot.waitUntil(lambda: assistant.settings.get("chat.imageModels") == ["openai/ear"])
+
+
+def test_a_picture_of_a_note_that_a_blind_model_is_not_sent_is_said_with_a_way_to_send_it(
+    window: WindowPage, assistant: Assistant, server: ModelServer, vault: Path, qtbot: QtBot
+) -> None:
+    (vault / "Garden.md").write_text("Beans.\n\n![[Plans/plan.png]]\n")
+    window.composer.choose_model("openai/ear")
+    window.composer.attach(Attachment("Garden.md"))
+    window.composer.send("What is it?")
+    said = "The model openai/ear does not see images. 1 embedded picture left out."
+    qtbot.waitUntil(lambda: said in window.toasts())
+    press_offer(window.view, "Send images to this model")
+    qtbot.waitUntil(lambda: assistant.settings.get("chat.imageModels") == ["openai/ear"])
+    wait_for_answer(window, qtbot)
+    assert "image_url" not in json.dumps(server.bodies)
 
 
 def test_a_heic_photo_is_refused_with_a_way_out(

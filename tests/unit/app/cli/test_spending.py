@@ -17,7 +17,7 @@ def test_a_call_beyond_the_limit_is_refused_with_a_way_to_send_it_once(
     code, out, _ = ask("How many litres?", "--set", LIMIT, "--json")
     error = document(out)["error"]
     assert (code, error["code"], model.bodies) == (1, "spending_limit", [])
-    assert "`--set spending.dayLimit=0" in error["hint"]
+    assert "--set spending.dayLimit=0" in error["hint"]
     assert strata("spending")[1] == (
         "Today: $0.00, in 0 calls. No limit is set.\n"
         "This month: $0.00, in 0 calls. No limit is set.\n"
