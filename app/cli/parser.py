@@ -135,6 +135,7 @@ def build_parser() -> argparse.ArgumentParser:
     about = "put back what a backup holds, and overwrite nothing"
     add_verb(verbs, "restore", about, _define_restore)
     add_verb(verbs, "undo", "undo the edits of notes that a model made", _define_undo)
+    add_verb(verbs, "vaults", "list the folder of notes, and the vaults that Obsidian knows")
     add_verb(verbs, "spending", "show what was spent today and this month, and the limits")
     add_verb(verbs, "ledger", "list every call that left Strata, and the notes in it")
     add_verb(verbs, "selftest", "ask for your own notes, and tell how often search finds them")

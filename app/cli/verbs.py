@@ -137,6 +137,16 @@ def _show_related(args: argparse.Namespace, assistant: Assistant, output: Output
     return 0
 
 
+def _list_vaults(_args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
+    """Run `strata vaults`, and return the exit code."""
+    from app.library.known_vaults import list_vaults
+
+    found = list_vaults(assistant.settings.values.vault_path)
+    lines = [escape_text(f"{'*' if one['open'] else ' '} {one['path']}") for one in found]
+    output.show(lambda: {"vaults": found}, lines or ["No vault is known on this computer."])
+    return 0
+
+
 def _tick(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
     """Run `strata tick`, and return the exit code."""
     open_vault(assistant, args.vault)
@@ -246,6 +256,7 @@ _VERBS: Mapping[str, Verb] = {
     "review": _review,
     "selftest": _selftest,
     "tick": _tick,
+    "vaults": _list_vaults,
     "undo": _undo,
     "doctor": _doctor,
     "rpc": _rpc,

@@ -16,6 +16,7 @@
     long_texts    Store a message that is too long as a file, or split it.
     finding_fixes Plan and apply the mechanical fixes of what a review finds.
     review        Find notes that need attention; remember the findings that the user dismissed.
+    known_vaults   The vaults that Obsidian knows on this computer.
     suggested_questions  Suggest questions for an empty chat, which the notes can answer.
     user_texts    The user's instructions and long-term memories, one file for each.
 
@@ -33,6 +34,7 @@ __all__ = [
     "image_reader",
     "images",
     "instructions",
+    "known_vaults",
     "library",
     "long_texts",
     "open_vault",

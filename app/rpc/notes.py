@@ -11,6 +11,7 @@ from app.assistant import Assistant
 from app.customize.memory import MemoryNote
 from app.errors import NotFound, VaultNotChosen
 from app.library.instructions import Decision
+from app.library.known_vaults import list_vaults
 from app.library.library import Library
 from app.library.review import find_finding, review_with
 from app.rpc import requests as asked
@@ -44,6 +45,7 @@ class NoteRequests:
         self.quick: Mapping[type[asked.RpcRequest], Callable[..., Json]] = {
             asked.ListCalls: self._list_calls,
             asked.GetSpending: self._show_spending,
+            asked.ListVaults: self._list_vaults,
             asked.ForgetMemory: self._forget_memory,
             asked.GetMemory: self._read_memory,
             asked.ListMemories: self._list_memories,
@@ -93,6 +95,9 @@ class NoteRequests:
 
     def _show_spending(self, _request: asked.GetSpending) -> Json:
         return self._assistant.spending.summarise().to_dict()
+
+    def _list_vaults(self, _request: asked.ListVaults) -> Json:
+        return {"vaults": list_vaults(self._assistant.settings.values.vault_path)}
 
     def _read_memory(self, request: asked.GetMemory) -> Json:
         session = asked.require_chat(request)

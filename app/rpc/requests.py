@@ -607,6 +607,10 @@ class ListCalls(RpcRequest):
     """List every call that left Strata, and the notes in it."""
 
 
+class ListVaults(RpcRequest):
+    """List the folder of notes in the settings, and the vaults that Obsidian knows."""
+
+
 class GetSpending(RpcRequest):
     """Get what was spent today and this month, and the limits."""
 
@@ -641,6 +645,7 @@ _TYPES: Final[Mapping[str, type[RpcRequest]]] = {
     "list_pinned_answers": ListPinnedAnswers,
     "list_projects": ListProjects,
     "list_sessions": ListSessions,
+    "list_vaults": ListVaults,
     "move_session": MoveSession,
     "new_session": NewSession,
     "open_session": OpenSession,

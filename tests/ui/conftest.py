@@ -49,6 +49,12 @@ def _cards_take_decisions_soon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ui.chat.message.approval_card._INERT_MS", 20)
 
 
+@pytest.fixture(autouse=True)
+def _no_vault_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Find no vaults of Obsidian on the computer that runs the tests."""
+    monkeypatch.setattr("app.library.known_vaults.list_obsidian_files", tuple)
+
+
 @pytest.fixture
 def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> QtBot:
     """The bot of pytest-qt, for a computer that may be busy."""

@@ -4,6 +4,7 @@ from PySide6.QtCore import Signal
 
 from app.config.model_files import FileOffer
 from app.errors import describe
+from app.library.known_vaults import find_known_vaults
 from resources import sample_vault
 from ui.controllers.composer import ComposerController
 from ui.controllers.index import IndexController
@@ -74,6 +75,9 @@ class FirstRunController(ChatController):
             view.show_state(self._index.state)
         self._on_listed(self._notes.listing)
         if step == "Notes":
+            task = self._runner.call(find_known_vaults)
+            task.yielded.connect(dialog.notes.show_vaults)
+            task.start()
             dialog.model.refresh()  # before indexing begins, because indexing would slow it down
         dialog.set_alone(is_alone)
         dialog.show()
@@ -84,6 +88,7 @@ class FirstRunController(ChatController):
         dialog = FirstRunDialog(self._assistant.model_setup, self._runner, self._frame)
         dialog.notes.folder_requested.connect(self._frame.navigation.choose_folder)
         dialog.notes.samples_requested.connect(self._open_samples)
+        dialog.notes.vault_requested.connect(self._frame.navigation.open_folder)
         dialog.model.chosen.connect(self._on_model_set)
         dialog.ask.asked.connect(self._on_asked)
         self._notes.opened.connect(self._on_opened)

@@ -7,6 +7,7 @@ from PySide6.QtCore import QEvent, QObject, Signal
 from PySide6.QtWidgets import QLineEdit, QWidget
 
 from app.errors import ErrorInfo
+from app.library.known_vaults import KnownVault
 from resources import sample_vault
 from ui.chat.transcript.empty_state import QuestionButton
 from ui.first_run.cards import ChoiceCard
@@ -23,12 +24,16 @@ from ui.widgets.texts import word_hint
 __all__ = ["AskPage", "NotesPage", "StepPage"]
 
 _MOST_QUESTIONS = 3
+_MOST_VAULTS = 8
 _SIDE = 32
 _CITED = "Answers cite the lines they rest on."
 _INDEXING = "Indexing goes on meanwhile; answers get better until it is done."
 _NO_NOTES = "No folder is open, so there are no notes to ask. Go back to choose one."
 
 _CHOOSE_FOLDER = ButtonText("Choose a folder…", "Look for a folder of notes on this computer")
+_OPEN_VAULT = ButtonText(
+    "Open this folder", "Open the vault that Obsidian knows; it stays as it is"
+)
 _OPEN_SAMPLES = ButtonText("Open the sample notes", "Copy them to this computer, and open the copy")
 _KEEP_FOLDER = ButtonText("Keep this folder", "Go on with this folder of notes")
 _ASK = ButtonText("Ask", "Send the question (Enter)")
@@ -137,9 +142,11 @@ class NotesPage(StepPage):
     Signals:
         folder_requested: emitted when the user wants to choose a folder.
         samples_requested: emitted when the user wants to open the sample notes.
+        vault_requested: emitted with the folder of a known vault that the user wants to open.
     """
 
     folder_requested = Signal()
+    vault_requested = Signal(object)
     samples_requested = Signal()
 
     def __init__(self) -> None:
@@ -149,6 +156,7 @@ class NotesPage(StepPage):
         )
         self._open = ""
         self._kept: ChoiceCard | None = None
+        self._known: dict[ChoiceCard, Path] = {}
         self._folder = self.add_card(
             ChoiceCard("folder", "A folder of notes", "Markdown files, such as an Obsidian vault.")
         )
@@ -162,6 +170,8 @@ class NotesPage(StepPage):
         """The texts of the page's main button."""
         if self._folder.isChecked():
             return _CHOOSE_FOLDER
+        if self._chosen_vault is not None:
+            return _OPEN_VAULT
         return _OPEN_SAMPLES if self._samples.isChecked() else _KEEP_FOLDER
 
     def show_folder(self, folder: str) -> None:
@@ -176,6 +186,9 @@ class NotesPage(StepPage):
         if folder == self._open:
             return
         self._open = folder
+        for card in [card for card, path in self._known.items() if str(path) == folder]:
+            self.remove_card(card)
+            del self._known[card]
         if self._kept is not None:
             self.remove_card(self._kept)
             self._kept = None
@@ -185,9 +198,33 @@ class NotesPage(StepPage):
         (self._kept or (self._samples if folder else self._folder)).setChecked(True)
         self.changed.emit()
 
+    def show_vaults(self, vaults: Sequence[KnownVault]) -> None:
+        """Add a card for each vault that Obsidian knows, and select the first if none is open.
+
+        Args:
+            vaults: the vaults. The one that is open has its own card.
+        """
+        shown = set(self._known.values()) | {Path(self._open)}
+        is_first = not self._known and not self._open
+        for vault in vaults[:_MOST_VAULTS]:
+            if vault.folder not in shown:
+                name, path = folder_name(vault.folder), str(vault.folder)
+                card = ChoiceCard("folder-star", name, path, "Obsidian")
+                self._known[self.add_card(card, self._folder)] = vault.folder
+        if is_first and self._known and self._folder.isChecked():
+            next(iter(self._known)).setChecked(True)
+        self.changed.emit()
+
+    @property
+    def _chosen_vault(self) -> Path | None:
+        return next((path for card, path in self._known.items() if card.isChecked()), None)
+
     def go_on(self) -> None:
-        """Perform the selected action: keep the vault, choose a folder, or open the samples."""
-        if self._folder.isChecked():
+        """Perform the selected action: keep or open a vault, choose one, or open the samples."""
+        vault = self._chosen_vault
+        if vault is not None:
+            self.vault_requested.emit(vault)
+        elif self._folder.isChecked():
             self.folder_requested.emit()
         elif self._samples.isChecked():
             self.samples_requested.emit()

@@ -1,5 +1,6 @@
 """The first run by mouse and keys: three steps, skipped and repeated, over a real server."""
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +19,7 @@ from tests.support.window import widgets
 from tests.support.window.clicks import choose_from_button, click_button
 from tests.support.window.first_run_page import FirstRunPage
 from tests.support.window.window_pages import WindowPage, open_window
+from ui.first_run.cards import ChoiceCard
 from ui.panels.index.state import IndexState
 from ui.tasks import TaskRunner
 from ui.theme import Theme
@@ -426,3 +428,27 @@ def test_find_its_models_asks_anew_with_each_press(page: FirstRunPage) -> None:
         assert page.view.model.form.key.placeholderText() == "Used until Strata is closed"
     page.press("Find its models")
     assert "does not answer. Start the server" in page.view.model.form.state.text()
+
+
+def test_a_vault_that_obsidian_knows_is_offered_with_its_path_and_opened(
+    window: WindowPage,
+    assistant: Assistant,
+    small_vault: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    other = tmp_path / "Other"
+    other.mkdir()
+    vaults = {"a": {"path": str(small_vault), "ts": 2}, "b": {"path": str(other), "ts": 1}}
+    listed = tmp_path / "obsidian.json"
+    listed.write_text(json.dumps({"vaults": vaults}))
+    monkeypatch.setattr("app.library.known_vaults.list_obsidian_files", lambda: (listed,))
+    window.view.offer_first_run()
+    page = FirstRunPage(window.view)
+    known = [small_vault.name, "Other"]
+    assert page.cards == [*known, "A folder of notes", "The sample notes"]
+    card = next(card for card in page.view.findChildren(ChoiceCard) if card.title == "Other")
+    assert card.accessibleName() == f"Other, Obsidian, {other}"
+    assert (page.chosen, page.main) == (small_vault.name, "Open this folder")
+    click_button(page.view, "Open this folder")
+    assert (assistant.vault, page.step) == (small_vault.resolve(), "Model")
