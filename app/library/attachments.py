@@ -34,7 +34,6 @@ from vault.notes.kinds import MARKDOWN
 from vault.notes.note import Note
 from vault.paths import name_on_disk, printable
 from vault.vault import Vault
-from vault.views.blocks import read_with_results
 
 __all__ = ["Attachments", "WebPages", "is_web_address", "remove_user_info"]
 
@@ -336,7 +335,7 @@ class Attachments:
 
     def _read_text(self, note: Note) -> str:
         """Return the text of a note of the vault, with the results of its bases and queries."""
-        return note.text if self._vault is None else read_with_results(self._vault, note)[0]
+        return note.text if self._vault is None else _read_with_results(self._vault, note)[0]
 
     def _segment_of_part(self, part: EmbeddedPart) -> Segment:
         if part.lines is None:
@@ -345,7 +344,7 @@ class Attachments:
 
     def _segment_of_lines(self, source: str, note: Note, lines: tuple[int, int]) -> Segment:
         assert self._vault is not None
-        text, structure = read_with_results(self._vault, note, lines)
+        text, structure = _read_with_results(self._vault, note, lines)
         made = _segment("selection", source, note, text=text, lines=lines)
         return replace(made, structure=structure)
 
@@ -353,6 +352,14 @@ class Attachments:
         if place.is_in_vault and self._vault is not None:
             return self._vault.read_attached(place.path)
         return read_allowed(place.root, place.path)
+
+
+def _read_with_results(
+    vault: Vault, note: Note, lines: tuple[int, int] | None = None
+) -> tuple[str, str]:
+    from vault.views.blocks import read_with_results  # most turns attach no note
+
+    return read_with_results(vault, note, lines)
 
 
 def _read_allowed_notes(vault: Vault, paths: Iterable[str]) -> list[Note]:

@@ -18,7 +18,6 @@ from vault.notes.note import Note
 from vault.records import NoteState
 from vault.search.hits import SearchResult
 from vault.vault import Vault
-from vault.views.blocks import read_with_results
 
 __all__ = ["NOTE_TOOLS", "NumberedSources", "build_note_tools"]
 
@@ -170,6 +169,8 @@ def _read_lines(notes: Vault, note: Note, start: int, end: int | None) -> Segmen
     if start > last:
         wanted = f"line {start:,}" if end is None else f"lines {start:,} to {end:,}"
         raise ToolFailed(f"{note.path} has {name_count(len(lines), 'line')}; it has no {wanted}.")
+    from vault.views.blocks import read_with_results  # most turns read no note
+
     text, structure = read_with_results(notes, note, (start, last))
     place = f"read\n{note.path}\n{start}-{last}\n{note.version}"
     return Segment.build(

@@ -126,17 +126,12 @@ def compute_block(
         keep = StalenessFilter(vault.root, vault.exclude).keep_current
         computer = ViewComputer(catalog, keep, vault.scope, this, time)
         return tuple(
-            _compute(vault, computer, view, most) if isinstance(view, View) else view
+            computer.compute(view, vault.filter_allowed, most) if isinstance(view, View) else view
             for view in read(block.text, this, time)
         )
 
     found = vault.read_index(compute)
     return ComputedBlock(block, ("These notes are not indexed yet.",) if found is None else found)
-
-
-def _compute(vault: Vault, computer: ViewComputer, view: View, most: int) -> ComputedView:
-    paths = [row.path for row in computer.find_notes(view).values()]
-    return computer.compute(view, vault.filter_allowed(paths), most)
 
 
 def write_markdown(computed: ComputedView) -> str:

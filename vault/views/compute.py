@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
@@ -69,15 +69,22 @@ class ViewComputer:
                 rows = {number: row for number, row in rows.items() if number in kept}
         return rows
 
-    def compute(self, view: View, allowed: Collection[str], most: int) -> ComputedView:
+    def compute(
+        self,
+        view: View,
+        filter_allowed: Callable[[Sequence[str]], Collection[str]],
+        most: int,
+    ) -> ComputedView:
         """Compute a view.
 
         Args:
             view: the view.
-            allowed: the paths of the notes that may be shown.
+            filter_allowed: returns those of some notes, by path, that may be shown now.
             most: the most rows that are returned. The others are only counted.
         """
-        notes = {n: row for n, row in self.find_notes(view).items() if row.path in allowed}
+        found = self.find_notes(view)
+        allowed = filter_allowed([row.path for row in found.values()])
+        notes = {number: row for number, row in found.items() if row.path in allowed}
         evaluator = self._build_evaluator(view)
         rows: Iterable[NoteRow] = notes.values()
         if view.shape == "task":
@@ -115,10 +122,12 @@ class ViewComputer:
         ids = passages.find_with_checkbox() & passages.find_in_files(list(notes)).keys()
         for _, passage in self._keep_current(sorted(passages.details(ids).items())):
             note = by_path[passage.path]
-            for task in list_matching_tasks(view.tasks, passage.markdown_text):
+            text = passage.markdown_text
+            for task in list_matching_tasks(view.tasks, text):
                 here = replace(task, line=passage.lines[0] + task.line - 1)
                 current = replace(note.note, version=passage.version)
-                row = replace(note, note=current, task=here)
+                above = text.find_headings(task.line - 1)[-1:] or passage.heading[-1:]
+                row = replace(note, note=current, task=here, section="".join(above))
                 if all(is_true(evaluator.evaluate(test, row)) for test in view.task_tests):
                     yield row
 

@@ -6,8 +6,8 @@
     SORT rating DESC
     LIMIT 10
 
-Only Markdown notes are shown, as in Dataview. A comparison with a property that a note does not
-have is never fulfilled.
+Tasks may be grouped with GROUP BY. Only Markdown notes are shown, as in Dataview. A comparison with
+a property that a note does not have is never fulfilled.
 """
 
 import re
@@ -87,6 +87,7 @@ class _Query:
     def read(self) -> View:
         clauses: list[Clause] = [MARKDOWN_NOTES]
         sort: list[Order] = []
+        group: Order | None = None
         limit, tests, tasks = None, list[Expression](), Query("", task="any")
         for name, text in self._commands:
             match name:
@@ -101,6 +102,8 @@ class _Query:
                     sort += map(self._read_order, _split_commas(text))
                 case "limit":
                     limit = self._read_limit(text)
+                case "group by" if self._shape == "task" and group is None:
+                    group = self._read_order(text)
                 case _:
                     raise ViewNotUnderstood(f"{name.upper()} {text}")
         return View(
@@ -113,6 +116,7 @@ class _Query:
             tuple(self._read_columns()),
             tuple(sort),
             limit,
+            group,
         )
 
     def _read(self, text: str) -> Expression:

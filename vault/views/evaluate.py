@@ -56,12 +56,14 @@ class NoteRow:
         size: the size of the file in bytes.
         changed: the time of the last change, in local time.
         task: the task, or None for a note.
+        section: the heading above the task, or an empty string.
     """
 
     note: Note
     size: int = 0
     changed: datetime = datetime.min
     task: TaskItem | None = None
+    section: str = ""
 
     @property
     def path(self) -> str:
@@ -343,11 +345,10 @@ _TASK: Final[Mapping[str, Callable[[NoteRow, TaskItem], Value]]] = {
     "due": lambda _row, task: min((first for first, _ in task.list_days()), default=None),
     "path": lambda row, _task: row.path,
     "link": lambda row, _task: row.link,
+    "section": lambda row, _task: LinkValue(row.section),
     "task": lambda _row, _task: True,
 }
-_UNKNOWN_OF_TASKS: Final = frozenset(
-    ("children", "parent", "section", "visual", "tags", "outlinks")
-)
+_UNKNOWN_OF_TASKS: Final = frozenset(("children", "parent", "visual", "tags", "outlinks"))
 
 
 def _as_list(value: Value) -> tuple[Any, ...]:
@@ -469,6 +470,8 @@ _METHODS: Final[Mapping[str, Callable[..., Value]]] = {
     "minute": lambda value: float(value.minute),
     "days": lambda value: value.seconds / 86_400,
     "link": _make_link,
+    "meta": lambda value: value if isinstance(value, LinkValue) else None,
+    "subpath": lambda value: value.target,
     "aslink": lambda value, label=None: _make_link(value, label),
 }
 

@@ -59,11 +59,13 @@ def _write_condition(condition: Condition) -> str | None:
     return f"!({text})" if " " in text else f"!{text}"
 
 
-def _write_folder(condition: Condition) -> str | None:
-    """Write a folder by its path. One of any depth with some name cannot be said."""
-    if not condition.value.startswith("/"):
-        return None
-    return f"file.inFolder({_quote(condition.value.strip('/'))})"
+def _write_folder(condition: Condition) -> str:
+    """Write a folder by its path, or by its name if it may be at any depth."""
+    name = condition.value.strip("/")
+    text = f"file.inFolder({_quote(name)})"
+    if condition.value.startswith("/"):
+        return text
+    return f"({text} || file.path.contains({_quote(f'/{name}/')}))"
 
 
 def _write_part(condition: Condition) -> str | None:

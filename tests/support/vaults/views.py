@@ -101,6 +101,8 @@ QUERIES: Final[Mapping[str, str]] = {
     "task open": "TASK WHERE !completed",
     "task due": "TASK WHERE due AND due <= date(today)",
     "task of a folder": 'TASK FROM "Books" WHERE !completed SORT due ASC',
+    "task by note": "TASK GROUP BY file.link",
+    "task by section": "TASK WHERE !completed GROUP BY meta(section).subpath",
     "where": "LIST WHERE file.mtime >= date(today) - dur(1 day)",
     "where with a choice": 'TABLE choice(rating > 4, "great", "good") FROM #book',
     "sort": "TABLE rating FROM #book SORT rating DESC, file.name ASC LIMIT 5",

@@ -226,6 +226,20 @@ def test_a_query_for_tasks_lists_them(vault: Vault, query: str, found: list[str]
     assert all(row.version for row in view.rows)
 
 
+def test_tasks_are_grouped_by_their_note_or_section(vault: Vault) -> None:
+    (view,) = run(vault, "dataview", "TASK WHERE !completed GROUP BY file.link").views
+    assert isinstance(view, ComputedView)
+    assert write_markdown(view).splitlines() == [
+        "**[[Books/Emma.md|Emma]]**",
+        "",
+        "- [ ] Finish it 📅 2026-11-20 ([[Books/Emma.md|Emma]])",
+        "",
+        "**[[Books/Old/Iliad.md|Iliad]]**",
+        "",
+        "- [ ] Lend it ([[Books/Old/Iliad.md|Iliad]])",
+    ]
+
+
 @pytest.mark.parametrize(
     ("query", "said"),
     [
