@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from app.config.learned import LearnedModels
 from app.config.settings_file import SettingsStore
 from app.customize.customization import UserCustomization
-from app.errors import InvalidRequest
+from app.errors import InvalidRequest, NotFound
 from app.ledger import Ledger
 from app.library.attachments import Attachments, WebPages
 from app.library.edits import NoteEdits, SavedNote, UserEdits
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from app.sessions.transcript import ChatTranscript
     from chains.retrieval.map_reduce_plan import ReadingCost
     from chains.turn.calls import ModelCheck
+    from vault.search.related import RelatedNote
     from vault.views.blocks import ComputedBlock
 
 __all__ = ["Assistant"]
@@ -354,6 +355,32 @@ class Assistant:
         from app.library.embedded_notes import compute_note
 
         return compute_note(self._vault.require_vault(), path, view, most)
+
+    def find_related(
+        self, path: str, k: int = 8, project: str | None = None
+    ) -> "list[RelatedNote]":
+        """Return the notes that are most similar to a note or linked to it.
+
+        Args:
+            path: the note, as search names it.
+            k: the maximum number of notes.
+            project: the folder of the project whose notes are compared, or None for the vault.
+
+        Raises:
+            VaultNotChosen: no vault is open.
+            NotFound: the note is not in the index, or not in the project.
+        """
+        vault = (
+            self._vault.require_vault() if project is None else self.projects.open_named(project)
+        )
+        known = (vault.name_path(note.path) for note in vault.notes() if note.state == "indexed")
+        if path not in known:
+            where = "the index" if project is None else "this project"
+            raise NotFound(
+                f"There is no note {path} in {where}.",
+                hint="Give its path from the folder of notes on, as strata search prints it.",
+            )
+        return vault.find_related(path, k)
 
     def notes(self) -> tuple[NoteState, ...]:
         """Return the state of every file in the vault, or an empty tuple if no vault is open."""

@@ -57,6 +57,7 @@ COMMANDS = (
     WindowCommand("compare", "Compare the last answer with another model's", (), "Chats"),
     WindowCommand("edit_last", "Edit the last message", (), "Chats"),
     WindowCommand("saw", "What the model saw", ("Ctrl+Shift+I",), "Chats"),
+    WindowCommand("move_chat", "Move the chat to a project, or out of it", (), "Chats"),
     WindowCommand("choose_mode", "Choose the mode", ("Ctrl+M",), "Chats"),
     WindowCommand("choose_model", "Choose the model", ("Ctrl+Shift+M",), "Chats"),
     WindowCommand("previous_message", "Previous message", ("Alt+Up",), "Chats"),
@@ -93,6 +94,13 @@ COMMANDS = (
         "choose_folder", "Choose a folder of notes", ("Ctrl+Shift+O",), "Notes", "open vault"
     ),
     WindowCommand("open_project", "Open a folder as a project", ("Ctrl+Alt+O",), "Notes"),
+    WindowCommand(
+        "project_page",
+        "Page of this project",
+        (),
+        "Notes",
+        "instructions memory web pages settings",
+    ),
     WindowCommand("toggle_sidebar", "Show or hide the sidebar", ("Ctrl+B",)),
     WindowCommand(
         "toggle_panel", "Show or hide the context panel", ("Ctrl+I",), other_words="tokens sources"

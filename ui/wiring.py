@@ -97,7 +97,7 @@ def make_controllers(
     errors = ErrorActionController(shared, session)
     AttachmentPicker(shared, composer.attach)
     ReasonController(shared, session)
-    related = RelatedController(assistant, runner, frame.column)
+    related = _make_related(shared, session)
     notes = NotesController(shared)
     reading = ReadingController(shared, session, notes, related)
     saving = SaveNoteController(shared, session, notes)
@@ -132,6 +132,14 @@ def _follow_agents(shared: Collaborators, session: SessionController) -> None:
     EditsController(shared, session)
     MemoryController(shared, session)
     SpendingController(shared)
+
+
+def _make_related(shared: Collaborators, session: SessionController) -> RelatedController:
+    """Create the controller of related notes, which stay in the project of the open chat."""
+    related = RelatedController(shared.assistant, shared.runner, shared.frame.column)
+    for changed in (session.loaded, session.session_changed):
+        changed.connect(lambda *_: related.set_project(session.project))
+    return related
 
 
 def _open_drafts(file: Path, parent: WindowFrame) -> DraftStore:

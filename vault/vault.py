@@ -530,14 +530,16 @@ class Vault:
 
     @_retry_when_damaged
     def find_related(self, path: str, k: int = 8) -> list[RelatedNote]:
-        """Return the `k` notes that are most similar to a note or linked to it.
+        """Return the `k` notes of the scope that are most similar to a note or linked to it.
 
         Only stored vectors are compared, so no model is loaded.
         """
         if (catalog := self._handle.open()) is None:
             return []
-        folder = read_settings(self.root).attachment_folder
-        return find_related_notes(catalog, self._handle.find_nearest, path, k, folder)
+        folder, nearest = read_settings(self.root).attachment_folder, self._handle.find_nearest
+        place = self._find_path(path)
+        found = find_related_notes(catalog, nearest, place, k, folder, self.scope)
+        return [replace(note, path=self.name_path(note.path)) for note in found]
 
     def name_path(self, path: str) -> str:
         """Convert a path in the vault to the path that chats use for the note.

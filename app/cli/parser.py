@@ -243,6 +243,7 @@ def _add_project(parser: argparse.ArgumentParser) -> None:
 def _define_related(verb: ArgumentParser) -> None:
     verb.add_argument("path", metavar="PATH", help="the note, from the folder of notes on")
     verb.add_argument("-k", type=_parse_count, metavar="N", default=8, help="how many notes")
+    _add_project(verb)
 
 
 def _define_table(verb: ArgumentParser) -> None:

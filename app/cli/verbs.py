@@ -15,7 +15,7 @@ from app.assistant import Assistant
 from app.cli import text as cli_text
 from app.cli.interrupt import FAILED, Interruptible, end_on_sigterm, run_to_exit_code
 from app.cli.output import Output, ProgressLine, complain, readable
-from app.errors import NotFound, StorageFailed, TurnFailed, VaultNotChosen
+from app.errors import StorageFailed, TurnFailed, VaultNotChosen
 from app.hidden_characters import escape_text
 from app.library.library import IndexFinished, Library
 from app.log import open_log
@@ -124,12 +124,7 @@ def _show_related(args: argparse.Namespace, assistant: Assistant, output: Output
     library, path = _library(assistant), readable(args.path)
     library.vault.notes()
     rebuild_if_damaged(library)
-    if all(note.path != path or note.state != "indexed" for note in library.vault.notes()):
-        raise NotFound(
-            f"There is no note {path} in the index.",
-            hint="Give its path from the folder of notes on, as strata search prints it.",
-        )
-    found = library.vault.find_related(path, args.k)
+    found = assistant.find_related(path, args.k, args.project)
     output.show(
         lambda: {"path": path, "notes": [note.to_dict() for note in found]},
         cli_text.list_related(found),

@@ -72,11 +72,8 @@ class NoteRequests:
         return self._assistant.build_fixes(request.project).apply(finding, request.choice).to_dict()
 
     def _find_related(self, request: asked.Related, _cancel: CancelToken) -> Json:
-        library, path = self._require_library(), request.path
-        if all(note.path != path or note.state != "indexed" for note in library.vault.notes()):
-            raise NotFound(f"There is no note {path} in the index.")
-        found = library.vault.find_related(path, request.k)
-        return {"path": path, "notes": [note.to_dict() for note in found]}
+        found = self._assistant.find_related(request.path, request.k, request.project)
+        return {"path": request.path, "notes": [note.to_dict() for note in found]}
 
     def _compute_table(self, request: asked.Table, _cancel: CancelToken) -> Json:
         blocks = self._assistant.compute_views(request.path, view=request.view, most=request.k)

@@ -300,10 +300,12 @@ class Related(RpcRequest):
     Attributes:
         path: the note, relative to the vault.
         k: the maximum number of notes.
+        project: the folder of the project whose notes are compared, or None for the vault.
     """
 
     path: str
     k: int = Field(8, ge=1, le=1_000)
+    project: str | None = None
 
 
 class Table(RpcRequest):

@@ -41,6 +41,7 @@ _USEFUL = (
 )
 _MOST_RECENT = 4
 _TITLE_CHARS = 40
+_MOVE = "move"  # the group of projects to which a chat can be moved
 
 __all__ = ["PaletteController", "SessionListController"]
 
@@ -213,6 +214,20 @@ class PaletteController(ChatController):
         """Open the palette for searching notes only."""
         self._palette.open([("note", self._notes.listing.offers.notes)], "Open a note")
 
+    def open_moves(self) -> None:
+        """Open the palette for choosing the project to which the open chat is moved."""
+        chat = self._sessions.find(self._session.session)
+        projects = self._list_projects()
+        if chat is None:
+            self._frame.notifier.toast("Nothing has been asked in this chat yet.")
+            return
+        if chat.project is not None:
+            projects = [Choice("", "Out of its project", "chat"), *projects]
+        if projects:
+            self._palette.open([(_MOVE, projects)], "Move the chat to a project")
+        else:
+            self._frame.notifier.toast("There are no projects yet. Open a folder as one first.")
+
     def open_tagged(self, tag: str) -> None:
         """Open the palette for searching the notes with a tag."""
         found = self._notes.listing.find_tagged(tag)
@@ -279,6 +294,8 @@ class PaletteController(ChatController):
             self._frame.navigation.run_command(value)
         elif group == "chat":
             self._frame.navigation.open_session(value)
+        elif group == _MOVE:
+            self._frame.sidebar.chats.move_requested.emit(self._session.session, value)
         elif group == "project":
             self._frame.navigation.open_project(value)
         elif group == "new note":

@@ -11,10 +11,12 @@ from ui.panels.docks import RightColumn
 from ui.tasks import LatestOnly, TaskRunner
 from vault.notes.kinds import MARKDOWN, find_kind
 from vault.search.related import RelatedNote
+from vault.vault import Vault
 
 __all__ = ["ReasonController", "RelatedController"]
 
-Answer = tuple[str, list[RelatedNote] | Exception]
+# The path of a note, what is related to it, and the title of the project that this stays in.
+Answer = tuple[str, list[RelatedNote] | Exception, str]
 
 
 class RelatedController(QObject):
@@ -28,11 +30,22 @@ class RelatedController(QObject):
         self._assistant = assistant
         self._panel = column.related
         self._open = self._cited = ""
+        self._project: str | None = None
         self._shown: str | None = None
         self._asks = LatestOnly(runner, 0, self)
         self._asks.answered.connect(self._on_answered)
         self._panel.looked_at.connect(self._show)
         column.sources.cited.connect(self.set_cited)
+
+    def set_project(self, project: str | None) -> None:
+        """Set the project of the open chat. What is related to a note in it stays in it.
+
+        Args:
+            project: the name of the project, or None.
+        """
+        if project != self._project:
+            self._project = project
+            self.refresh()
 
     def set_open(self, path: str) -> None:
         """Set the path of the open note, or an empty string if no note is open."""
@@ -64,22 +77,32 @@ class RelatedController(QObject):
             self._panel.show_nothing()
             return
         self._panel.begin(path)
-        self._asks.ask(lambda: self._find(path), now=True)
+        project = self._project
+        self._asks.ask(lambda: self._find(path, project), now=True)
 
-    def _find(self, path: str) -> Answer:
+    def _find(self, path: str, project: str | None) -> Answer:
         library = self._assistant.library
         try:
-            return path, [] if library is None else library.vault.find_related(path)
+            if project is not None and (notes := self._open_project(project, path)) is not None:
+                title = self._assistant.projects.find_title(project)
+                return path, notes.find_related(path), title
+            return path, [] if library is None else library.vault.find_related(path), ""
         except Exception as error:  # noqa: BLE001 - the panel shows the error
-            return path, error
+            return path, error, ""
+
+    def _open_project(self, project: str, path: str) -> Vault | None:
+        """Return the notes of a project, or None if a note is not one of them."""
+        notes = self._assistant.projects.open(project)
+        is_inside = any(notes.name_path(note.path) == path for note in notes.notes())
+        return notes if is_inside else None
 
     def _on_answered(self, answer: Answer) -> None:
-        path, found = answer
+        path, found, project = answer
         if isinstance(found, Exception):
             self._panel.show_error(path, describe(found).message)
         else:
             can_link = path == self._open and find_kind(path) is MARKDOWN
-            self._panel.show_notes(path, found, can_link=can_link)
+            self._panel.show_notes(path, found, can_link=can_link, project=project)
 
 
 class ReasonController(ChatController):

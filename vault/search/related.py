@@ -13,6 +13,7 @@ from vault.catalog import Catalog
 from vault.notes.links import fold_link_name
 from vault.notes.name_days import NameDays
 from vault.records import Records
+from vault.scope import WHOLE, Scope
 from vault.search.passages import Passages
 
 if TYPE_CHECKING:
@@ -88,7 +89,12 @@ def _join(parts: Sequence[str]) -> str:
 
 
 def find_related_notes(
-    catalog: Catalog, nearest: Nearest, path: str, k: int, attachments: str = "/"
+    catalog: Catalog,
+    nearest: Nearest,
+    path: str,
+    k: int,
+    attachments: str = "/",
+    scope: Scope = WHOLE,
 ) -> list[RelatedNote]:
     """Return the `k` notes most closely related to a note, best first.
 
@@ -98,6 +104,7 @@ def find_related_notes(
         path: the path of the note to find related notes for.
         k: the maximum number of notes.
         attachments: the attachment folder that is set in Obsidian.
+        scope: the part of the vault in which notes are looked for.
     """
     vector = _compute_mean_vector(catalog, path)
     scores: dict[str, float] = {}
@@ -109,6 +116,8 @@ def find_related_notes(
     tags = _find_shared_tags(catalog, path)
     found = []
     for other, title in titles.items():
+        if not scope.covers(other):
+            continue
         is_linked, similarity = other in linked, scores.get(other)
         score = _add_link_boost(similarity or 0.0, is_linked)
         found.append(

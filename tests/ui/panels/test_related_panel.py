@@ -177,3 +177,24 @@ def test_an_index_that_cannot_be_read_says_so_in_place(
     notes.error = IndexUnusable("The index cannot be read.")
     related.set_open("r.md")
     assert said(column.related) == ["Related to r.md", "The index cannot be read."]
+
+
+def test_what_is_related_to_a_note_of_the_open_project_stays_in_it(
+    notes: Notes, runner: TaskRunner, column: RightColumn
+) -> None:
+    inside = Notes()
+    listed = SimpleNamespace(notes=lambda: [SimpleNamespace(path="p.md")], name_path=str)
+    listed.find_related = inside.find_related
+    projects = SimpleNamespace(open=lambda _name: listed, find_title=lambda _name: "Thesis")
+    assistant: Any = SimpleNamespace(library=notes, projects=projects)
+    related = RelatedController(assistant, runner, column)
+    related.set_project("Thesis")
+    related.set_open("p.md")
+    assert (inside.asked, notes.asked) == (["p.md"], [])
+    assert said(column.related) == ["Related to p.md, in the project Thesis"]
+    related.set_open("beside.md")
+    assert notes.asked == ["beside.md"]
+    assert said(column.related) == ["Related to beside.md"]
+    related.set_open("p.md")
+    related.set_project(None)
+    assert notes.asked[-1] == "p.md"

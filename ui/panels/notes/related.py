@@ -94,7 +94,12 @@ class RelatedPanel(Pane):
         self._wait.start()
 
     def show_notes(
-        self, path: str, notes: "Sequence[RelatedNote]", *, can_link: bool = False
+        self,
+        path: str,
+        notes: "Sequence[RelatedNote]",
+        *,
+        can_link: bool = False,
+        project: str = "",
     ) -> None:
         """List the notes that are related to a note.
 
@@ -102,9 +107,12 @@ class RelatedPanel(Pane):
             path: the path of the note.
             notes: the related notes, the most similar first.
             can_link: whether the user can insert links to the related notes.
+            project: the title of the project to which the list is limited, or an empty string.
         """
         self._model.can_link = can_link
         self._show(path, notes, "" if notes else _NONE)
+        if project:
+            self._about.set_text(f"Related to {path}, in the project {one_line(project)}")
 
     def show_linked(self, path: str) -> None:
         """Mark a listed note as linked from the open note, before the index has been updated.

@@ -463,3 +463,18 @@ def test_the_model_of_a_project_is_chosen_from_the_menu_of_models_and_l1_is_meas
     assert assistant.projects.settings("Thesis").model == "scripted"
     qtbot.waitUntil(lambda: "Plan.md" in " ".join(texts_of(dialog.contents)))
     assert any(text.startswith("Names and headings of the notes, ") for text in texts_of(dialog))
+
+
+def test_the_open_chat_is_moved_from_the_palette(
+    window: WindowPage, assistant: Assistant, thesis: Path
+) -> None:
+    assistant.projects.add(str(thesis))
+    window.view.controllers.projects.refresh()
+    window.composer.send("And the rest?")
+    session = str(window.chat.session)
+    window.view.run_command("move_chat")
+    click_row(window.palette.view.view, "Thesis")
+    assert assistant.sessions.info(session).project == "Thesis"
+    window.view.run_command("move_chat")
+    click_row(window.palette.view.view, "Out of its project")
+    assert assistant.sessions.info(session).project is None

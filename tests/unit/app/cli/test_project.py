@@ -118,3 +118,27 @@ def test_rpc_does_what_the_command_line_does(reading: Assistant, tmp_path: Path)
     assert (listed["title"], listed["chats"]) == ("Beds", 0)
     assert request(reading, "remove_project", project="Beds") == {"project": "garden"}
     assert request(reading, "list_projects") == {"projects": []}
+
+
+def test_related_notes_of_a_project_stay_in_it(strata: Strata, reading: Assistant) -> None:
+    strata("index")
+    wide = strata("related", "garden/Tomatoes.md", "-k", "9")["notes"]
+    assert {"Welcome.md", "garden/Kompost.md"} <= {note["path"] for note in wide}
+    inside = strata("related", "garden/Tomatoes.md", "--project", "garden")["notes"]
+    assert [note["path"] for note in inside] == ["garden/Kompost.md"]
+    outside = strata("related", "Welcome.md", "--project", "garden", code=1)["error"]
+    assert outside["message"] == "There is no note Welcome.md in this project."
+    found = request(reading, "related", path="garden/Tomatoes.md", project="garden")["notes"]
+    assert found == inside
+
+
+def test_related_notes_of_a_project_outside_the_vault_have_full_paths(
+    reading: Assistant, tmp_path: Path
+) -> None:
+    folder = tmp_path / "Aside"
+    folder.mkdir()
+    (folder / "One.md").write_text("# One\n\nSee [[Two]].")
+    (folder / "Two.md").write_text("# Two\n\nThe second.")
+    reading.projects.open_named(str(folder)).update()
+    (found,) = reading.find_related(str(folder / "One.md"), project=str(folder))
+    assert (found.path, found.is_link_target) == (str(folder / "Two.md"), True)
