@@ -10,6 +10,7 @@ import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
+from itertools import groupby
 from pathlib import Path
 from secrets import token_hex
 from typing import Any, Final
@@ -19,7 +20,7 @@ from app.line_file import LineFile, describe_failure
 from chains.errors import LedgerFailed
 from chains.ledger import OutgoingCall
 
-__all__ = ["Ledger", "RecordedCall"]
+__all__ = ["CallGroup", "Ledger", "RecordedCall", "group_calls"]
 
 MAX_BYTES: Final = 4_000_000
 
@@ -39,6 +40,52 @@ class RecordedCall:
     at: str
     call: OutgoingCall
     bytes_in: int | None
+
+
+@dataclass(frozen=True)
+class CallGroup:
+    """A call in the ledger, or several calls in a row that only ask for models.
+
+    Attributes:
+        records: the calls, latest first.
+    """
+
+    records: tuple[RecordedCall, ...]
+
+    @property
+    def is_probes(self) -> bool:
+        """Whether these are calls that only ask for models."""
+        return self.records[0].call.is_probe
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The hosts, each once."""
+        return tuple(dict.fromkeys(record.call.host for record in self.records))
+
+    @property
+    def bytes_out(self) -> int:
+        """The bytes that were sent."""
+        return sum(record.call.bytes_out for record in self.records)
+
+    @property
+    def bytes_in(self) -> int | None:
+        """The bytes that were received, or None if no call has a result."""
+        found = [record.bytes_in for record in self.records if record.bytes_in is not None]
+        return sum(found) if found else None
+
+
+def group_calls(records: Iterable[RecordedCall]) -> list[CallGroup]:
+    """Return the calls, latest first, with calls in a row that only ask for models as one group.
+
+    Args:
+        records: the calls, oldest first.
+    """
+    runs = groupby(reversed(list(records)), key=lambda record: record.call.is_probe)
+    groups: list[CallGroup] = []
+    for is_probe, run in runs:
+        found = tuple(run)
+        groups += [CallGroup(found)] if is_probe else [CallGroup((one,)) for one in found]
+    return groups
 
 
 class Ledger:

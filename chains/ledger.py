@@ -45,6 +45,11 @@ class OutgoingCall:
     notes: tuple[str, ...] = ()
     tokens: int | None = None
 
+    @property
+    def is_probe(self) -> bool:
+        """Whether the call only asks a server for its models, without any text of the user."""
+        return self.kind == "model" and self.tokens is None and self.session is None
+
 
 class OpenRecord(Protocol):
     """The ledger record of an outgoing call in progress."""

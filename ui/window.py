@@ -395,7 +395,7 @@ class MainWindow(WindowFrame):
             controllers.notes.open(self.assistant.vault, remember=False)
         elif key == "vault.path":
             controllers.vault.show_opened()
-        elif key.startswith("chat."):
+        elif key.startswith(("chat.", "privacy.")):
             controllers.composer.load_models()
             chosen = controllers.session.model
             self.runner.call(partial(self.assistant.stop_other_models, chosen)).start()

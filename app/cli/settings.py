@@ -8,7 +8,7 @@ import argparse
 import getpass
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 
 from app.assistant import Assistant
 from app.cli import text as cli_text
@@ -19,6 +19,7 @@ from app.config.model_setup import ModelSetup
 from app.customize.skills import Skill
 from app.errors import AppError, InvalidRequest, NotFound, VaultNotChosen
 from app.hidden_characters import escape_text
+from app.ledger import CallGroup, group_calls
 from app.library.instructions import Decision, VaultInstructions, visible_text
 from app.library.user_texts import UserText
 from app.wiring import open_vault
@@ -178,19 +179,24 @@ def show_spending(_args: argparse.Namespace, assistant: Assistant, output: Outpu
 
 def show_ledger(_args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
     """Run `strata ledger`, and return the exit code."""
+    groups = reversed(group_calls(assistant.ledger.list_records()))
+    lines = [line for group in groups for line in _list_group(group)]
     calls = assistant.ledger.list_calls()
-    lines = (line for call in calls for line in _list_call(call))
-    output.show(lambda: {"calls": calls}, lines if calls else ["No call has left Strata yet."])
+    output.show(lambda: {"calls": calls}, lines or ["No call has left Strata yet."])
     return 0
 
 
-def _list_call(call: Mapping[str, Any]) -> Iterator[str]:
-    came = "no answer" if call["bytes_in"] is None else f"{call['bytes_in']:,} bytes in"
-    sizes = [f"{call['bytes_out'] or 0:,} bytes out", came]
-    if call["tokens"] is not None:
-        sizes.append(f"{call['tokens']:,} tokens")
-    yield escape_text(f"{call['at']}  {call['kind']}  {call['host']}  {', '.join(sizes)}")
-    yield from (escape_text(f"    {note}") for note in call["notes"])
+def _list_group(group: CallGroup) -> Iterator[str]:
+    newest, came = group.records[0], "no answer"
+    if group.bytes_in is not None:
+        came = f"{group.bytes_in:,} bytes in"
+    sizes = [f"{group.bytes_out:,} bytes out", came]
+    if newest.call.tokens is not None:
+        sizes.append(f"{newest.call.tokens:,} tokens")
+    number = len(group.records)
+    kind = f"{number} questions for models" if number > 1 else newest.call.kind
+    yield escape_text(f"{newest.at}  {kind}  {', '.join(group.hosts)}  {', '.join(sizes)}")
+    yield from (escape_text(f"    {note}") for note in newest.call.notes)
 
 
 def change_instructions(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:

@@ -230,6 +230,9 @@ class ComposerController(ChatController):
         composer.text_changed.connect(self._on_text_changed)
         composer.mode_changed.connect(self._on_mode_changed)
         composer.model_changed.connect(self._on_model_changed)
+        composer.offline_clicked.connect(
+            lambda: self._frame.navigation.open_settings("privacy.offline")
+        )
         composer.model_wanted.connect(self._frame.navigation.set_model)
         composer.attach_chosen.connect(lambda value: self.attachments.add([Attachment(value)]))
         composer.attach_retried.connect(self.attachments.retry)
@@ -359,6 +362,7 @@ class ComposerController(ChatController):
         self._composer.show_error(sentence, self._ways_to_fit())
 
     def _on_models(self, choices: Sequence[ModelChoice]) -> None:
+        self._composer.set_offline(self._assistant.settings.values.privacy_offline)
         self._frame.transcript.set_models(choices)
         self._composer.set_models(choices)
         chosen = next((choice.name for choice in choices if choice.is_set), "")

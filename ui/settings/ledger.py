@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from pathlib import PurePosixPath
 from typing import Final
 
 from PySide6.QtCore import Qt
@@ -9,11 +10,11 @@ from PySide6.QtWidgets import QWidget
 
 from app.assistant import Assistant
 from app.errors import describe
-from app.ledger import RecordedCall
+from app.ledger import CallGroup, RecordedCall, group_calls
 from ui.tasks import LatestOnly, TaskRunner
 from ui.theme import dress
 from ui.widgets.buttons import ButtonText, make_button
-from ui.widgets.controls import ElidedLabel, escape_tooltip, label, make_wrapped_label
+from ui.widgets.controls import ElidedLabel, escape_tooltip, label, make_wrapped_label, one_line
 from ui.widgets.formatting import count, plural
 from ui.widgets.geometry import clear_layout
 from ui.widgets.layouts import align, grow, make_column, make_row
@@ -21,7 +22,8 @@ from ui.widgets.layouts import align, grow, make_column, make_row
 __all__ = ["LedgerSection"]
 
 MOST_SHOWN: Final = 100
-_STRETCHES: Final = (0, 13, 26, 5)  # of the columns time, destination, size and notes
+_STRETCHES: Final = (0, 13, 26)  # of the columns time, destination and size
+_MOST_NAMES: Final = 3
 _KINDS: Final[Mapping[str, str]] = {
     "model": "model",
     "embedding": "embedding server",
@@ -66,7 +68,7 @@ class LedgerSection(QWidget):
         """
         clear_layout(self._rows)
         dress(self.state, "caption", "secondary")
-        self._lines = [_make_line(call) for call in list(reversed(calls))[:MOST_SHOWN]]
+        self._lines = [_make_line(group) for group in group_calls(calls)[:MOST_SHOWN]]
         for line in self._lines:
             self._rows.addWidget(line)
         if not calls:
@@ -87,31 +89,50 @@ class LedgerSection(QWidget):
         dress(self.state, "caption", "danger")
 
 
-def _make_line(record: RecordedCall) -> QWidget:
-    call = record.call
-    place = f"{_KINDS.get(call.kind, call.kind)} at {call.host}"
-    size, notes = _describe_size(record), call.notes
-    holds = plural(len(notes), "note") if notes else ""
-    line = QWidget()
-    row = make_row(margins=(0, 2, 0, 2), spacing=8, parent=line)
-    texts = (_format_time(record.at), place, size, holds)
+def _make_line(group: CallGroup) -> QWidget:
+    newest = group.records[0]
+    notes = newest.call.notes
+    row = make_row(margins=0, spacing=8)
+    texts = (_format_time(newest.at), _describe_place(group), _describe_size(group))
     for at, (text, stretch) in enumerate(zip(texts, _STRETCHES, strict=True)):
         shown = ElidedLabel(text) if stretch else label(text)
         dress(shown, "caption", "primary" if at == 1 else "secondary", numbers=at != 1)
         row.addWidget(shown, stretch)
-    line.setAccessibleName(" · ".join(filter(None, texts)))
+    line = QWidget()
+    column = make_column(row, margins=(0, 2, 0, 2), spacing=0, parent=line)
+    line.setAccessibleName(" · ".join(filter(None, (*texts, _name(notes)))))
     if notes:
+        named = ElidedLabel(f"with {_name(notes)}")
+        dress(named, "caption", "secondary")
+        column.addWidget(named)
         line.setToolTip(escape_tooltip("\n".join(notes)))
     return line
 
 
-def _describe_size(record: RecordedCall) -> str:
-    """Return the size of a network call as text, such as `1,200 bytes out, 300 in, 450 tokens`."""
-    came = "no answer" if record.bytes_in is None else f"{count(record.bytes_in)} in"
-    parts = [f"{count(record.call.bytes_out)} bytes out", came]
-    if record.call.tokens is not None:
-        parts.append(f"{count(record.call.tokens)} tokens")
+def _describe_place(group: CallGroup) -> str:
+    """Return what was called, such as `web page at HOST`, or how many servers were asked."""
+    hosts, number = ", ".join(group.hosts), len(group.records)
+    if group.is_probes:
+        asked = "question" if number == 1 else f"{count(number)} questions"
+        return f"{asked} for models at {hosts}"
+    kind = group.records[0].call.kind
+    return f"{_KINDS.get(kind, kind)} at {hosts}"
+
+
+def _describe_size(group: CallGroup) -> str:
+    """Return the size of a call as text, such as `1,200 bytes out, 300 in, 450 tokens`."""
+    came = "no answer" if group.bytes_in is None else f"{count(group.bytes_in)} in"
+    parts = [f"{count(group.bytes_out)} bytes out", came]
+    if (tokens := group.records[0].call.tokens) is not None:
+        parts.append(f"{count(tokens)} tokens")
     return ", ".join(parts)
+
+
+def _name(notes: Sequence[str]) -> str:
+    """Return the names of the first notes that were sent, and how many more there were."""
+    names = [PurePosixPath(note).name.removesuffix(".md") for note in notes[:_MOST_NAMES]]
+    more = len(notes) - len(names)
+    return one_line(", ".join([*names, *([f"{count(more)} more"] if more else [])]))
 
 
 def _format_time(at: str) -> str:

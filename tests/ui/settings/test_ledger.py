@@ -36,7 +36,23 @@ def test_the_newest_call_is_listed_first_with_its_host_size_and_notes(
     assert dialog.ledger.state.text().startswith("2 calls to api.openai.com (1), example.org (1).")
     web, model = (text.split(" · ", 1)[1] for text in dialog.ledger.texts())
     assert web == "web page at example.org · 0 bytes out, no answer"
-    assert model == ("model at api.openai.com · 1,200 bytes out, 500 in, 450 tokens · 2 notes")
+    assert model == ("model at api.openai.com · 1,200 bytes out, 500 in, 450 tokens · a, b")
+
+
+def test_questions_for_models_in_a_row_are_one_line(
+    dialog: SettingsDialog, assistant: Assistant
+) -> None:
+    probes = [OutgoingCall("model", host, 0) for host in ("localhost", "127.0.0.1") * 3]
+    sent = OutgoingCall("model", "127.0.0.1", 500, "s", "t", ("Garden/Roses.md",), 30)
+    for call in (*probes, sent, *probes[:2], OutgoingCall("model", "127.0.0.1")):
+        assistant.ledger.record(call).finish(10)
+    click_button(dialog, "Show new calls")
+    assert [text.split(" · ", 1)[1] for text in dialog.ledger.texts()] == [
+        "3 questions for models at 127.0.0.1, localhost · 0 bytes out, 30 in",
+        "model at 127.0.0.1 · 500 bytes out, 10 in, 30 tokens · Roses",
+        "6 questions for models at 127.0.0.1, localhost · 0 bytes out, 60 in",
+    ]
+    assert dialog.ledger.state.text().startswith("10 calls to ")
 
 
 def test_calls_that_were_made_meanwhile_are_listed_when_the_page_is_opened(

@@ -23,7 +23,7 @@ from ui.chat.composer.composer_controls import (
 from ui.chat.composer.menus import ModelMenu, ModeMenu
 from ui.chat.composer.text import ComposerText
 from ui.theme import Theme
-from ui.widgets.buttons import ButtonText, LabelledAction, add_shortcut
+from ui.widgets.buttons import ButtonText, IconButton, LabelledAction, add_shortcut
 from ui.widgets.controls import make_wrapped_label
 from ui.widgets.geometry import OUTDENT, Scaled, set_in
 from ui.widgets.layouts import make_column, make_row, stretch
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Composer"]
 
+_OFFLINE = "Offline: no call leaves this computer. Change it in the settings"
 _SEND_IMAGES = ButtonText(
     "Send images to this model", "Add it to the models that see images; this can be undone"
 )
@@ -49,6 +50,7 @@ class Composer(Scaled, QWidget):
         attach_removed: the removed `Attachment`.
         attach_opened: the clicked `Attachment`.
         attach_retried: the `Attachment` to read again, because it could not be read.
+        offline_clicked: the user wants to change the setting that keeps Strata offline.
         file_requested: the user wants to choose a file.
         last_requested: the user wants to edit the last message.
         model_wanted: the user wants to set up a model.
@@ -70,6 +72,7 @@ class Composer(Scaled, QWidget):
     model_changed = Signal(str)
     text_changed = Signal(str)
     meter_clicked = Signal()
+    offline_clicked = Signal()
     attach_chosen = Signal(str)
     attach_removed = Signal(object)
     attach_opened = Signal(object)
@@ -95,6 +98,8 @@ class Composer(Scaled, QWidget):
         self.send = SendButton()
         self.meter = Meter()
         self.modes, self.models = ModeMenu(), ModelMenu()
+        self.offline = IconButton("wifi-slash", _OFFLINE)
+        self.offline.hide()
         self._error, self._note = ComposerLine("danger"), ComposerLine("info")
         self.offer, self.queue, self.waiting = (ComposerLine("info") for _ in range(3))
         self._hint = make_wrapped_label("", "caption", "tertiary")
@@ -144,6 +149,10 @@ class Composer(Scaled, QWidget):
     def open_modes(self) -> None:
         """Open the list of modes."""
         self.modes.open()
+
+    def set_offline(self, is_offline: bool) -> None:
+        """Show beside the model whether calls to other computers are refused."""
+        self.offline.setVisible(is_offline)
 
     def open_models(self) -> None:
         """Open the list of models."""
@@ -238,6 +247,7 @@ class Composer(Scaled, QWidget):
             self.attach,
             self.modes,
             self.models,
+            self.offline,
             stretch(),
             self.meter,
             self.send,
@@ -278,6 +288,7 @@ class Composer(Scaled, QWidget):
         self.models.model_chosen.connect(self.model_changed)
         self.models.setup_wanted.connect(self.model_wanted)
         self.models.file_wanted.connect(self.file_model_wanted)
+        self.offline.clicked.connect(lambda _checked=False: self.offline_clicked.emit())
 
     def _fit(self) -> None:
         left, right = set_in(self.width())

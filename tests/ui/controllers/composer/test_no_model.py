@@ -9,6 +9,7 @@ from pytestqt.qtbot import QtBot
 from app.assistant import Assistant
 from chains.cancel import CancelToken
 from tests.support.models.model_server import ModelServer
+from tests.support.window.clicks import click_button
 from tests.support.window.first_run_page import FirstRunPage
 from tests.support.window.window_pages import WindowPage, open_window
 from ui.tasks import TaskRunner
@@ -101,3 +102,18 @@ def test_a_message_that_does_not_fit_still_has_its_figures(window: WindowPage) -
     window.composer.write("water the barrel " * 3_000)
     assert window.composer.view.meter.isVisible()
     assert any("tokens" in text for text in figures(window.context.view))
+
+
+def test_offline_is_said_beside_the_model_and_leads_to_its_setting(window: WindowPage) -> None:
+    mark = window.composer.view.offline
+    assert not mark.isVisible()
+    window.view.open_settings("Models")
+    dialog = window.settings.view
+    dialog.writer.set("privacy.offline", True)
+    dialog.close()
+    assert mark.isVisible()
+    click_button(window.view, "Offline: no call leaves this computer. Change it in the settings")
+    assert (dialog.isVisible(), dialog.stack.section) == (True, "Privacy")
+    assert dialog.find_row("privacy.offline").control.hasFocus()
+    dialog.writer.set("privacy.offline", False)
+    assert not mark.isVisible()
