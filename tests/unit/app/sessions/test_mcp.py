@@ -12,6 +12,7 @@ from chains.cancel import CancelToken, TimeLimit
 from chains.errors import ToolFailed
 from chains.events import Event
 from chains.ledger import NoLedger
+from chains.mcp.client import McpClient
 from chains.mcp.server import McpServer
 from chains.tool import Proposal
 from tests.support.servers.mcp_server import (
@@ -20,6 +21,16 @@ from tests.support.servers.mcp_server import (
     serve_http,
     settings_entry,
 )
+
+# Importing the SDK takes seconds of processor time, and on a busy machine minutes.
+LONGEST_START_S = 250.0
+
+
+@pytest.fixture(autouse=True)
+def starts_may_take_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    defaults = McpClient.__init__.__kwdefaults__
+    assert defaults is not None
+    monkeypatch.setitem(defaults, "start_s", LONGEST_START_S)
 
 
 @pytest.fixture
