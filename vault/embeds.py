@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from vault.errors import NoteExcluded, NoteUnreadable, UnsafePath
-from vault.notes.kinds import MARKDOWN, find_kind
+from vault.notes.kinds import BASE, MARKDOWN, find_kind
 from vault.notes.links import LinkResolver
 from vault.notes.note import Note
 from vault.vault import Vault
@@ -69,10 +69,11 @@ def cut_part(note: Note, anchor: str) -> EmbeddedPart | None:
 
     Args:
         note: the note.
-        anchor: the heading or `^block`, or an empty string for the whole note.
+        anchor: the heading or `^block`, the view of a base, or an empty string for the whole note.
     """
     lines = _find_part(note, anchor) if anchor else None
-    return None if anchor and lines is None else EmbeddedPart(note, lines)
+    is_whole = not anchor or note.kind is BASE  # the anchor is the name of a view
+    return None if lines is None and not is_whole else EmbeddedPart(note, lines)
 
 
 def find_named_part(vault: Vault, name: str) -> EmbeddedPart | None:
@@ -123,12 +124,10 @@ class _Embeds:
             yield EmbeddedFile(target, source)
 
     def _read(self, path: str, heading: str) -> EmbeddedPart | None:
-        if find_kind(path) is not MARKDOWN:
+        if find_kind(path) not in (MARKDOWN, BASE):
             return None
         with suppress(NoteExcluded, NoteUnreadable, UnsafePath):
-            note = self._vault.read_allowed(path)
-            lines = _find_part(note, heading) if heading else None
-            return EmbeddedPart(note, lines) if lines or not heading else None
+            return cut_part(self._vault.read_allowed(path), heading)
         return None
 
 

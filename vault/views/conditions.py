@@ -32,6 +32,7 @@ from vault.views.values import Value, write_value
 __all__ = ["Clause", "RowTest", "expand_formulas", "read_conditions"]
 
 _MOST_CLAUSES: Final = 200
+_MOST_EXPANDED: Final = 2_000
 _SIGNS: Final[dict[str, Comparison]] = {
     "==": "=",
     "!=": "!=",
@@ -92,20 +93,35 @@ def read_conditions(
 
 
 def expand_formulas(expression: Expression, formulas: dict[str, Expression]) -> Expression:
-    """Return a filter in which a formula that is compared is replaced with what it computes."""
-    match expression:
-        case FieldName(parts=("formula", name)) if name in formulas:
-            others = {key: value for key, value in formulas.items() if key != name}
-            return expand_formulas(formulas[name], others)
-        case Unary(sign=sign, value=value):
-            return Unary(sign, expand_formulas(value, formulas))
-        case Binary(sign=sign, left=left, right=right):
-            return Binary(sign, expand_formulas(left, formulas), expand_formulas(right, formulas))
-        case Call(name=name, target=target, arguments=arguments):
-            inner = tuple(expand_formulas(one, formulas) for one in arguments)
-            own = None if target is None else expand_formulas(target, formulas)
-            return Call(name, own, inner)
-    return expression
+    """Return a filter in which a formula that is compared is replaced with what it computes.
+
+    Raises:
+        ViewNotUnderstood: the formulas use each other too often.
+    """
+    return _Formulas(formulas).expand(expression, frozenset())
+
+
+class _Formulas:
+    def __init__(self, formulas: dict[str, Expression]) -> None:
+        self._formulas = formulas
+        self._left = _MOST_EXPANDED
+
+    def expand(self, expression: Expression, used: frozenset[str]) -> Expression:
+        self._left -= 1
+        if self._left < 0:
+            raise ViewNotUnderstood("A formula that uses others so often")
+        match expression:
+            case FieldName(parts=("formula", name)) if name in self._formulas and name not in used:
+                return self.expand(self._formulas[name], used | {name})
+            case Unary(sign=sign, value=value):
+                return Unary(sign, self.expand(value, used))
+            case Binary(sign=sign, left=left, right=right):
+                return Binary(sign, self.expand(left, used), self.expand(right, used))
+            case Call(name=name, target=target, arguments=arguments):
+                inner = tuple(self.expand(one, used) for one in arguments)
+                own = None if target is None else self.expand(target, used)
+                return Call(name, own, inner)
+        return expression
 
 
 class _Reader:

@@ -45,6 +45,9 @@ from vault.views.values import (
 __all__ = ["Evaluator", "NoteRow", "check_expression", "normalize_name"]
 
 _MOST_DEPTH: Final = 60
+_MOST_STEPS: Final = 2_000  # for one cell, since formulas can use each other many times
+_MOST_TEXT_CHARS: Final = 2_000
+_MOST_DIGITS: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +148,7 @@ class Evaluator:
     ) -> None:
         self._dialect, self._formulas = dialect, formulas
         self._this, self._now = this, now
-        self._depth = 0
+        self._depth = self._steps = 0
 
     @property
     def this(self) -> NoteRow | None:
@@ -154,9 +157,10 @@ class Evaluator:
 
     def evaluate(self, expression: Expression, row: NoteRow | None) -> Value:
         """Return the value of an expression for a note, or nothing if it cannot be computed."""
+        self._steps = self._steps + 1 if self._depth else 0
         self._depth += 1
         try:
-            if self._depth > _MOST_DEPTH:  # formulas that use each other
+            if self._depth > _MOST_DEPTH or self._steps > _MOST_STEPS:
                 return None
             return self._evaluate(expression, row)
         finally:
@@ -373,7 +377,8 @@ def _holds_text(value: Value, wanted: Value) -> bool:
 
 
 def _to_text(value: Value) -> str:
-    return value.target if isinstance(value, LinkValue) else write_value(value)
+    text = value.target if isinstance(value, LinkValue) else write_value(value)
+    return text[:_MOST_TEXT_CHARS]
 
 
 def _measure_length(value: Value) -> float:
@@ -383,8 +388,17 @@ def _measure_length(value: Value) -> float:
 
 
 def _round(value: Any, digits: float = 0) -> float:
-    scale = 10 ** int(digits)
+    scale = 10 ** _limit_digits(digits)
     return float(math.floor(value * scale + 0.5) / scale)
+
+
+def _replace(value: Value, old: Value, new: Value) -> str:
+    shown = _to_text(new)
+    return _to_text(value).replace(_to_text(old), shown, _MOST_TEXT_CHARS // max(1, len(shown)))
+
+
+def _limit_digits(digits: float) -> int:
+    return max(0, min(int(digits), _MOST_DIGITS))
 
 
 def _format(value: Value, pattern: str = "") -> str:
@@ -434,7 +448,7 @@ _METHODS: Final[Mapping[str, Callable[..., Value]]] = {
     "upper": lambda value: _to_text(value).upper(),
     "title": lambda value: _to_text(value).title(),
     "trim": lambda value: _to_text(value).strip(),
-    "replace": lambda value, old, new: _to_text(value).replace(_to_text(old), _to_text(new)),
+    "replace": _replace,
     "split": lambda value, mark: tuple(_to_text(value).split(_to_text(mark))),
     "slice": _slice,
     "substring": _slice,
@@ -447,7 +461,7 @@ _METHODS: Final[Mapping[str, Callable[..., Value]]] = {
     "list": lambda *values: tuple(one for value in values for one in _as_list(value)),
     "array": lambda *values: tuple(one for value in values for one in _as_list(value)),
     "[]": _get,
-    "tofixed": lambda value, digits=0: f"{_round(value, digits):.{int(digits)}f}",
+    "tofixed": lambda value, digits=0: f"{_round(value, digits):.{_limit_digits(digits)}f}",
     "round": _round,
     "floor": lambda value: float(math.floor(value)),
     "ceil": lambda value: float(math.ceil(value)),

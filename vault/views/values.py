@@ -49,7 +49,8 @@ Value = str | float | bool | date | datetime | Duration | LinkValue | tuple[Any,
 _NUMBER: Final = re.compile(r"[-+]?\d+(?:\.\d+)?")
 _LINK: Final = re.compile(r"!?\[\[([^\[\]|#]*)(?:#[^\[\]|]*)?(?:\|([^\[\]]*))?\]\]")
 _DAY: Final = re.compile(r"\d{4}-\d\d(?:-\d\d)?(?:[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?)?Z?")
-_SPAN: Final = re.compile(r"([-+]?\d+(?:\.\d+)?)\s*([A-Za-z]+)")
+_SPAN: Final = re.compile(r"([-+]?\d{1,6}(?:\.\d{1,6})?)\s*([A-Za-z]+)")
+_MOST_CHARS: Final = 10_000
 _MONTHS: Final = {"M": 1, "mo": 1, "month": 1, "y": 12, "yr": 12, "year": 12}
 _SECONDS: Final = {
     "s": 1,
@@ -233,7 +234,7 @@ def add_values(left: Value, right: Value) -> Value:
             return Duration(left.months + right.months, left.seconds + right.seconds)
         case _:
             pass
-    return _to_text(left) + _to_text(right)
+    return (_to_text(left) + _to_text(right))[:_MOST_CHARS]
 
 
 def _to_text(value: Value) -> str:

@@ -132,7 +132,8 @@ def write_view_vault(root: Path) -> Path:
         "  - type: list\n    name: Best\n    filters: rating > 4\n```\n\n## To do\n\n"
         "```dataview\nTASK WHERE !completed\n```\n\n## Nothing\n\n"
         "```dataview\nLIST FROM #nothing\n```\n\n## Not known\n\n"
-        "```dataview\nTABLE x FROM #book GROUP BY status\n```\n\nThe end.\n"
+        "```dataview\nTABLE x FROM #book GROUP BY status\n```\n\n"
+        "![[the first example.base#My table]]\n\nThe end.\n"
     )
     for path, text in files.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)

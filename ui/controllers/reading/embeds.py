@@ -29,7 +29,7 @@ from ui.markdown.inline import NOTE
 from ui.markdown.note_parts import NotePart, read_part
 from vault.embeds import EmbeddedPart
 from vault.errors import NoteExcluded, NoteUnreadable, UnsafePath
-from vault.notes.kinds import note_name
+from vault.notes.kinds import BASE, note_name
 
 __all__ = ["EmbedExpander"]
 
@@ -69,9 +69,21 @@ class EmbedExpander:
                 that is shown.
         """
         self._embeds -= 1
-        if (view := split_view_target(target)) is not None:
-            return draw_block(self._notes.compute_view(*view, source, MOST_VIEW_ROWS), *view)
-        return self._read_note(target, source, above)
+        view = split_view_target(target)
+        return self._read_note(target, source, above) if view is None else self._draw(view, source)
+
+    def _draw(
+        self, view: tuple[str, str], source: str, name: str = ""
+    ) -> EmbeddedText | EmbedFailure:
+        """Return what is shown in place of a base or query.
+
+        Args:
+            view: its language and its text.
+            source: the path of the note that contains it.
+            name: the name of the only view that is shown, or an empty string for all.
+        """
+        computed = self._notes.compute_view(*view, source, MOST_VIEW_ROWS)
+        return draw_block(computed, *view, name)
 
     def _read_note(
         self, target: str, source: str, above: tuple[_Place, ...]
@@ -104,12 +116,15 @@ class EmbedExpander:
     def _expand(
         self, part: EmbeddedPart, path: str, link: str, above: tuple[_Place, ...]
     ) -> Iterator[Leaf]:
-        text = _cut_text(part)
+        text, is_base = _cut_text(part), part.note.kind is BASE
         shown = text if len(text) <= self._chars else _shorten(text, self._chars)
         self._chars -= len(shown)
         for leaf in read_part(NotePart(1, shown)):
             if not isinstance(leaf, Embed):
                 yield self._rebase(leaf, path)
+            elif is_base and (view := split_view_target(leaf.target)) is not None:
+                name = link.partition("#")[2]
+                yield from draw_embed(leaf, self._draw(view, path, name), can_load=False)
             elif self._embeds > 0 and self._chars > 0:
                 yield from draw_embed(leaf, self.read(leaf.target, path, above), can_load=False)
             elif not self._has_told:

@@ -3,7 +3,7 @@
 Each view of a base can be folded, and only the first one is open. The source is folded below them.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -25,7 +25,7 @@ _SOURCE_KEY, _VIEW_KEY, _ITEM_KEY = -1, -10, -1_000
 
 
 def draw_block(
-    computed: ComputedBlock | None, language: str, text: str
+    computed: ComputedBlock | None, language: str, text: str, name: str = ""
 ) -> EmbeddedText | EmbedFailure:
     """Return what is shown in place of a base or query, or why it stays source.
 
@@ -33,16 +33,20 @@ def draw_block(
         computed: its results, or None without a vault.
         language: `base` or `dataview`.
         text: its source.
+        name: the name of the only view that is shown, or an empty string for all. A name that no
+            view has shows all.
     """
     if computed is None or not computed.is_understood:
         reasons = [view for view in computed.views if isinstance(view, str)] if computed else []
         return EmbedFailure(" ".join(reasons) or _UNREAD, "info")
     views = [view for view in computed.views if not isinstance(view, str)]
-    is_alone = len(computed.views) == 1
+    named = [view for view in views if name and view.view.name.casefold() == name.casefold()]
+    shown: Sequence[ComputedView | str] = named or computed.views
+    views, is_alone = named or views, len(shown) == 1
     title = _describe(views[0], language) if is_alone else _name_views(views, language)
     leaves = [
         leaf
-        for number, view in enumerate(computed.views)
+        for number, view in enumerate(shown)
         for leaf in _draw_view(view, number, language, is_alone=is_alone)
     ]
     return EmbeddedText(title, "", (*leaves, *_draw_source(language, text)), VIEW_ICON)

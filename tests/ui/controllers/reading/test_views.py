@@ -44,7 +44,7 @@ def open_note(window: WindowPage, name: str, qtbot: QtBot) -> NotePage:
     window.view.show_note(name)
     note = NotePage(window.view)
     qtbot.waitUntil(lambda: note.is_open and note.path == name)
-    qtbot.waitUntil(lambda: "Looking for notes" not in note.text)
+    qtbot.waitUntil(lambda: "Looking for notes" not in note.text and "Loading" not in note.text)
     return note
 
 
@@ -66,6 +66,7 @@ def test_bases_and_queries_are_shown_in_place(window: WindowPage, qtbot: QtBot) 
     assert "TABLE x FROM #book GROUP BY status" in note.text  # its source stays
     assert "TASK WHERE" not in note.text  # its source is folded
     assert "Secret" not in note.text
+    assert " › My table\nMy table · 1 note\n" in note.text
     note.click_link("Source of the query")
     assert "TASK WHERE !completed" in note.text
     assert "Best · 1 note" in note.text

@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tests.support.vaults.views import BASES, QUERIES, write_view_vault
 from tests.unit.vault.views.conftest import NoEmbedder, update_words
@@ -49,6 +51,45 @@ def test_every_construct_is_computed_but_for_those_that_are_named(
         said = " ".join(view for view in views if isinstance(view, str))
         found |= {name: said} if said else {}
     assert found == {name: f"{part} is not understood." for name, part in left.items()}
+
+
+CHARS = "()[]{}\"'`!&|=<>.,:-+*/% \n#ab9é\0"
+
+
+@settings(deadline=None, max_examples=80)
+@given(
+    text=st.sampled_from([*BASES.values(), *QUERIES.values()]),
+    cuts=st.lists(st.tuples(st.floats(0, 1), st.text(CHARS, max_size=4)), max_size=4),
+    kind=st.sampled_from(["base", "dataview"]),
+)
+def test_a_broken_text_is_computed_or_named(
+    vault: Vault, text: str, cuts: list[tuple[float, str]], kind: str
+) -> None:
+    for place, added in cuts:
+        at = int(place * len(text))
+        text = text[:at] + added + text[at + 1 :]
+    block = ViewBlock("base" if kind == "base" else "dataview", text, (1, 1))
+    assert all(view for view in compute_block(vault, block, "Home.md").views)
+
+
+@pytest.mark.parametrize(
+    "formulas",
+    [
+        {f"f{n}": f"formula.f{n + 1} + formula.f{n + 1}" for n in range(40)} | {"f40": "'x'"},
+        {"f0": "rating.toFixed(999999999)"},
+        {"f0": "today() + '99999999999999999999 years'"},
+        {"f0": "formula.f0 + 1"},
+        {f"f{n}": f"formula.f{n + 1}.replace('a', formula.f{n + 1})" for n in range(9)}
+        | {"f9": "'" + 300 * "a" + "'"},
+    ],
+)
+def test_formulas_that_grow_without_end_are_cut_off(vault: Vault, formulas: dict[str, str]) -> None:
+    written = "".join(f'  {name}: "{text}"\n' for name, text in formulas.items())
+    shown = f"formulas:\n{written}views: [{{type: table, order: [formula.f0]}}]\n"
+    for text in (shown, f"{shown}filters: formula.f0 > 1\n"):
+        (view,) = compute_block(vault, ViewBlock("base", text, (1, 1)), "Home.md").views
+        if not isinstance(view, str):
+            assert all(len(cell) <= 401 for row in view.rows for cell in row.cells)
 
 
 def test_no_result_shows_a_private_note(vault: Vault) -> None:

@@ -44,8 +44,8 @@ def read(vault: Vault, path: str, **lines: int) -> str:
 
 
 def test_each_way_to_a_model_has_the_result_in_place_of_the_query(vault: Vault) -> None:
-    (home,) = attach(vault, "Home.md")
-    (_, embedded) = attach(vault, "Outer.md")
+    home, inner = attach(vault, "Home.md")
+    _, embedded, _ = attach(vault, "Outer.md")
     (base,) = attach(vault, "Bases/a tag.base")
     for text in (home.raw_content, embedded.raw_content, read(vault, "Home.md")):
         assert "[Result of the base in lines 5-14, found in the index now:]" in text
@@ -56,6 +56,7 @@ def test_each_way_to_a_model_has_the_result_in_place_of_the_query(vault: Vault) 
         assert "file.hasTag" not in text
         assert "TABLE x FROM #book GROUP BY status" in text  # which is not understood
         assert "Secret" not in text
+    assert "My table" in inner.raw_content
     assert "Dune" in base.raw_content
     assert "file.hasTag" not in base.raw_content
 
