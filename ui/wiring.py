@@ -123,7 +123,7 @@ def make_controllers(
     made = (session, sessions, drafts, composer, context, messages, notes, index, vault)
     more = (palette, projects, approvals, chats, bin, saving, first, reading, compaction)
     last = (LinkController(shared, reading, palette), versions, quick, review)
-    pinned = PinnedController(shared, session, vault)
+    pinned = PinnedController(shared, session, vault, versions)
     return Controllers(*made, *more, *last, pinned, SettingsFileWatch(assistant, runner, frame))
 
 

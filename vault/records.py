@@ -162,6 +162,13 @@ class Records:
                 found.setdefault(path, []).append(day)
         return {**named, **found}
 
+    def find_content(self, version: str) -> str | None:
+        """Return the path of an indexed note, given the hash of its content, or None."""
+        rows = self._catalog.rows(
+            "SELECT path FROM files WHERE state = 'indexed' AND version = ? LIMIT 1", (version,)
+        )
+        return str(rows[0][0]) if rows else None
+
     def find_values(self, paths: Iterable[str], names: Iterable[str]) -> dict[str, str]:
         """Return the values of properties in notes, such as "rating: 4 · due: 2026-12-01", by path.
 

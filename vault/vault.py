@@ -512,6 +512,13 @@ class Vault:
         return {self.name_path(path): values for path, values in found.items()}
 
     @_retry_when_damaged
+    def find_content(self, version: str) -> str | None:
+        """Return the path of an indexed note with a content, given its hash, or None."""
+        records = self._open_records()
+        path = None if records is None or not version else records.find_content(version)
+        return path if path is None else self.name_path(path)
+
+    @_retry_when_damaged
     def require_folder(self) -> None:
         """Raise `VaultMissing` if the folder is missing, or its drive is not mounted."""
         require_folder(self.root, self._handle.open())

@@ -18,4 +18,4 @@ model or loads one. Pins of messages and sources in a chat are another thing, an
 `context.history.pins`.
 """
 
-__all__ = ["answer", "answers", "changes", "notes"]
+__all__ = ["answer", "answers", "asked", "changes", "notes"]

@@ -15,7 +15,7 @@ from app.library.open_vault import OpenVault
 from app.library.projects import Projects
 from app.paths import Paths
 from app.pinned.answer import MOST_ROWS, AnswerRow, PinnedAnswer
-from app.pinned.asked import ReadChat, find_asked, find_changed_rows
+from app.pinned.asked import AskedAnswer, ReadChat, find_asked, find_changed_rows
 from app.pinned.block import find_blocks
 from app.pinned.changes import ChangedRow, RowChanges, compare_rows
 from app.pinned.compute import (
@@ -178,6 +178,17 @@ class PinnedAnswers:
         )
         return self._keep(made)
 
+    def find_asked(self, id: str) -> AskedAnswer:
+        """Return a pinned answer of a model as it is in its chat, with its question.
+
+        Raises:
+            NotFound: the active branch of the chat has no such answer.
+        """
+        answer = self.find(id).answer.answer
+        if answer is None:
+            raise InvalidRequest("No model has written this answer.")
+        return find_asked(self._read_chat(answer.session), answer.entry)
+
     def replace_answer(self, id: str, session: str, entry: str) -> ShownAnswer:
         """Put a newer answer of a model in the place of the one that is pinned.
 
@@ -296,7 +307,9 @@ class PinnedAnswers:
             vault.require_folder()
             if answer.answer is not None:
                 chat = self._read_chat(answer.answer.session)
-                return _FoundAgain(self._take(answer, find_changed_rows(chat, answer.answer)))
+                return _FoundAgain(
+                    self._take(answer, find_changed_rows(chat, answer.answer, vault.find_content))
+                )
             query = answer.query
             if answer.day != today.isoformat():
                 query = read_again(vault, answer.question, query, today)

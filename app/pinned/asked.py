@@ -16,6 +16,8 @@ __all__ = ["AskedAnswer", "ReadChat", "find_asked", "find_changed_rows"]
 
 # Reads a chat, given its id.
 ReadChat = Callable[[str], ChatTranscript]
+# Returns the path of the note with a content, given the hash of the content.
+FindMoved = Callable[[str], str | None]
 
 
 @dataclass(frozen=True)
@@ -24,11 +26,13 @@ class AskedAnswer:
 
     Attributes:
         question: the text of the user message.
+        user_entry: the id of the log entry of the user message.
         item: the answer at its place in the chat.
         project: the project of the chat, or an empty string.
     """
 
     question: str
+    user_entry: str
     item: AnswerItem
     project: str
 
@@ -50,31 +54,41 @@ def find_asked(chat: ChatTranscript, entry: str) -> AskedAnswer:
     Raises:
         NotFound: there is no such answer.
     """
-    question = ""
+    user: UserItem | None = None
     for item in chat.items:
         if isinstance(item, UserItem):
-            question = item.text
-        elif isinstance(item, AnswerItem) and item.entry == entry and question.strip():
-            return AskedAnswer(question, item, chat.project or "")
+            user = item
+        elif isinstance(item, AnswerItem) and item.entry == entry and user is not None:
+            return AskedAnswer(user.text, user.entry, item, chat.project or "")
     raise NotFound(f"The chat has no answer {entry}.")
 
 
-def find_changed_rows(chat: ChatTranscript, answer: ModelAnswer) -> FoundRows:
+def find_changed_rows(
+    chat: ChatTranscript, answer: ModelAnswer, find_moved: FindMoved
+) -> FoundRows:
     """Return the sources of an answer that have changed since, each with a diff of its lines.
+
+    Args:
+        chat: the chat of the answer, with what has changed in its sources.
+        answer: the answer.
+        find_moved: returns the path of a note with a content, given its hash, or None.
 
     Raises:
         NotFound: the chat has no such answer on its active branch any more.
     """
-    changed = find_asked(chat, answer.entry).item.changed
+    item = find_asked(chat, answer.entry).item
+    versions = {each.source: each.version for each in item.answer.sources if each.version}
     rows = tuple(
         AnswerRow(one.path, 1, one.diff or one.sentence, PurePosixPath(one.path).stem)
-        for one in changed
+        for one in item.changed
+        if one.diff or find_moved(versions.get(one.path, "")) is None
     )
+    paths = len({row.path for row in rows})
     total = name_count(answer.sources, "source")
-    return FoundRows(f"{len(rows):,} of its {total} changed." if rows else "", rows, len(rows))
+    said = f"{paths:,} of its {total} changed." if answer.sources > 1 else "Its source changed."
+    return FoundRows(said if rows else "", rows, len(rows))
 
 
-def _list_cited(answer: TurnAnswer) -> list[int]:
-    """Return the numbers of the notes that an answer cites."""
-    cited = {citation.n for citation in answer.checked.citations}
-    return sorted(cited)
+def _list_cited(answer: TurnAnswer) -> frozenset[str]:
+    """Return the paths and addresses that an answer cites."""
+    return frozenset(citation.path for citation in answer.checked.citations)

@@ -10,11 +10,13 @@ from PySide6.QtCore import QTimer
 from app.errors import describe
 from app.pinned.answer import PinnedAnswer
 from app.pinned.answers import ShownAnswer, measure_wait_for_midnight
+from app.pinned.asked import AskedAnswer
 from app.pinned.changes import RowChanges
 from app.pinned.notes import PlannedNote
 from chains.tool import ApprovalRequest, Proposal
 from ui.chat.message.approval_card import ApprovalDialog
 from ui.chat.message.tools import MessageAction
+from ui.controllers.chats.versions import VersionsController
 from ui.controllers.session import ChatController, Collaborators, SessionController
 from ui.controllers.vault import VaultController
 from ui.tasks import LatestOnly
@@ -39,12 +41,18 @@ class PinnedController(ChatController):
     """
 
     def __init__(
-        self, shared: Collaborators, session: SessionController, vault: VaultController
+        self,
+        shared: Collaborators,
+        session: SessionController,
+        vault: VaultController,
+        versions: VersionsController,
     ) -> None:
         super().__init__(shared, session)
         self._list = self._frame.sidebar.pinned
         self._lit: dict[str, RowChanges] = {}
-        self._to_select = ""
+        self._to_select = self._compared = ""
+        self._versions = versions
+        self._asked: AskedAnswer | None = None
         self._reads = LatestOnly(self._runner, 0, self)
         self._finds = LatestOnly(self._runner, _PAUSE_MS, self)
         for calls in (self._reads, self._finds):  # apart, so that no read takes a find's place
@@ -57,6 +65,8 @@ class PinnedController(ChatController):
         for changed in (vault.indexed, vault.lost, vault.watch.failed):
             changed.connect(self.refresh)
         vault.opened.connect(self._on_vault_opened)
+        session.loaded.connect(self._on_chat_loaded)
+        versions.kept.connect(self._on_kept)
         self._frame.transcript.maker.action_requested.connect(self._on_action)
         self._frame.sidebar.pin_requested.connect(self.pin_question)
         self._connect_list()
@@ -95,6 +105,8 @@ class PinnedController(ChatController):
         shown.remove_requested.connect(self._remove)
         shown.rename_requested.connect(lambda id, title: self._start(pinned.rename, id, title))
         shown.move_requested.connect(lambda id, place: self._start(pinned.move, id, place))
+        shown.chat_requested.connect(self._show_chat)
+        shown.ask_requested.connect(self._ask_again)
         shown.write_requested.connect(self._plan_note)
         shown.refresh_requested.connect(lambda id: self._start(pinned.refresh, [id]))
 
@@ -138,6 +150,55 @@ class PinnedController(ChatController):
         answer, place = removed
         undo = partial(self._start, self._assistant.pinned.restore, answer, place)
         self._frame.notifier.toast(f"“{answer.title}” was removed.", (_UNDO, undo))
+
+    def _show_chat(self, id: str) -> None:
+        shown = self._list.find_answer(id)
+        if shown is not None and shown.answer.answer is not None:
+            self._frame.navigation.open_session(shown.answer.answer.session)
+
+    def _ask_again(self, id: str) -> None:
+        """Open the chat of a model's answer, and ask its question again beside the answer."""
+        shown = self._list.find_answer(id)
+        if shown is None or shown.answer.answer is None:
+            return
+        answer, assistant = shown.answer.answer, self._assistant
+
+        def find() -> AskedAnswer:
+            assistant.branches.show_entry(answer.session, answer.entry)
+            return assistant.pinned.find_asked(id)
+
+        self._compared = id
+        task = self._runner.call(find)
+        task.yielded.connect(partial(self._open_to_ask, answer.session))
+        task.failed.connect(self._on_failed)
+        task.start()
+
+    def _open_to_ask(self, session: str, asked: AskedAnswer) -> None:
+        self._asked = asked
+        if self._session.session == session:
+            self._frame.navigation.show_chat()
+            self._session.load()
+        else:
+            self._frame.navigation.open_session(session)
+
+    def _on_chat_loaded(self, _transcript: object, _is_new: bool) -> None:
+        asked, self._asked = self._asked, None
+        if asked is not None and asked.user_entry in self._session.user_messages:
+            self._versions.ask_again(asked.item.entry, asked.user_entry)
+
+    def _on_kept(self, entry: str) -> None:
+        """Pin the answer that the user has kept, in place of the one before it."""
+        id, self._compared = self._compared, ""
+        shown, session = self._list.find_answer(id) if id else None, self._session.session
+        if shown is None or shown.answer.answer is None or session is None or not entry:
+            return
+        if shown.answer.answer.session == session and shown.answer.answer.entry != entry:
+            self._lit.pop(id, None)
+            self._start(self._replace, id, session, entry)
+
+    def _replace(self, id: str, session: str, entry: str) -> None:
+        self._assistant.branches.show_entry(session, entry)
+        self._assistant.pinned.replace_answer(id, session, entry)
 
     def _plan_note(self, id: str) -> None:
         """Show how a pinned answer would be written into the vault, and ask for approval."""

@@ -159,6 +159,7 @@ class PinnedList(FitTree):
         refresh_requested: emitted with the id of a pinned answer to find again.
         write_requested: emitted with the id of a pinned answer to write into the vault.
         ask_requested: emitted with the id of a model's answer whose question is asked again.
+        chat_requested: emitted with the id of a model's answer whose chat is opened.
     """
 
     opened = Signal(str)
@@ -170,6 +171,7 @@ class PinnedList(FitTree):
     refresh_requested = Signal(str)
     write_requested = Signal(str)
     ask_requested = Signal(str)
+    chat_requested = Signal(str)
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Pinned answers", parent)
@@ -268,6 +270,7 @@ class PinnedList(FitTree):
         place, id = self._model.find(card.id), card.id
         if card.shown.answer.kind == "model":
             menu.addAction("Ask again and compare", lambda: self.ask_requested.emit(id))
+            menu.addAction("Show its chat", lambda: self.chat_requested.emit(id))
         else:
             note = card.shown.answer.note
             words = f"Refresh it in {one_line(note)}…" if note else "Write it into the vault…"
@@ -333,11 +336,15 @@ def _list_source_lines(shown: "ShownAnswer") -> "list[_Line]":
     answer = shown.answer
     if not answer.rows:
         sources = 0 if answer.answer is None else answer.answer.sources
-        text = f"None of its {plural(sources, 'source')} changed."
+        text = "Its source has not changed."
+        if sources != 1:
+            text = f"None of its {plural(sources, 'source')} changed."
         return [_Line(Row(text, depth=1, head=True))]
     lines = [_Line(Row(answer.summary, depth=1, head=True))]
     for row in answer.rows:
         lines.append(_Line(Row(one_line(row.title), "file-text", depth=1, tip=row.path), row.path))
+        if not row.text.startswith("---"):  # a sentence, because the note is gone
+            lines.append(_Line(Row(one_line(row.text), "minus", depth=2, is_dim=True)))
         for line in row.text.split("\n"):
             if line.startswith(("+", "-")) and not line.startswith(("+++", "---")):
                 icon, said = ("plus", "new") if line[0] == "+" else ("minus", "gone")

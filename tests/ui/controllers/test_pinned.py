@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from chains.cancel import CancelToken
+from tests.support.models.model_server import Answer, ModelServer
 from tests.support.window.clicks import (
     choose_from_row,
     click_button,
@@ -21,6 +22,7 @@ from tests.support.window.clicks import (
 )
 from tests.support.window.window_pages import WindowPage, open_window
 from ui.chat.message.approval_card import ApprovalDialog
+from ui.chat.versions import VersionsDialog
 from ui.panels.pinned import PinnedList
 from ui.widgets.lists import ROW, Row
 
@@ -159,3 +161,36 @@ def test_a_pinned_answer_is_written_into_the_vault_once_its_change_is_approved(
     assert "Dig the beds" in note.read_text()
     window.press("Undo")
     qtbot.waitUntil(lambda: not note.exists())
+
+
+def test_a_models_answer_says_which_sources_changed_and_is_asked_again_beside_the_old_one(
+    assistant: Assistant, vault: Path, server: ModelServer, qtbot: QtBot
+) -> None:
+    assistant.settings.set("chat.apiBase", server.url)
+    assistant.settings.set("chat.model", "gpt-4o")
+    server.script(Answer("It holds 210 litres [1]."), Answer("It holds 180 litres [1]."))
+    window, question = open_window(assistant, None, qtbot), "How much does the barrel hold?"
+    pinned, barrel = list_of(window), vault / "Watering.md"
+    window.composer.send(question)
+    qtbot.waitUntil(lambda: window.view.transcript.last_answer_entry != "")
+    window.press(PIN)
+    qtbot.waitUntil(partial(is_filled, pinned, 1))
+    barrel.write_text(barrel.read_text().replace("210 litres", "180 litres"))
+    qtbot.waitUntil(lambda: right_of(pinned, question) == "~1")
+    press_enter_on(pinned, question)
+    rows = rows_below(pinned, row_of(pinned, question))
+    assert rows[0].text == "Its source changed."
+    assert {row.icon for row in rows if "litres" in row.text} == {"plus", "minus"}
+    assert len(server.bodies) == 1  # nothing is asked by itself
+    choose_from_row(pinned, question, "Ask again and compare")
+    qtbot.waitUntil(lambda: isinstance(QApplication.activeModalWidget(), VersionsDialog))
+    dialog = QApplication.activeModalWidget()
+    assert isinstance(dialog, VersionsDialog)
+    qtbot.waitUntil(dialog.right.keep.isEnabled)
+    texts = [column.answer.text if column.answer else "" for column in (dialog.left, dialog.right)]
+    assert texts == ["It holds 210 litres [1].", "It holds 180 litres [1]."]
+    dialog.right.keep.click()
+    qtbot.waitUntil(lambda: right_of(pinned, question) == "")
+    (shown,) = assistant.pinned.list()
+    assert shown.answer.answer is not None
+    assert shown.answer.answer.text == "It holds 180 litres [1]."

@@ -5,6 +5,8 @@ from dataclasses import replace
 from functools import cached_property, partial
 from typing import Final
 
+from PySide6.QtCore import Signal
+
 from app.config.models import ModelChoice, name_model
 from app.errors import describe
 from app.sessions.transcript import AnswerItem
@@ -29,7 +31,11 @@ class VersionsController(ChatController):
     When the user chooses another model, its answer becomes a new version, as with "Answer again".
     The answer is streamed into both the dialog and the chat behind it. It continues if the dialog
     is closed.
+
+    Emits `kept` with the entry ID of the version that the user has kept.
     """
+
+    kept = Signal(str)
 
     def __init__(self, shared: Collaborators, session: SessionController) -> None:
         super().__init__(shared, session)
@@ -75,6 +81,28 @@ class VersionsController(ChatController):
             self._chat = self._session.session
             self._read(entry, self._on_read)
 
+    def ask_again(self, entry: str, user_entry: str) -> None:
+        """Ask the question of an answer again, and show both answers side by side.
+
+        Unlike a regenerated answer, the new one has the notes as they are now.
+
+        Args:
+            entry: the entry ID of the answer.
+            user_entry: the entry ID of its question.
+        """
+        if self._session.is_running:
+            self._frame.notifier.toast(_BUSY)
+        else:
+            self._chat = self._session.session
+            self._read(entry, partial(self._ask_beside, user_entry))
+
+    def _ask_beside(self, user_entry: str, item: AnswerItem) -> None:
+        self._show_left(item)
+        self._dialog.show_asked(_MODEL + item.answer.model, self._maker.build_answer())
+        attached = self._frame.transcript.list_attachments(user_entry)
+        text = self._session.user_messages.get(user_entry, "")
+        self._session.edit(user_entry, text, attached)
+
     def _on_action(self, action: MessageAction) -> None:
         if action.kind == "compare":
             self.open(action.entry)
@@ -96,14 +124,18 @@ class VersionsController(ChatController):
 
     def _on_read(self, item: AnswerItem) -> None:
         """Open the dialog with an answer and, if it has other versions, with the newest of them."""
+        self._show_left(item)
+        others = [entry for entry in item.siblings if entry != item.entry]
+        if others:
+            self._read(others[-1], self._on_other)
+
+    def _show_left(self, item: AnswerItem) -> None:
+        """Open the dialog with an answer on the left."""
         self._item, self._other, self._turn = item, "", None
         self._writers[item.entry] = item.answer.model
         self._dialog.open_for(self._name_answer(item), self._build(item))
         self._show_choices()
         self._models.ask(self._assistant.model_setup.list_choices, now=True)
-        others = [entry for entry in item.siblings if entry != item.entry]
-        if others:
-            self._read(others[-1], self._on_other)
 
     def _on_models(self, choices: Sequence[ModelChoice]) -> None:
         self._names = {choice.name: choice for choice in choices}
@@ -181,6 +213,7 @@ class VersionsController(ChatController):
         """
         self._kept = entry
         self._dialog.accept()
+        self.kept.emit(entry)
         if self._turn is None:
             self._show_kept()
         else:
