@@ -14,6 +14,7 @@ from chains.gguf.header import BadModelFile
 from chains.ledger import LedgerPort
 from chains.llm.port import Endpoint, KeyFor
 from chains.llm.server import (
+    Abilities,
     ServedModel,
     ask_abilities,
     ask_context_length,
@@ -231,8 +232,8 @@ def _describe_known(
         input_price=known.get("input_cost_per_token"),
         output_price=known.get("output_cost_per_token"),
         cached_price=known.get("cache_read_input_token_cost"),
-        takes_tools=_find_ability(known, TOOLS, served.takes_tools if served else None),
-        sees=_find_ability(known, IMAGES, served.sees if served else None),
+        takes_tools=_find_ability(known, TOOLS, served.abilities.takes_tools if served else None),
+        sees=_find_ability(known, IMAGES, served.abilities.sees if served else None),
         reported_limit=limit,
     )
 
@@ -256,19 +257,19 @@ def _describe_ollama(
     bare = name.removeprefix(f"{provider}/")
     base = find_ollama_root(api_base or LOCAL_BASES["ollama"])
     endpoint = describe_endpoint(f"ollama_chat/{bare}", "ollama_chat", base)
-    limit, takes_tools, sees = None, None, None
+    limit, abilities = None, Abilities()
     if key_for is not None:
         place = base, bare, key_for(endpoint.key_owner), ledger
         limit = ask_context_length(*place)
-        takes_tools, sees = ask_abilities(*place)
+        abilities = ask_abilities(*place)
     known = find_entry(f"ollama/{bare}", "ollama")
     limit = min(limit or known.get("max_input_tokens") or local_context, local_context)
     return ModelInfo(
         name,
         endpoint,
         input_limit=limit,
-        takes_tools=_find_ability(known, TOOLS, takes_tools),
-        sees=_find_ability(known, IMAGES, sees),
+        takes_tools=_find_ability(known, TOOLS, abilities.takes_tools),
+        sees=_find_ability(known, IMAGES, abilities.sees),
         reported_limit=limit,
     )
 

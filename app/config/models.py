@@ -4,7 +4,7 @@ API keys are read from the keyring or environment on demand, and not cached.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from app.config import secrets
@@ -15,7 +15,7 @@ from chains.ledger import LedgerPort
 from chains.llm.server import ServedModel, find_local_servers, list_served_models
 from chains.llm.server_queries import ServerProblem
 from chains.llm.urls import parse_place
-from chains.models import EXTRACTIVE, HERE, is_listed, look_up_model
+from chains.models import EXTRACTIVE, ModelInfo, is_listed, look_up_model
 
 __all__ = [
     "FoundServer",
@@ -42,34 +42,30 @@ class ModelChoice:
     """A model that the user can choose.
 
     Attributes:
-        name: the value for the setting `chat.model`.
+        info: the model: its name in the setting `chat.model`, limits, prices and abilities.
         label: the display name.
-        where: "this computer", or the host that requests are sent to.
-        input_limit: the maximum size of a request in tokens, or None if unknown.
         is_set: whether this is the configured model.
-        is_local: whether the model runs on this computer.
-        input_price: dollars per prompt token, or None if unknown.
-        output_price: dollars per answer token, or None if unknown.
-        takes_tools: whether the model supports tools, or None if unknown.
-        sees: whether the model accepts images, or None if unknown.
-        memory_bytes: the memory that a model file needs, or None.
-        longest_context: the maximum context length of a model file, or None.
-        problem: why the model file cannot be used, or an empty string.
     """
 
-    name: str
+    info: ModelInfo
     label: str
-    where: str
-    input_limit: int | None
     is_set: bool
-    is_local: bool = True
-    input_price: float | None = None
-    output_price: float | None = None
-    takes_tools: bool | None = None
-    sees: bool | None = None
-    memory_bytes: int | None = None
-    longest_context: int | None = None
-    problem: str = ""
+
+    @property
+    def name(self) -> str:
+        """The value for the setting `chat.model`."""
+        return self.info.name
+
+    @property
+    def where(self) -> str:
+        """The text "this computer", or the host that requests are sent to."""
+        return self.info.where
+
+    @property
+    def memory_bytes(self) -> int | None:
+        """The memory that a model file needs, or None."""
+        file, limit = self.info.file, self.info.input_limit
+        return file.count_needed_bytes(limit) if file and limit else None
 
     @property
     def summary(self) -> str:
@@ -78,36 +74,38 @@ class ModelChoice:
         It lists the context length, required memory, price, support for tools and images, and where
         the model runs. For a model file that cannot be used, it only says why.
         """
-        if self.problem:
-            return self.problem
+        info = self.info
+        if info.problem:
+            return info.problem
         parts = []
-        if self.input_limit is not None:
-            longest = self.longest_context or 0
-            more = f" of {longest:,}" if longest > self.input_limit else ""
-            parts.append(f"{self.input_limit:,}{more} tokens")
+        if info.input_limit is not None:
+            longest = info.file.context_length if info.file else 0
+            more = f" of {longest:,}" if longest > info.input_limit else ""
+            parts.append(f"{info.input_limit:,}{more} tokens")
         if self.memory_bytes is not None:
             parts.append(f"{format_size(self.memory_bytes)} of memory")
-        if self.input_price is not None and self.output_price is not None:
-            into, out = self.input_price * _MILLION, self.output_price * _MILLION
+        if info.input_price is not None and info.output_price is not None:
+            into, out = info.input_price * _MILLION, info.output_price * _MILLION
             parts.append(f"${into:,.2f} in, ${out:,.2f} out per million")
-        parts += [word for word, has in (("tools", self.takes_tools), ("images", self.sees)) if has]
+        parts += [word for word, has in (("tools", info.takes_tools), ("images", info.sees)) if has]
         return " · ".join((*parts, self.where))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the model as a dict for JSON, with prices in dollars per million tokens."""
-        prices = self.input_price, self.output_price
+        info = self.info
+        prices = info.input_price, info.output_price
         into, out = (None if one is None else round(one * _MILLION, 6) for one in prices)
         return {
             "name": self.name,
             "where": self.where,
-            "local": self.is_local,
-            "context": self.input_limit,
+            "local": info.is_local,
+            "context": info.input_limit,
             "input_price": into,
             "output_price": out,
-            "tools": self.takes_tools,
-            "vision": self.sees,
+            "tools": info.takes_tools,
+            "vision": info.sees,
             "memory_bytes": self.memory_bytes,
-            "problem": self.problem or None,
+            "problem": info.problem or None,
             "set": self.is_set,
         }
 
@@ -132,7 +130,7 @@ class FoundServer:
     @property
     def is_local(self) -> bool:
         """Whether the server runs on this computer."""
-        return all(model.is_local for model in self.models)
+        return all(model.info.is_local for model in self.models)
 
 
 def find_servers(
@@ -265,19 +263,9 @@ def describe_file_choice(name: str, values: Settings) -> ModelChoice:
         values: the settings, including the context length.
     """
     info = look_up_model(name, local_context=values.chat_local_context)
-    file, limit, path = info.file, info.input_limit, find_path(name)
-    return ModelChoice(
-        name=name,
-        label=file.name if file else path.stem if path else name,
-        where=HERE,
-        input_limit=limit,
-        is_set=name == values.chat_model,
-        takes_tools=info.takes_tools,
-        sees=info.sees,
-        memory_bytes=file.count_needed_bytes(limit) if file and limit else None,
-        longest_context=file.context_length if file else None,
-        problem=info.problem,
-    )
+    path = find_path(name)
+    label = info.file.name if info.file else path.stem if path else name
+    return ModelChoice(info, label, is_set=name == values.chat_model)
 
 
 def _choice(
@@ -296,21 +284,12 @@ def _choice(
         limit = reported = served.input_limit
     tools, sees = info.takes_tools, info.sees
     if served is not None:
-        tools = tools if served.takes_tools is None else served.takes_tools
-        is_said = served.sees is None or is_listed(name, values.chat_image_models)
-        sees = sees if is_said else served.sees
-    return ModelChoice(
-        name=name,
-        label=name_model(name),
-        where=info.where,
-        input_limit=learned.find_limit(info.learned_owner, reported) or limit,
-        is_set=name == values.chat_model,
-        is_local=info.is_local,
-        input_price=info.input_price,
-        output_price=info.output_price,
-        takes_tools=tools,
-        sees=sees,
-    )
+        tools = tools if served.abilities.takes_tools is None else served.abilities.takes_tools
+        is_said = served.abilities.sees is None or is_listed(name, values.chat_image_models)
+        sees = sees if is_said else served.abilities.sees
+    limit = learned.find_limit(info.learned_owner, reported) or limit
+    info = replace(info, input_limit=limit, takes_tools=tools, sees=sees)
+    return ModelChoice(info, name_model(name), is_set=name == values.chat_model)
 
 
 def name_model(name: str) -> str:

@@ -13,6 +13,7 @@ from chains.llm.urls import find_ollama_root, is_loopback, is_nearby, parse_host
 
 __all__ = [
     "LOCAL_SERVERS",
+    "Abilities",
     "LocalServer",
     "ModelList",
     "ServedModel",
@@ -41,19 +42,29 @@ _LIMIT_FIELDS: Final = (
 
 
 @dataclass(frozen=True)
+class Abilities:
+    """What a server says that a model can do.
+
+    Attributes:
+        takes_tools: whether the model can call tools, or None if the server does not say.
+        sees: whether the model accepts images, or None if the server does not say.
+    """
+
+    takes_tools: bool | None = None
+    sees: bool | None = None
+
+
+@dataclass(frozen=True)
 class ServedModel:
     """A model that a server offers.
 
     Attributes:
         input_limit: the context length reported by the server, or None.
-        takes_tools: whether the model can call tools, or None if the server does not say.
-        sees: whether the model accepts images, or None if the server does not say.
     """
 
     name: str
     input_limit: int | None
-    takes_tools: bool | None = None
-    sees: bool | None = None
+    abilities: Abilities = Abilities()
 
 
 @dataclass(frozen=True)
@@ -137,10 +148,10 @@ def ask_context_length(
 
 def ask_abilities(
     root: str, model: str, key: str | None, ledger: LedgerPort | None = None
-) -> tuple[bool | None, bool | None]:
-    """Ask an Ollama server whether a model supports tools, and whether it accepts images.
+) -> Abilities:
+    """Ask an Ollama server what a model can do.
 
-    Each value is None if it is unknown. The parameters are the same as for `ask_context_length`.
+    The parameters are the same as for `ask_context_length`.
     """
     return _read_abilities(_describe_ollama_model(root, model, key, ledger))
 
@@ -251,13 +262,15 @@ def _complete_limits(models: tuple[ServedModel, ...], place: _Place) -> Iterator
     slots = place.get(f"{place.root}/props") if not found and len(models) == 1 else None
     for model in models:
         entry = found.get(model.name, {})
-        tools, sees = _read_abilities(entry)
+        known, more = model.abilities, _read_abilities(entry)
         limit = _read_limit(entry) if slots is None else _read_slot_length(slots.fields)
         yield replace(
             model,
             input_limit=model.input_limit or limit,
-            takes_tools=tools if model.takes_tools is None else model.takes_tools,
-            sees=sees if model.sees is None else model.sees,
+            abilities=Abilities(
+                more.takes_tools if known.takes_tools is None else known.takes_tools,
+                more.sees if known.sees is None else known.sees,
+            ),
         )
 
 
@@ -275,7 +288,7 @@ def _list_entries(response: ServerResponse, name: str) -> list[Mapping[str, Any]
 
 
 def _read_served_model(entry: Mapping[str, Any]) -> ServedModel:
-    return ServedModel(str(entry["id"]), _read_limit(entry), *_read_abilities(entry))
+    return ServedModel(str(entry["id"]), _read_limit(entry), _read_abilities(entry))
 
 
 def _read_limit(entry: Mapping[str, Any]) -> int | None:
@@ -286,8 +299,7 @@ def _read_limit(entry: Mapping[str, Any]) -> int | None:
     return next((value for value in places if isinstance(value, int) and value > 0), None)
 
 
-def _read_abilities(entry: Mapping[str, Any]) -> tuple[bool | None, bool | None]:
-    """Return whether a model supports tools and accepts images. Unknown values are None."""
+def _read_abilities(entry: Mapping[str, Any]) -> Abilities:
     listed = entry.get("capabilities")
     named = {str(one) for one in listed} if isinstance(listed, list) else None
     tools = None if named is None else bool(named & {"tools", "tool_use"})
@@ -296,4 +308,4 @@ def _read_abilities(entry: Mapping[str, Any]) -> tuple[bool | None, bool | None]
     inputs = design.get("input_modalities") if isinstance(design, dict) else None
     if sees is None and isinstance(inputs, list):
         sees = "image" in inputs
-    return tools, (True if entry.get("type") == "vlm" else sees)
+    return Abilities(tools, True if entry.get("type") == "vlm" else sees)

@@ -249,7 +249,8 @@ class _ServerModels(QWidget):
     def sentence(self) -> str:
         first, *others = self._server.models
         more = f" and {plural(len(others), 'other')}" if others else ""
-        limit = f" {count(first.input_limit)} tokens." if first.input_limit else ""
+        most = first.info.input_limit
+        limit = f" {count(most)} tokens." if most else ""
         goes = "Nothing leaves this computer."
         if not self._server.is_local:
             goes = "Your question and the passages found are sent there."

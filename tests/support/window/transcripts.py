@@ -1,6 +1,6 @@
 """A transcript with a composer below it, and chats to show in it."""
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 from PySide6.QtCore import QPoint
@@ -12,6 +12,7 @@ from app.sessions.transcript import AnswerItem, UserItem
 from app.sessions.transcript import ChatTranscript as Chat
 from chains.citations.check import CitationReport
 from chains.events import AskResult
+from chains.models import look_up_model
 from chains.turn_answer import AnswerEnd, Status, TurnAnswer
 from context.layers import Layer, Segment
 from ui.chat.composer.composer import Composer
@@ -19,7 +20,8 @@ from ui.chat.message.answer import Answer
 from ui.chat.transcript.transcript import Transcript
 
 TIME = "2026-05-14T14:03:00+00:00"
-HERE = (ModelChoice("test/model", "model", "this computer", None, True),)
+_LOCAL = replace(look_up_model("openai/model", "http://127.0.0.1:1/v1"), name="test/model")
+HERE = (ModelChoice(_LOCAL, "model", is_set=True),)
 LONG = "A paragraph that is long enough to need a second line at most widths of the window.\n\n"
 RICH = """\
 Text [1].

@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QLabel, QPushButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.config.models import ModelChoice
+from chains.models import look_up_model
 from ui.actions import Keymap
 from ui.chat.composer.attachment import Attachment, read_drop
 from ui.chat.composer.attachment_state import ChipState
@@ -22,9 +23,12 @@ from ui.widgets.completion_list import Choice
 
 RAISE_LIMIT = ButtonText("Raise the limit", "Open the settings of the limit")
 
+ELSEWHERE = look_up_model("openai/<b>x</b>", "https://api.example.org/v1")
 MODELS = (
-    ModelChoice("ollama/qwen3:14b", "qwen3:14b", "this computer", 40_960, True),
-    ModelChoice("openai/<b>x</b>", "<b>x</b>", "api.example.org", None, False),
+    ModelChoice(look_up_model("ollama/qwen3:14b"), "qwen3:14b", is_set=True),
+    ModelChoice(
+        look_up_model("openai/<b>x</b>", "https://api.example.org/v1"), "<b>x</b>", is_set=False
+    ),
 )
 
 

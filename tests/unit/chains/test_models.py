@@ -186,7 +186,7 @@ def test_lm_studio_is_asked_for_its_context_lengths():
     models = [{"id": "qwen"}, {"id": "gemma"}, {"id": "other"}]
     with ModelServer(models=models, pages={"/api/v0/models": LM_STUDIO}) as server:
         found = list_served_models(server.url).models
-    assert [(one.input_limit, one.sees) for one in found] == [
+    assert [(one.input_limit, one.abilities.sees) for one in found] == [
         (8_192, None),
         (131_072, True),
         (None, None),

@@ -53,7 +53,7 @@ def test_models_of_servers_on_this_computer_are_found_with_their_properties(
         "hosted_vllm/plain",
     ]
     seen = found["hosted_vllm/see"]
-    assert (seen.input_limit, seen.takes_tools, seen.sees, seen.is_local) == (
+    assert (seen.info.input_limit, seen.info.takes_tools, seen.info.sees, seen.info.is_local) == (
         32_768,
         True,
         True,
@@ -61,7 +61,7 @@ def test_models_of_servers_on_this_computer_are_found_with_their_properties(
     )
     assert seen.summary == "32,768 tokens · tools · images · this computer"
     assert found["hosted_vllm/plain"].summary == "this computer"
-    assert found["ollama/scripted:latest"].input_limit == 16_384  # chat.localContext
+    assert found["ollama/scripted:latest"].info.input_limit == 16_384  # chat.localContext
     assert {raw for _, raw in asked} == {b""}  # only GET, without a body
 
 
@@ -84,9 +84,9 @@ def test_a_known_model_has_its_limit_price_and_abilities(choices: Choices) -> No
 def test_a_limit_set_by_hand_holds_for_a_server_that_reports_none(choices: Choices) -> None:
     with ModelServer() as server:
         known = {"chat__apiBase": server.url, "chat__model": "scripted"}
-        assert choices(**known)["scripted"].input_limit is None
+        assert choices(**known)["scripted"].info.input_limit is None
         by_hand = choices(**known, chat__localContext=8_000)
-    assert by_hand["scripted"].input_limit == 8_000
+    assert by_hand["scripted"].info.input_limit == 8_000
 
 
 def test_models_named_by_hand_see_images_whatever_the_server_reports(choices: Choices) -> None:
@@ -95,8 +95,8 @@ def test_models_named_by_hand_see_images_whatever_the_server_reports(choices: Ch
         known = {"chat__apiBase": server.url, "chat__model": "openai/new"}
         before = choices(**known)
         found = choices(**known, chat__imageModels=["new", "openai/ear"])
-    assert not any(choice.sees for choice in before.values())
-    assert [name for name, choice in found.items() if choice.sees] == ["openai/new", "ear"]
+    assert not any(choice.info.sees for choice in before.values())
+    assert [name for name, choice in found.items() if choice.info.sees] == ["openai/new", "ear"]
     assert found["openai/new"].summary.startswith("images")
 
 
@@ -108,7 +108,7 @@ def test_a_limit_that_a_server_names_is_remembered(reading: Assistant, server: M
     ask(reading, "Where is the barrel?", mode="chat")
     assert reading.preview(None, "Where?", "vault")["model_limit"] == 6_000
     choice = next(one for one in reading.model_setup.list_choices() if one.name == "scripted")
-    assert choice.input_limit == 6_000
+    assert choice.info.input_limit == 6_000
     reading.settings.set("chat.localContext", 9_000)
     assert reading.preview(None, "Where?", "vault")["model_limit"] == 9_000
 
@@ -144,7 +144,10 @@ def test_a_model_of_the_server_is_listed_once_however_the_setting_writes_it(
         found = choices(chat__apiBase=server.url, chat__model="openai/see")
         assert list(found) == ["extractive", "openai/see", "plain"]
         assert found["openai/see"].is_set
-        assert (found["openai/see"].input_limit, found["openai/see"].sees) == (32_768, True)
+        assert (found["openai/see"].info.input_limit, found["openai/see"].info.sees) == (
+            32_768,
+            True,
+        )
         found = choices(chat__apiBase=server.url, chat__model="see")
         assert list(found) == ["extractive", "see", "plain"]
         found = choices(chat__apiBase=server.url, chat__model="openai/other")

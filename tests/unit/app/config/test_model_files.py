@@ -34,7 +34,7 @@ def test_a_file_is_looked_at_and_listed_without_being_loaded(
     assert offer.obstacle == ""
     assert offer.sentence.startswith("4,096 of 8,192 tokens of context. Needs 111 MB of memory, ")
     choice = next(one for one in assistant.model_setup.list_choices() if one.name == f"gguf/{path}")
-    assert (choice.label, choice.is_local, choice.is_set) == (NAME, True, False)
+    assert (choice.label, choice.info.is_local, choice.is_set) == (NAME, True, False)
     assert choice.summary == "4,096 of 8,192 tokens · 111 MB of memory · tools · this computer"
     shown = choice.to_dict()
     assert (shown["context"], shown["vision"], shown["problem"]) == (4_096, False, None)
