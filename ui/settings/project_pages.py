@@ -15,7 +15,7 @@ from app.library.project_pages import ProjectPage
 from app.project_overview import KeptPage
 from chains.cancel import CancelToken
 from chains.errors import Cancelled
-from ui.tasks import Task, TaskRunner
+from ui.tasks import LatestOnly, Task, TaskRunner
 from ui.theme import dress
 from ui.widgets.buttons import ButtonText, IconButton, make_button
 from ui.widgets.controls import ElidedLabel, IconLabel, escape_tooltip, label, make_wrapped_label
@@ -57,6 +57,8 @@ class KeptPages(QWidget):
         super().__init__()
         self._fetcher, self._store = assistant.pages, assistant.projects.pages(name)
         self._runner = runner
+        self._reads = LatestOnly(runner, 0, self)
+        self._reads.answered.connect(self._on_read)
         self._task: Task | None = None
         self._removed: ProjectPage | None = None
         self._tokens: dict[str, KeptPage] = {}
@@ -77,11 +79,17 @@ class KeptPages(QWidget):
         self.address.returnPressed.connect(self._on_add)
         self._lay_out()
         self.undo.hide()
-        self.refresh()
+        self._show_buttons()
 
     def refresh(self) -> None:
-        """Show the pages that are kept now."""
-        self._pages = self._store.list()
+        """Read the pages that are kept now, and show them."""
+        self._reads.ask(self._store.list, now=True)
+
+    def _on_read(self, pages: Sequence[ProjectPage]) -> None:
+        self._pages = pages
+        self._show_pages()
+
+    def _show_pages(self) -> None:
         clear_layout(self._rows)
         for page in self._pages:
             self._rows.addWidget(self._make_row(page))
@@ -92,7 +100,7 @@ class KeptPages(QWidget):
     def show_tokens(self, pages: Sequence[KeptPage]) -> None:
         """Show how many tokens each page has, and how many of them go to the model."""
         self._tokens = {kept.page.id: kept for kept in pages}
-        self.refresh()
+        self._show_pages()
 
     def _make_row(self, page: ProjectPage) -> QWidget:
         row = QWidget()
@@ -183,7 +191,7 @@ class KeptPages(QWidget):
         self._task.finished.connect(self._on_finished)
         self.undo.hide()
         self._say(busy, "secondary")
-        self.refresh()
+        self._show_pages()
         self._task.start()
 
     def _on_done(self, said: str) -> None:
