@@ -11,6 +11,7 @@
     dialogs          File choosers, and what happens after a dialog: focus, hover highlights.
     diff             A diff of notes: removed and added lines, with the changed words highlighted.
     docks            Keep the proportions of the docks' heights in a window.
+    drags            Drag notes, images and answers out of widgets.
     find_bar         A search field, and a search bar with the number of matches and buttons for the
                      next and previous match.
     flow_row         A row of widgets that wraps to as many lines as it needs.
@@ -45,6 +46,7 @@ __all__ = [
     "dialogs",
     "diff",
     "docks",
+    "drags",
     "find_bar",
     "flow_row",
     "formatting",

@@ -33,6 +33,7 @@ from ui.markdown.parser import CITATION
 from ui.theme import Theme
 from ui.widgets.controls import make_wrapped_label
 from ui.widgets.diff import DiffView
+from ui.widgets.drags import DragSource, pack_markdown
 from ui.widgets.formatting import minutes_clock, plural
 from ui.widgets.geometry import OUTDENT
 from ui.widgets.layouts import make_column, make_row
@@ -96,6 +97,7 @@ class Answer(AccessibleFrame):
         self.step = StepLine()
         self.tools = AnswerTools()
         self.tools.copied.connect(self.copy)
+        DragSource(self.tools.copy, lambda _spot: pack_markdown(self._text))
         self.tools.action_requested.connect(self.action_requested)
         self.filter: FilterRow | None = None
         self.doubts: UnverifiedNotice | None = None

@@ -37,6 +37,7 @@ class AnswerTools(ToolStrip):
         self._has_model = self._has_text = True
         self.setAccessibleName("Answer actions")
         self.copy = IconButton("copy", "Copy answer", size=24)
+        self.copy.setToolTip("Copy answer, or drag it to another program")
         self.again = IconButton("arrows-clockwise", "Answer again", "answer_again", size=24)
         self.compare = IconButton("scales", "Compare with another model's answer", size=24)
         self.branch = IconButton("git-branch", "Continue from here in a new chat", size=24)

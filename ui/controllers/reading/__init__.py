@@ -4,7 +4,8 @@
     images     Loads the images, embedded notes and formulas that notes and answers show.
     links      Inserts a link to a related note into the open note, and creates the note that a
                link names.
-    menu       Opens the open note or image in an editor, Obsidian or the file manager.
+    menu       Opens the open note or image in an editor, Obsidian or the file manager, and lets
+               notes and images be dragged.
     open_note  Shows a note or an image, follows links in notes and answers, and goes back and
                forward.
     outline    Lists the headings of the open note, and marks the present one.

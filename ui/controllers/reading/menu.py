@@ -1,16 +1,19 @@
-"""The menus of the open note or image and of its text."""
+"""The menus of the open note or image and of its text, and dragging notes and images."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
-from PySide6.QtCore import QProcess, QUrl
+from PySide6.QtCore import QMimeData, QPoint, QProcess, QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication
-from PySide6.QtWidgets import QMenu
+from PySide6.QtWidgets import QMenu, QWidget
 
+from app.library.attachments import is_web_address
 from app.library.images import is_image_link
 from resources.system.calls import SYSTEM
 from ui.controllers.session import Collaborators, Controller
+from ui.widgets.drags import DragSource, pack_file, pack_page
 
 __all__ = ["NoteMenuController"]
 
@@ -19,13 +22,17 @@ _NO_PROGRAM = "No program opens {}."
 
 
 class NoteMenuController(Controller):
-    """Fills the menu of the open note or image, and opens its file in other programs."""
+    """Fills the menu of the open note or image, and opens its file in other programs.
+
+    Notes and images can be dragged from lists onto the composer, and to other programs as files.
+    """
 
     def __init__(self, shared: Collaborators) -> None:
         super().__init__(shared)
         self._frame.note.head.menu_wanted.connect(self._fill_menu)
         for text in (self._frame.note.page, self._frame.note.source):
             text.menu_wanted.connect(self._add_attach)
+        self._offer_drags()
 
     def list_commands(self) -> dict[str, Callable[[], object]]:
         """Return the functions that run this controller's window commands, by command name."""
@@ -61,6 +68,25 @@ class NoteMenuController(Controller):
             QProcess.startDetached("explorer", [f"/select,{file}"])
         elif not QDesktopServices.openUrl(QUrl.fromLocalFile(str(file.parent))):
             self._frame.notifier.toast(_NO_PROGRAM.format(file.parent))
+
+    def _offer_drags(self) -> None:
+        tree, column = self._frame.sidebar.notes, self._frame.column
+        places: list[tuple[QWidget, Callable[[QPoint], str]]] = [
+            (tree.viewport(), tree.find_path),
+            (column.related.list.viewport(), column.related.find_path),
+            (column.sources.list.viewport(), column.sources.find_path),
+            (self._frame.note.image.picture, lambda _spot: self._frame.note.path),
+        ]
+        for widget, find_path in places:
+            DragSource(widget, partial(self._pack, find_path))
+
+    def _pack(self, find_path: Callable[[QPoint], str], spot: QPoint) -> QMimeData | None:
+        """Return the file at a point as what is dragged, or None if there is none."""
+        path, root = find_path(spot), self._assistant.vault
+        if is_web_address(path):
+            return pack_page(path)
+        file = Path(path) if root is None else root / path
+        return pack_file(file) if path and file.is_absolute() and file.exists() else None
 
     def _copy_path(self) -> None:
         QGuiApplication.clipboard().setText(self._frame.note.path)

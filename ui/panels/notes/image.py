@@ -77,6 +77,11 @@ class ImagePage(QScrollArea):
             self.verticalScrollBar().setValue(0)
         self._picture.update()
 
+    @property
+    def picture(self) -> QWidget:
+        """The widget that is filled by the image."""
+        return self._picture
+
     def find_picture_rect(self) -> QRect:
         """Return the rectangle of the image within the page."""
         return self._picture.geometry()

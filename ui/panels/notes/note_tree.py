@@ -215,6 +215,11 @@ class NoteTree(FitTree):
         elif not path:
             self.setCurrentIndex(QModelIndex())
 
+    def find_path(self, spot: QPoint) -> str:
+        """Return the path of the file or folder at a point of the viewport, or ""."""
+        index = self.indexAt(spot)
+        return self._model.path(index) if index.isValid() else ""
+
     def build_menu(self, index: QModelIndex) -> QMenu:
         """Create the context menu of a note, an image or a folder."""
         note, path = self._model.note(index), self._model.path(index)

@@ -8,6 +8,7 @@ from PySide6.QtCore import (
     QAbstractListModel,
     QModelIndex,
     QObject,
+    QPoint,
     QRect,
     QSize,
     Qt,
@@ -113,6 +114,11 @@ class RelatedPanel(Pane):
         self._show(path, notes, "" if notes else _NONE)
         if project:
             self._about.set_text(f"Related to {path}, in the project {one_line(project)}")
+
+    def find_path(self, spot: QPoint) -> str:
+        """Return the path of the note at a point of the list's viewport, or ""."""
+        index = self.list.indexAt(spot)
+        return self._model.notes[index.row()].path if index.isValid() else ""
 
     def show_linked(self, path: str) -> None:
         """Mark a listed note as linked from the open note, before the index has been updated.

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QEvent, QModelIndex, QRect, QRectF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QModelIndex, QPoint, QRect, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QFontMetrics, QPainter, QStandardItem, QStandardItemModel
 from PySide6.QtWidgets import (
     QHBoxLayout,
@@ -167,6 +167,11 @@ class SourcesPanel(Pane):
         self.list.setVisible(bool(rows))
         self.list.fit()
         self.cited.emit(next((row.path for row in rows if row.path), ""))
+
+    def find_path(self, spot: QPoint) -> str:
+        """Return the path or address of the source at a point of the list's viewport, or ""."""
+        index = self.list.indexAt(spot)
+        return index.data(ROW).path if index.isValid() else ""
 
     def show_reason(self, reason: str) -> None:
         """Show above the sources why a note was or was not used for the answer."""
