@@ -47,7 +47,6 @@ class FoldHead(PressedByEnter, QAbstractButton):
         """
         self._took, self._tone = took, tone
         self.setText(words)
-        self.setToolTip(escape_tooltip(words))
         self._name()
         self.update()
 
@@ -86,6 +85,8 @@ class FoldHead(PressedByEnter, QAbstractButton):
         state = "shown" if self._is_open else "folded"
         took = f", {self._took}" if self._took else ""
         self.setAccessibleName(f"{self.text()}{took}, {self._noun} {state}")
+        act = "Hide" if self._is_open else "Show"
+        self.setToolTip(escape_tooltip(f"{self.text()}. {act} the {self._noun}."))
 
 
 _MIDDLE = Qt.AlignmentFlag.AlignVCenter
