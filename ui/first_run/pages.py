@@ -209,7 +209,7 @@ class NotesPage(StepPage):
         for vault in vaults[:_MOST_VAULTS]:
             if vault.folder not in shown:
                 name, path = folder_name(vault.folder), str(vault.folder)
-                card = ChoiceCard("folder-star", name, path, "Obsidian")
+                card = ChoiceCard("folder-notch-open", name, path, "Obsidian")
                 self._known[self.add_card(card, self._folder)] = vault.folder
         if is_first and self._known and self._folder.isChecked():
             next(iter(self._known)).setChecked(True)

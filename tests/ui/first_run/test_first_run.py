@@ -450,5 +450,6 @@ def test_a_vault_that_obsidian_knows_is_offered_with_its_path_and_opened(
     card = next(card for card in page.view.findChildren(ChoiceCard) if card.title == "Other")
     assert card.accessibleName() == f"Other, Obsidian, {other}"
     assert (page.chosen, page.main) == (small_vault.name, "Open this folder")
+    page.view.grab()  # its icons are painted
     click_button(page.view, "Open this folder")
     assert (assistant.vault, page.step) == (small_vault.resolve(), "Model")
