@@ -22,7 +22,7 @@ from ui.widgets.layouts import align, grow, make_column, make_row
 __all__ = ["LedgerSection"]
 
 MOST_SHOWN: Final = 100
-_STRETCHES: Final = (0, 13, 26)  # of the columns time, destination and size
+_STRETCHES: Final = (0, 18, 26)  # of the columns time, destination and size
 _MOST_NAMES: Final = 3
 _KINDS: Final[Mapping[str, str]] = {
     "model": "model",
