@@ -39,8 +39,9 @@ BlockKind = Literal["base", "dataview"]
 _KINDS: Final[dict[str, BlockKind]] = {"base": "base", "dataview": "dataview"}
 _NAMES: Final = {"base": "base", "dataview": "query"}
 MOST_ROWS: Final = 1_000
-_MOST_ROWS_FOR_MODELS: Final = 50
+_ROWS_FOR_MODELS: Final = (50, 10)
 _MOST_CHARS_FOR_MODELS: Final = 12_000
+_TOO_LONG: Final = "[The result of the {} in lines {}-{} is too long to be shown here.]"
 _HINT: Final = "Its result is at the end."
 
 
@@ -169,8 +170,8 @@ def read_with_results(
     for block in find_view_blocks(note):
         if block.lines[0] > last or block.lines[1] < first:
             continue
-        result = _write_result(compute_block(vault, block, note.path, _MOST_ROWS_FOR_MODELS))
-        if result and sum(map(len, results)) + len(result) <= _MOST_CHARS_FOR_MODELS:
+        left = _MOST_CHARS_FOR_MODELS - sum(map(len, results))
+        if result := _compute_within(vault, block, note.path, left):
             results += ["", *result.split("\n")]
             inner = range(block.lines[0], block.lines[1] - 1)
             written[inner.start : inner.stop] = [_HINT, *[""] * len(inner)][: len(inner)]
@@ -184,6 +185,15 @@ def read_with_results(
     quoted = cut.quoted + "0" * len(results) if cut.quoted else ""
     whole = MarkdownText(tuple(text.split("\n")), kinds, quoted, cut.above)
     return text, whole.structure if lines else ""
+
+
+def _compute_within(vault: Vault, block: ViewBlock, path: str, most_chars: int) -> str:
+    """Write the results of a block with as many rows as there is room for, as `_write_result`."""
+    for most in _ROWS_FOR_MODELS:
+        result = _write_result(compute_block(vault, block, path, most))
+        if len(result) <= most_chars:
+            return result
+    return _TOO_LONG.format(_NAMES[block.kind], *block.lines)
 
 
 def _write_result(computed: ComputedBlock) -> str:

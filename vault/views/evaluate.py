@@ -42,7 +42,7 @@ from vault.views.values import (
     write_value,
 )
 
-__all__ = ["Evaluator", "NoteRow", "check_expression", "normalize_name"]
+__all__ = ["Evaluator", "NoteRow", "check_expression"]
 
 _MOST_DEPTH: Final = 60
 _MOST_STEPS: Final = 2_000  # for one cell, since formulas can use each other many times
@@ -84,7 +84,7 @@ class NoteRow:
         return LinkValue(self.path, drop_note_suffix(posixpath.basename(self.path)))
 
 
-def normalize_name(name: str) -> str:
+def _normalize_name(name: str) -> str:
     """Return the name of a property as Dataview compares it: lower case, with `-` for spaces."""
     return "-".join(name.strip().lower().split())
 
@@ -149,11 +149,6 @@ class Evaluator:
         self._dialect, self._formulas = dialect, formulas
         self._this, self._now = this, now
         self._depth = self._steps = 0
-
-    @property
-    def this(self) -> NoteRow | None:
-        """The note that contains the base or query."""
-        return self._this
 
     def evaluate(self, expression: Expression, row: NoteRow | None) -> Value:
         """Return the value of an expression for a note, or nothing if it cannot be computed."""
@@ -242,8 +237,8 @@ class Evaluator:
     def _read_property(self, name: str, row: NoteRow) -> Value:
         texts = row.note.properties.get(name.lower())
         if texts is None and self._dialect == "dataview":
-            wanted = normalize_name(name)
-            same = (each for each in row.note.properties if normalize_name(each) == wanted)
+            wanted = _normalize_name(name)
+            same = (each for each in row.note.properties if _normalize_name(each) == wanted)
             texts = row.note.properties.get(next(same, ""))
         return read_property(texts or ())
 

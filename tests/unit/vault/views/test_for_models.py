@@ -85,6 +85,11 @@ def test_a_result_is_bounded_and_says_what_is_left_out(vault: Vault) -> None:
     update_words(vault)
     text, _ = read_with_results(vault, vault.read_note("Many.md"))
     assert text.endswith("And 20 more.")
+    long = f"```dataview\nTABLE {', '.join(50 * ['file.path'])} FROM #many\n```\n"
+    (vault.root / "Wide.md").write_text(3 * long, "utf-8")
+    wide, _ = read_with_results(vault, vault.read_note("Wide.md"))
+    assert "And 60 more." in wide
+    assert wide.endswith("[The result of the query in lines 7-9 is too long to be shown here.]")
     assert read_with_results(vault, note)[0] == whole
 
 
