@@ -43,10 +43,12 @@ class ProjectNote:
 
 @dataclass(frozen=True)
 class KeptPage:
-    """A kept page with its tokens. For the other attributes, see `ProjectNote`.
+    """A web page or transcript that the project keeps, with its tokens.
 
     Attributes:
-        page: the web page or transcript.
+        page: the page.
+        tokens: the tokens of its text.
+        l1_tokens: its tokens in the system message, or 0 if its text is not in it.
     """
 
     page: ProjectPage
@@ -134,7 +136,9 @@ class ProjectOverview:
 
 
 def describe_project(assistant: Assistant, name: str) -> ProjectOverview:
-    """Gather everything about a project. Nothing is sent, fetched or stored.
+    """Gather everything about a project. No page is fetched, and no note is sent.
+
+    As for any preview of a request, a server may be asked for the limit of its model.
 
     Args:
         assistant: provides the projects and chats, and prepares the request.
