@@ -79,6 +79,7 @@ _HINTS: Mapping[type[Exception], Hint] = {
     ),
 }
 
+# As `SHARES` in `app.config.settings`, a package that is above this module.
 _THRESHOLDS = (
     Setting("context.trimAt"),
     Setting("context.compactAt"),

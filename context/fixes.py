@@ -1,8 +1,7 @@
 """Ways out of an error, as values that each interface words for its own users.
 
-The command line names the commands to type, JSON-RPC the requests to send, and the window the
-labels of settings. `str(fix)` is the wording of the command line, which names a
-setting by its key.
+The command line names the commands to type (`str(fix)`), JSON-RPC the requests to send
+(`app.rpc.fixes`), and the window the labels of settings (`ui.widgets.texts.word_hint`).
 """
 
 import shlex
