@@ -7,7 +7,7 @@ down.
 
 import re
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import inf
 from time import monotonic
@@ -35,7 +35,9 @@ _MOST_PIXELS: Final = 500_000  # of a formula that is kept as pixels too
 _EM_SHARE: Final = 0.5  # the width of a letter, by the size of the font
 _COMMAND: Final = re.compile(r"\\(?:[a-zA-Z]+|.)|[{}^_&\s]+")
 _SMALL: Final = re.compile(r"[_^](?:\{[^{}]*\}|\S)")
-_SPACE: Final = re.compile(r"\\(?:begin|end|text\w*|math\w+|left|right|frac|sqrt|operatorname)\b")
+_WIDTHLESS: Final = re.compile(
+    r"\\(?:begin|end|text\w*|math\w+|left|right|frac|sqrt|operatorname)\b"
+)
 _ROW: Final = re.compile(r"\\\\")
 _TALL: Final = re.compile(r"\\(?:[dtc]?frac|binom|sum|prod|int|oint|lim|bigcup|bigcap)(?![a-zA-Z])")
 _ROW_EM, _TALL_ROW_EM = 1.0, 1.9
@@ -154,7 +156,7 @@ class FormulaStore(QObject):
         return found
 
     def take(self, most: int) -> list[FormulaKey]:
-        """Remove some formulas that wait, and return those that are still shown, in order."""
+        """Remove up to `most` formulas that wait and are still shown, and return them in order."""
         taken: list[FormulaKey] = []
         while self._waiting and len(taken) < most:
             key = next(iter(self._waiting))
@@ -162,7 +164,7 @@ class FormulaStore(QObject):
                 taken.append(key)
         return taken
 
-    def show(self, drawn: Iterable[tuple[FormulaKey, Formula | UndrawableFormula]]) -> None:
+    def show(self, drawn: Sequence[tuple[FormulaKey, Formula | UndrawableFormula]]) -> None:
         """Keep formulas that were drawn, or could not be drawn, and let them be shown."""
         for key, formula in drawn:
             self._known[key] = formula
@@ -197,7 +199,7 @@ def estimate_size(key: FormulaKey) -> tuple[float, float]:
 
 
 def _count_letters(row: str) -> float:
-    return max(1.0, sum(_weigh_pieces(_SPACE.sub("", row))))
+    return max(1.0, sum(_weigh_pieces(_WIDTHLESS.sub("", row))))
 
 
 def _weigh_pieces(row: str) -> Iterator[float]:
