@@ -176,6 +176,7 @@ class PinnedList(FitTree):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Pinned answers", parent)
         self._model = PinnedListModel(self)
+        self._waiting: Sequence[ShownAnswer] | None = None
         self.setItemDelegate(RowDelegate(self))
         self.setModel(self._model)
         self.expanded.connect(self._on_expanded)
@@ -186,7 +187,13 @@ class PinnedList(FitTree):
         self._model.renamed.connect(self.rename_requested, Qt.ConnectionType.QueuedConnection)
 
     def set_answers(self, answers: "Sequence[ShownAnswer]") -> None:
-        """Replace the list. What is open stays open, and the current row stays current."""
+        """Replace the list. What is open stays open, and the current row stays current.
+
+        While the user types a title, the list stays as it is. It is replaced afterwards.
+        """
+        if self.state() == QAbstractItemView.State.EditingState:
+            self._waiting = answers
+            return
         current, opened = self._find_current(), self.list_open()
         scrolled = self.verticalScrollBar().value()
         self._model.set_answers(answers)
@@ -226,6 +233,9 @@ class PinnedList(FitTree):
         """Close the title editor, and return the focus to the list."""
         super().closeEditor(editor, hint)
         self.setFocus()
+        waiting, self._waiting = self._waiting, None
+        if waiting is not None:
+            self.set_answers(waiting)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Rename, remove or move the current pinned answer, or open what the current row shows."""

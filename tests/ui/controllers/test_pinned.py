@@ -106,7 +106,9 @@ def test_a_question_in_the_message_box_is_pinned_renamed_moved_and_removed_with_
     QTest.keyClick(pinned, Qt.Key.Key_F2)
     editor = QApplication.focusWidget()
     assert editor is not None
-    QTest.keyClicks(editor, "Water")
+    QTest.keyClicks(editor, "Wa")
+    pinned.set_answers(window.assistant.pinned.refresh())  # as after a change of the notes
+    QTest.keyClicks(editor, "ter")
     QTest.keyClick(editor, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: pinned.model().index(0, 0).data() == "Water")
     pinned.setCurrentIndex(row_of(pinned, "Water"))
