@@ -229,7 +229,9 @@ class PinnedController(ChatController):
         """Take the changes of an answer as seen, and keep them lit until it is closed."""
         if (shown := self._list.find_answer(id)) is not None:
             self._lit[id] = shown.changes
-            self._runner.call(partial(self._assistant.pinned.look, id)).start()
+            task = self._runner.call(partial(self._assistant.pinned.look, id))
+            task.failed.connect(self._on_failed)
+            task.start()
 
     def _on_closed(self, id: str) -> None:
         self._lit.pop(id, None)

@@ -86,7 +86,10 @@ class Passages:
 
     def find_with_checkbox(self) -> set[int]:
         """Return the ids of the passages that contain a checkbox such as `[ ]` or `[x]`."""
-        rows = self._catalog.rows("SELECT id FROM chunks WHERE text GLOB '*[[]?] *'")
+        # `instr` takes a fifth of the time of `GLOB`, and leaves few texts to it.
+        rows = self._catalog.rows(
+            "SELECT id FROM chunks WHERE instr(text, '] ') AND text GLOB '*[[]?] *'"
+        )
         return {int(row[0]) for row in rows}
 
     def find_in_files(self, file_ids: Collection[int]) -> dict[int, bytes]:

@@ -32,7 +32,7 @@ class VersionsController(ChatController):
     The answer is streamed into both the dialog and the chat behind it. It continues if the dialog
     is closed.
 
-    Emits `kept` with the entry ID of the version that the user has kept.
+    Emits `kept` with the entry ID of the version that the user has kept after `ask_again`.
     """
 
     kept = Signal(str)
@@ -44,6 +44,7 @@ class VersionsController(ChatController):
         self._other = ""
         self._turn: ChatTurn | None = None
         self._kept = ""
+        self._is_asked_again = False
         self._names: Mapping[str, ModelChoice] = {}
         self._writers: dict[str, str] = {}
         self._models = LatestOnly(self._runner, 0, self)
@@ -78,7 +79,7 @@ class VersionsController(ChatController):
         if self._session.is_running:
             self._frame.notifier.toast(_BUSY)
         else:
-            self._chat = self._session.session
+            self._chat, self._is_asked_again = self._session.session, False
             self._read(entry, self._on_read)
 
     def ask_again(self, entry: str, user_entry: str) -> None:
@@ -93,7 +94,7 @@ class VersionsController(ChatController):
         if self._session.is_running:
             self._frame.notifier.toast(_BUSY)
         else:
-            self._chat = self._session.session
+            self._chat, self._is_asked_again = self._session.session, True
             self._read(entry, partial(self._ask_beside, user_entry))
 
     def _ask_beside(self, user_entry: str, item: AnswerItem) -> None:
@@ -213,7 +214,8 @@ class VersionsController(ChatController):
         """
         self._kept = entry
         self._dialog.accept()
-        self.kept.emit(entry)
+        if self._is_asked_again:
+            self.kept.emit(entry)
         if self._turn is None:
             self._show_kept()
         else:
