@@ -93,6 +93,7 @@ class _AnswerWalk:
     evidence: ClaimEvidence
     figures: Sequence[Sequence[Figure]]
     _seen: set[tuple[ClaimKind, str]] = field(default_factory=set)
+    _computed: list[ComputedFigure] = field(default_factory=list)
 
     def check(self, at: int, sentence: AnswerSentence) -> Iterator[AnswerClaim]:
         """Yield the checked claims of a sentence."""
@@ -155,6 +156,7 @@ class _AnswerWalk:
     ) -> Iterator[AnswerClaim]:
         figures = self.figures[at]
         computed = {each.figure: each for each in list_equations(sentence, figures)}
+        self._computed += computed.values()
         for figure in figures:
             if figure in computed:
                 yield _tell_computed(computed[figure], sentence)
@@ -185,14 +187,22 @@ class _AnswerWalk:
                 reason = f"two sources differ: {said}"
                 return AnswerClaim(*claimed, "contradicted", reason, found)
             return _support("figure", figure.written, sentence, figure.start, places)
-        computed = check_computed(figure, sentence, *self._list_operands(at, figure))
-        if computed is not None:
+        if (computed := self._compute(at, sentence, figure)) is not None:
             return _tell_computed(computed, sentence)
         if (other := find_contradiction(figure, sentence, evidence)) is not None:
             return _contradict(claimed, figure, other)
         if figure.is_count or figure.near:
             return None
         return _refuse("figure", figure.written, sentence, figure.start)
+
+    def _compute(self, at: int, sentence: AnswerSentence, figure: Figure) -> ComputedFigure | None:
+        """Check a figure as a result, which may be told again later in the answer."""
+        for known in self._computed:
+            if known.figure.values == figure.values and figure.values:
+                return replace(known, figure=figure)
+        found = check_computed(figure, sentence, *self._list_operands(at, figure))
+        self._computed += [] if found is None else [found]
+        return found
 
     def _list_operands(
         self, at: int, figure: Figure

@@ -45,6 +45,9 @@ _OPERATORS: Final = {
     "*": "*",
     "x": "*",
     "times": "*",
+    "\\times": "*",
+    "\\cdot": "*",
+    "\\div": "/",
     "mal": "*",
     "/": "/",
     "÷": "/",
@@ -53,7 +56,7 @@ _OPERATORS: Final = {
 }
 # A sign between two numbers, behind the unit of the first one.
 _GAP: Final = re.compile(
-    r"(?:\s?[%€$£¥°]|\s?[^\W\d_]{1,10})?[\s*_]*([^\s\w€$£¥%°]|[a-z]+)[\s*_€$£¥]*$", re.IGNORECASE
+    r"(?:\s?[%€$£¥°]|\s?[^\W\d_]{1,10})?[\s*_]*([^\s\w€$£¥%°]|\\?[a-z]+)[\s*_€$£¥]*$", re.IGNORECASE
 )
 # An operator before a number, whose other operand is not known.
 _OPEN: Final = re.compile(r"[+−×*/÷=-][\s*_€$£¥]*$|\b(?:plus|minus|times|mal)\s+$", re.IGNORECASE)

@@ -156,6 +156,16 @@ def test_a_figure_that_may_be_of_something_else_is_not_contradicted(answer: str)
     assert "contradicted" not in tell(answer).values()
 
 
+def test_a_result_is_known_when_it_is_told_again() -> None:
+    answer = "\\[ 14.99 EUR \\times 12 = 179.98 EUR \\]\n\nSo it costs 179.98 EUR a year."
+    told = [claim for claim in check(answer) if claim.text.startswith("179.98")]
+    assert [(claim.verdict, claim.reason) for claim in told] == [
+        ("contradicted", "14.99 × 12 is 179.88")
+    ] * 2
+    right = [claim for claim in check("94 + 124 = 218. So it costs 218.") if claim.text == "218"]
+    assert [claim.verdict for claim in right] == ["supported", "supported"]
+
+
 def test_two_sources_that_differ_are_named_unless_the_answer_tells_both() -> None:
     old = text("The greenhouse costs 1,900 € with the door.", "Old estimate", 3)
     evidence = ClaimEvidence((*SENT.texts, old), changes=())
