@@ -24,8 +24,15 @@ from app.sessions.transcript import (
 from app.sessions.user_messages import read_mode, read_names, read_selections
 from chains.citations.sections import read_sections
 from chains.citations.sources import check_answer
-from chains.claims.evidence import ClaimEvidence
-from chains.claims.turns import TurnSources, find_changes, gather_evidence
+from chains.claims.evidence import ClaimEvidence, EvidenceText
+from chains.claims.turns import (
+    MOST_EARLIER,
+    TurnSources,
+    find_changes,
+    gather_evidence,
+    list_summaries,
+    list_turn_texts,
+)
 from chains.models import EXTRACTIVE
 from chains.request.project import has_note_text, join_texts, list_recorded_notes
 from chains.request.usage import ANSWER, READING, REWRITE
@@ -98,6 +105,7 @@ class _Reader:
         self._tree = EntryTree(log)
         self.path = self._tree.path()
         self.turns = list_turns(self.path)
+        self._texts: dict[int, tuple[EvidenceText, ...]] = {}
         self._recorded = list_recorded_notes(self.path)
 
     def items(self, turn: LoggedTurn) -> Iterator[TranscriptItem]:
@@ -172,8 +180,25 @@ class _Reader:
         can_edit = turn.user is not None and read_mode(turn.user) == "agent"
         changes = self._changes.get(last.id) if can_edit else ()
         sent = TurnSources(sources, known, can_edit, changes)
-        earlier = self.turns[: self.turns.index(turn)]
-        return gather_evidence(turn, earlier, sent, self.path)
+        at = self._places[turn.entry_ids[0]]
+        near = range(max(0, at - MOST_EARLIER), at)
+        earlier = (text for place in near for text in self._list_texts(place))
+        return gather_evidence(turn, sent, (*self._summaries, *earlier))
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        """The index of each turn, by its first entry."""
+        return {turn.entry_ids[0]: at for at, turn in enumerate(self.turns)}
+
+    @cached_property
+    def _summaries(self) -> list[EvidenceText]:
+        return list(list_summaries(self.path))
+
+    def _list_texts(self, at: int) -> tuple[EvidenceText, ...]:
+        """Return what a turn has sent and said, which several later answers can rest on."""
+        if at not in self._texts:
+            self._texts[at] = tuple(list_turn_texts(self.turns[at]))
+        return self._texts[at]
 
     @cached_property
     def _changes(self) -> Mapping[str | None, tuple[NoteChange, ...]]:

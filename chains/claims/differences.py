@@ -32,6 +32,10 @@ __all__ = [
 ]
 
 _LEAST_WORDS: Final = 2
+# The first texts are those of the turn itself.
+_MOST_COMPARED: Final = 16
+_MOST_HOLDING: Final = 2
+_MOST_ALIGNED: Final = 8
 # How long a sentence must be, and how many of its words another one must have in their order.
 _LEAST_ALIGNED_WORDS: Final = 5
 _ALIGNED_SHARE: Final = 0.75
@@ -69,7 +73,7 @@ def find_contradiction(
         SourceDifference(other.written, text.place(placed.start))
         for claimed in said
         if len(claimed.words) >= _LEAST_WORDS
-        for text, placed in _list_statements(evidence.current)
+        for text, placed in _list_statements(evidence.current[:_MOST_COMPARED])
         if (other := _find_other(figure, claimed, placed.statement)) is not None
     ]
     return found[0] if len({each.written for each in found}) == 1 else None
@@ -84,13 +88,14 @@ def find_differing_sources(
         figure: a figure that stands in a source.
         figures: all figures of the answer. One that tells both is not accused.
     """
-    holding = [text for text in evidence.current if _holds(text, figure)]
+    compared = evidence.current[:_MOST_COMPARED]
+    holding = [text for text in compared if _holds(text, figure)][:_MOST_HOLDING]
     for text, own in _list_statements(holding):
         quantity = _find_own(figure, own.statement)
         if quantity is None or len(own.statement.words) < _LEAST_WORDS:
             continue
         words = {word for word in own.statement.words if len(word) > 2}
-        others = [each for each in evidence.current if words & each.index.tokens]
+        others = [each for each in compared if words & each.index.tokens]
         for other_text, other in _list_statements(others):
             found = _find_other(figure, own.statement, other.statement)
             if found is None or other_text.path == text.path:
@@ -150,7 +155,7 @@ def list_aligned(sentence: AnswerSentence, evidence: ClaimEvidence) -> list[Alig
         if len(telling & text.index.tokens) < _ALIGNED_SHARE * len(telling):
             continue
         for said, others in text.index.sentences:
-            if _is_aligned(words, telling, others):
+            if len(found) < _MOST_ALIGNED and _is_aligned(words, telling, others):
                 dates = tuple(locate_dates(said))
                 numbers = tuple(_list_numbers(said, dates))
                 found.append(AlignedSentence(text, said, numbers, dates))

@@ -19,6 +19,7 @@ from vault.notes.kinds import note_name
 from vault.notes.name_days import find_name_spans, find_path_spans
 from vault.notes.text.markdown_text import read_text
 from vault.notes.text.markup import remove_markup
+from vault.notes.units import is_known_unit
 from vault.review.statements import (
     LocatedNumber,
     Statement,
@@ -167,6 +168,12 @@ class TextIndex:
             for value in number.quantity.values:
                 found[value].append(number)
         return found
+
+    @cached_property
+    def measured(self) -> Sequence[LocatedNumber]:
+        """The numbers of the text whose unit can be converted."""
+        found = dict.fromkeys(number for some in self.numbers.values() for number in some)
+        return [number for number in found if is_known_unit(number.quantity.unit)]
 
     @cached_property
     def dates(self) -> Sequence[LocatedDate]:

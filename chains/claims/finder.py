@@ -5,7 +5,7 @@ not differ. A small number must also stand in a line that shares a word with the
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
@@ -101,11 +101,9 @@ def _list_equal(figure: Figure, index: TextIndex) -> Iterator[LocatedNumber]:
             if _have_same_value(figure, number):
                 yield number
     if is_known_unit(figure.unit):
-        for numbers in index.numbers.values():
-            for number in numbers:
-                unit = _read_unit(number)
-                if is_known_unit(unit) and unit != figure.unit and _have_same_value(figure, number):
-                    yield number
+        for number in index.measured:
+            if _read_unit(number) != figure.unit and _have_same_value(figure, number):
+                yield number
 
 
 def _have_same_value(figure: Figure, number: LocatedNumber) -> bool:
@@ -211,8 +209,9 @@ def find_path(path: str, evidence: ClaimEvidence) -> tuple[ClaimPlace, ...]:
 def _list_places(hits: Sequence[_Hit]) -> tuple[ClaimPlace, ...]:
     """Return the places of hits: first those that share most words, and notes before others."""
     ranked = sorted(hits, key=lambda hit: (-hit.shared, hit.text.origin != "source"))
-    return tuple(_drop_doubles(hit.place() for hit in ranked))[:_MOST_PLACES]
-
-
-def _drop_doubles(places: Iterable[ClaimPlace]) -> dict[ClaimPlace, None]:
-    return dict.fromkeys(places)
+    places: dict[ClaimPlace, None] = {}
+    for hit in ranked:
+        places[hit.place()] = None
+        if len(places) == _MOST_PLACES:
+            break
+    return tuple(places)

@@ -4,7 +4,7 @@ The log keeps each passage as it was sent, so that the check of an answer stays 
 change. What a turn has changed is stored at its end, as hashes of the contents.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from typing import Any, Final
@@ -30,7 +30,8 @@ __all__ = [
 KIND: Final = "note_changes"
 _EARLIER_ANSWER: Final = "an earlier answer"
 _SUMMARY: Final = "the summary of this chat"
-_MOST_EARLIER: Final = 10
+# How many turns before a turn its answer can rest on.
+MOST_EARLIER: Final = 4
 _NEW_TEXTS: Final = ("text", "new")
 # Tools of other programs have the name of their server before it.
 _FOREIGN: Final = "__"
@@ -55,7 +56,7 @@ class TurnSources:
 
 def list_last_turns(path: Sequence[Entry]) -> tuple[LoggedTurn, ...]:
     """Return the last turn of a branch, and the turns before it that its answer can rest on."""
-    start, left = len(path), _MOST_EARLIER + 1
+    start, left = len(path), MOST_EARLIER + 1
     while start and left:
         start -= 1
         entry = path[start]
@@ -64,31 +65,27 @@ def list_last_turns(path: Sequence[Entry]) -> tuple[LoggedTurn, ...]:
 
 
 def gather_evidence(
-    turn: LoggedTurn,
-    earlier: Sequence[LoggedTurn],
-    sources: TurnSources,
-    path: Sequence[Entry] = (),
+    turn: LoggedTurn, sources: TurnSources, earlier: Iterable[EvidenceText] = ()
 ) -> ClaimEvidence:
     """Gather the texts that the answer of a turn can rest on.
 
     Args:
         turn: the turn, as it is in the log.
-        earlier: the turns before it, oldest first.
         sources: what was sent with it.
-        path: the entries of the branch, for its summaries.
+        earlier: the texts of the turns before it and the summaries of the chat.
     """
     texts = [
         *map(EvidenceText.read, sources.segments),
         EvidenceText(sources.known, YOUR_WORDS, origin="user"),
         *_list_edits(turn),
         *_list_results(turn),
-        *_list_summaries(path),
+        *earlier,
     ]
-    for one in earlier[-_MOST_EARLIER:]:
-        texts += _list_earlier(one)
     numbers = [part.number for part in sources.segments if part.number is not None]
+    # The same passage is often sent with several turns.
+    own = {(text.path, text.text): text for text in reversed(texts) if text.text.strip()}
     return ClaimEvidence(
-        tuple(text for text in texts if text.text.strip()),
+        tuple(reversed(own.values())),
         sources.changes,
         sources.can_edit,
         _read_day(turn),
@@ -161,7 +158,8 @@ def _list_results(turn: LoggedTurn) -> Iterator[EvidenceText]:
             yield EvidenceText(part.content, TOOL_RESULT, origin="tool")
 
 
-def _list_summaries(path: Sequence[Entry]) -> Iterator[EvidenceText]:
+def list_summaries(path: Iterable[Entry]) -> Iterator[EvidenceText]:
+    """Yield the summaries that compactions of a branch have stored."""
     for entry in path:
         if isinstance(entry, TransformEntry):
             for op in entry.patch:
@@ -169,7 +167,7 @@ def _list_summaries(path: Sequence[Entry]) -> Iterator[EvidenceText]:
                     yield EvidenceText(str(op.get("summary", "")), _SUMMARY, origin="tool")
 
 
-def _list_earlier(turn: LoggedTurn) -> Iterator[EvidenceText]:
+def list_turn_texts(turn: LoggedTurn) -> Iterator[EvidenceText]:
     """Yield what an earlier turn has sent and said. Its citation numbers do not hold any more."""
     for segment in turn.segments:
         yield EvidenceText.read(replace(segment, number=None))

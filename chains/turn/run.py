@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING
 
 from chains.citations.sources import check_answer
 from chains.claims.evidence import ClaimEvidence
-from chains.claims.turns import TurnSources, gather_evidence, list_last_turns
+from chains.claims.turns import (
+    TurnSources,
+    gather_evidence,
+    list_last_turns,
+    list_summaries,
+    list_turn_texts,
+)
 from chains.concurrency import call
 from chains.errors import CannotSee
 from chains.events import ContextPrepared, Event, MessageEnded, Retrieved, TurnEnded, Warned
@@ -136,7 +142,8 @@ def _gather_evidence(turn: Turn, sources: Sequence[Segment], known: str) -> Clai
         return None
     can_edit = turn.mode_rules.calls_tools
     sent = TurnSources(sources, known, can_edit, changes=None if can_edit else ())
-    return gather_evidence(turns[-1], turns[:-1], sent, path)
+    earlier = (text for one in turns[:-1] for text in list_turn_texts(one))
+    return gather_evidence(turns[-1], sent, (*list_summaries(path), *earlier))
 
 
 def store_user_message(

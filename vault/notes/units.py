@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from decimal import Decimal
-from functools import cache
+from functools import cache, lru_cache
 from typing import Final
 
 from vault.notes.keywords import fold
@@ -71,6 +71,7 @@ _UNITS: Final[Mapping[str, Mapping[str, str]]] = {
     "pounds": {"£ gbp pound pounds": "1"},
     "stars": {"star stars stern sterne sternen étoile étoiles estrella estrellas": "1"},
 }
+_MOST_CACHED: Final = 1_024
 # Endings that two forms of another unit may differ in, as in "1 box" and "2 boxes".
 _ENDINGS: Final = ("s", "es", "n", "en", "e")
 
@@ -110,6 +111,7 @@ def _fold_unit(unit: str) -> str:
     return fold(unit).rstrip(".")
 
 
+@lru_cache(_MOST_CACHED)
 def _find_sizes(unit: str) -> Mapping[str, Decimal]:
     """Return the size of a unit by what it measures, or nothing if it is not known."""
     return _read_units().get(_fold_unit(unit), {})
