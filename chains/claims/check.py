@@ -174,11 +174,14 @@ class _AnswerWalk:
         claimed: tuple[ClaimKind, str, str, int]
         claimed = "figure", figure.written, sentence.text, figure.start
         numbered = [each for each in aligned if each.numbers]
-        if figure.values and numbered:
+        places = find_figure(figure, sentence, evidence)
+        # Another note may say it of another thing. A small number stands in many notes by chance.
+        is_elsewhere = bool(places) and figure.is_telling
+        if figure.values and numbered and not is_elsewhere:
             is_said = any(each.has(figure, self.figures[at]) for each in numbered)
             if not is_said and (told := _tell_aligned(claimed, figure, self.figures[at], numbered)):
                 return told
-        if places := find_figure(figure, sentence, evidence):
+        if places:
             figures = [each for some in self.figures for each in some]
             differing = find_differing_sources(figure, figures, evidence)
             if differing:
@@ -263,13 +266,10 @@ def _tell_aligned_date(
     claim: AnswerClaim, aligned: Sequence[AlignedSentence], *, is_alone: bool
 ) -> AnswerClaim:
     """Judge a date that no source has in the words of its sentence."""
-    dates = {
-        (each.written[day.start : day.end], day.span) for each in aligned for day in each.dates
-    }
-    if len({span for _, span in dates}) != 1 or not is_alone:
+    first, place = aligned[0].dates[0], aligned[0].place
+    if not is_alone or any(day.span != first.span for each in aligned for day in each.dates):
         return claim
-    place, written = aligned[0].place, next(iter(dates))[0]
-    reason = f"{place.describe()} says {written}"
+    reason = f"{place.describe()} says {aligned[0].written[first.start : first.end]}"
     return replace(claim, verdict="contradicted", reason=reason, places=(place,))
 
 

@@ -81,6 +81,7 @@ _PAIR: Final = re.compile(r"\b[A-ZÄÖÜ]\w+(?: [A-ZÄÖÜ]\w+)+")
 _JOINS: Final = re.compile(r"[\d_]")
 _LETTERS: Final = re.compile(r"[^\W\d_]+")
 _MOST_BEFORE: Final = 40
+_TELLING: Final = 100  # with a unit; a smaller number, or a bare one, stands in many texts
 _FEW: Final = 20  # a count of so many things may be the answer's own
 _NOON_MINUTES: Final = 720
 
@@ -104,6 +105,11 @@ class Figure:
     written: str
     is_count: bool
     near: str = ""
+
+    @property
+    def is_telling(self) -> bool:
+        """Whether the figure is unlikely to stand in a text by chance."""
+        return bool(self.unit) and all(value >= _TELLING for value in self.values)
 
     @property
     def start(self) -> int:

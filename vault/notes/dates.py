@@ -23,6 +23,7 @@ from vault.notes.relative_dates import find_relative_spans, remove_relative_date
 
 __all__ = [
     "MONTH_PATTERN",
+    "YEARLESS",
     "LocatedDate",
     "find_date_spans",
     "find_iso_days",

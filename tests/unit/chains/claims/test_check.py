@@ -193,6 +193,13 @@ def test_notes_of_single_days_and_of_other_things_do_not_differ() -> None:
     assert tell("The flat costs 700 €.", ClaimEvidence(tuple(flats))) == {"700 €": "supported"}
 
 
+def test_a_figure_of_another_note_is_not_contradicted_by_the_same_words() -> None:
+    kiel = text("The flat costs 700 € a month with heating.", "Flat Kiel", 1)
+    bremen = text("| rent |\n|---|\n| 900 € |", "Flat Bremen", 2)
+    told = tell("The flat costs 900 € a month with heating.", ClaimEvidence((kiel, bremen)))
+    assert told == {"900 €": "supported"}
+
+
 def test_a_picture_may_show_what_no_text_says() -> None:
     evidence = ClaimEvidence(SENT.texts, has_images=True)
     assert tell("The roof costs 1,900 €.", evidence) == {"1,900 €": "unchecked"}
