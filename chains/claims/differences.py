@@ -150,7 +150,7 @@ def list_aligned(sentence: AnswerSentence, evidence: ClaimEvidence) -> list[Alig
     telling = {word for word in words if word not in FUNCTION_WORDS and not word.isdecimal()}
     if len(words) < _LEAST_ALIGNED_WORDS or len(telling) < _LEAST_WORDS:
         return []
-    found = []
+    found: list[AlignedSentence] = []
     for text in evidence.current:
         if len(telling & text.index.tokens) < _ALIGNED_SHARE * len(telling):
             continue
