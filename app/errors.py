@@ -55,6 +55,7 @@ _CODES: Mapping[type[Exception], str] = {
     vault.EditOutdated: "bad_request",
     vault.EditFailed: "storage",
     vault.UndoRefused: "bad_request",
+    vault.ViewNotUnderstood: "bad_request",
     vault.EditUnknown: "not_found",
 }
 _HINTS: Mapping[type[Exception], Hint] = {

@@ -31,6 +31,7 @@ REPORT = {"used": 5, "budget": 3, "session": "made-up"}  # a layer table of one 
         (vault.IndexUnusable("broken"), "storage"),
         (vault.IndexBusy("busy"), "busy"),
         (vault.UnsafePath("outside"), "bad_request"),
+        (vault.ViewNotUnderstood("GROUP BY x"), "bad_request"),
         (errors.BadSetting("no"), "bad_setting"),
         (errors.SessionMissing("no"), "session_missing"),
         (errors.SessionBusy("no"), "busy"),
