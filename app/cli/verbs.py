@@ -2,7 +2,7 @@
 
 `app.cli.search` contains the verb `search`, `app.cli.ask` the verb `ask`, `app.cli.sessions` the
 verbs for chats, `app.cli.project` the verb `project`, `app.cli.backup` those for backups, and
-`app.cli.settings` those for settings, API keys, instructions, memories, the ledger and spending.
+`app.cli.settings` those for settings, API keys, instructions, skills, memories and costs.
 """
 
 import argparse

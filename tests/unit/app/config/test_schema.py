@@ -34,6 +34,8 @@ def test_defaults_are_those_of_the_schema() -> None:
         "maxOutputTokens": 4_096,
         "chat.summaryModel": "",
         "chat.titles": True,
+        "spending.dayLimit": 0.0,
+        "spending.monthLimit": 0.0,
         "context.trimAt": 0.80,
         "context.compactAt": 0.95,
         "context.blockAt": 0.98,

@@ -16,6 +16,7 @@ from app.wiring import build
 from chains.cancel import CancelToken
 from chains.events import IndexProgressed
 from tests.support.models.model_server import Answer, Failure, ModelServer
+from tests.support.models.priced_models import charge_for_calls
 from tests.support.models.remembering_embedder import RememberingEmbedder
 
 Line = dict[str, Any]
@@ -93,6 +94,19 @@ def caller(assistant: Assistant, server: ModelServer) -> Iterator[Caller]:
     assert caller.ask("set_mode", mode="chat") == {"mode": "chat"}
     yield caller
     caller.hang_up()
+
+
+def test_a_call_beyond_the_spending_limit_is_an_error_of_its_own_kind(
+    caller: Caller, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    charge_for_calls(monkeypatch)
+    caller.ask("set_setting", key="spending.dayLimit", value=0.000001)
+    caller.ask("prompt", text="Where is the barrel?")
+    error = caller.event("error")["data"]
+    assert (error["code"], server.bodies) == ("spending_limit", [])
+    assert "spending.dayLimit" in error["hint"]
+    caller.ask("set_setting", key="spending.dayLimit", value=0.0)
+    assert caller.turn("Where is the barrel?")["status"] == "complete"
 
 
 def test_a_prompt_is_answered_at_once_and_ends_with_what_ask_prints(caller: Caller) -> None:
