@@ -1,10 +1,11 @@
 """The checked claims of an answer, and which of its sentences rest on which source."""
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
 __all__ = [
+    "TOOL_RESULT",
+    "YOUR_WORDS",
     "AnswerClaim",
     "AnswerCoverage",
     "ClaimKind",
@@ -150,22 +151,12 @@ class ClaimReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as a JSON object."""
-        verdicts: Sequence[ClaimVerdict] = (
-            "supported",
-            "unsupported",
-            "contradicted",
-            "unchecked",
-        )
         return {
             "summary": self.describe(),
-            "counts": {verdict: self.count(verdict) for verdict in verdicts},
-            "claims": _list_dicts(self.claims),
+            "counts": {verdict: self.count(verdict) for verdict in get_args(ClaimVerdict)},
+            "claims": [claim.to_dict() for claim in self.claims],
             "coverage": self.coverage.to_dict(),
         }
-
-
-def _list_dicts(claims: Iterable[AnswerClaim]) -> list[dict[str, Any]]:
-    return [claim.to_dict() for claim in claims]
 
 
 def _count(number: int, noun: str) -> str:
