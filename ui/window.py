@@ -350,7 +350,8 @@ class MainWindow(WindowFrame):
         close, refuse = self.columns.close_drawer, controllers.approvals.refuse
         links, reading = controllers.links, controllers.reading
         search = controllers.chats.end_search
-        steps = (close, search, links.refuse, reading.close_focused, refuse)
+        fixes = controllers.fixes
+        steps = (close, search, links.refuse, fixes.refuse, reading.close_focused, refuse)
         if not controllers.palette.close() and not any(step() for step in steps):
             controllers.session.stop()
 

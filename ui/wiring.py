@@ -29,6 +29,7 @@ from ui.controllers.messages import ErrorActionController, MessageController
 from ui.controllers.navigation import PaletteController, SessionListController
 from ui.controllers.notes import NotesController
 from ui.controllers.pinned import PinnedController
+from ui.controllers.reading.finding_fixes import FindingFixController
 from ui.controllers.reading.links import LinkController
 from ui.controllers.reading.open_note import ReadingController
 from ui.controllers.reading.review import ReviewController
@@ -68,6 +69,7 @@ class Controllers:
     reading: ReadingController
     compaction: CompactionController
     links: LinkController
+    fixes: FindingFixController
     versions: VersionsController
     quick_ask: QuickAskController
     review: ReviewController
@@ -122,9 +124,10 @@ def make_controllers(
     TaskTickController(assistant, runner, frame, reading)
     made = (session, sessions, drafts, composer, context, messages, notes, index, vault)
     more = (palette, projects, approvals, chats, bin, saving, first, reading, compaction)
-    last = (LinkController(shared, reading, palette), versions, quick, review)
+    links, fixes = LinkController(shared, reading, palette), FindingFixController(shared, reading)
     pinned = PinnedController(shared, session, vault, versions)
-    return Controllers(*made, *more, *last, pinned, SettingsFileWatch(assistant, runner, frame))
+    last = (links, fixes, versions, quick, review, pinned)
+    return Controllers(*made, *more, *last, SettingsFileWatch(assistant, runner, frame))
 
 
 def _follow_agents(shared: Collaborators, session: SessionController) -> None:

@@ -134,7 +134,7 @@ def list_related(found: "Sequence[RelatedNote]") -> Iterator[str]:
 
 def review(result: "ReviewResult") -> Iterator[str]:
     """Format the findings of a review: the reason, the places, and the key."""
-    from app.library.finding_fixes import FIXED_KINDS
+    from vault.review.findings import FIXED_KINDS
 
     if not result.findings:
         yield f"No finding in {format_count(result.notes, 'note')}."

@@ -16,20 +16,10 @@ from vault.edits.plan import EditPlan
 from vault.edits.repairs import NoteRepairs
 from vault.errors import EditOutdated, EditRefused
 from vault.notes.links import Link
-from vault.review.findings import Finding, FindingKind, FindingNote
+from vault.review.findings import Finding, FindingNote
 
-__all__ = ["FIXED_KINDS", "AppliedFix", "FindingFix", "FindingFixes"]
+__all__ = ["AppliedFix", "FindingFix", "FindingFixes"]
 
-FIXED_KINDS: Final[frozenset[FindingKind]] = frozenset(
-    {
-        "broken_embed",
-        "broken_link",
-        "conflict_copy",
-        "contradiction",
-        "duplicate",
-        "git_conflict",
-    }
-)
 _ID_CHARS: Final = 12
 
 

@@ -2,6 +2,7 @@
 
     review ──> contradictions, duplicates, faults, links, neglect, outdated ──> texts, findings
 
+    comparison      Compare two notes line by line and word by word, for reading side by side.
     contradictions  Find pairs of notes that state different figures for the same thing.
     disagreement    Decide whether two sentences state different figures or days of one thing.
     duplicates      Find pairs of notes that have most of their text in common, or one title.
@@ -23,4 +24,4 @@ This package may import `vault.catalog`, `vault.records`, `vault.notes`, `vault.
 `vault.errors`.
 """
 
-__all__ = ["disagreement", "findings", "review", "statements"]
+__all__ = ["comparison", "disagreement", "findings", "review", "statements"]

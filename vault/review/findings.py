@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
 __all__ = [
+    "FIXED_KINDS",
     "KINDS",
     "MOST_FINDINGS",
     "Check",
@@ -34,6 +35,18 @@ FindingKind = Literal[
     "orphan",
 ]
 KINDS: Final[tuple[FindingKind, ...]] = get_args(FindingKind)
+
+# The kinds for which a change to the notes can be planned. For others, a person has to decide.
+FIXED_KINDS: Final[frozenset[FindingKind]] = frozenset(
+    {
+        "broken_embed",
+        "broken_link",
+        "conflict_copy",
+        "contradiction",
+        "duplicate",
+        "git_conflict",
+    }
+)
 
 # Called between steps. It may pause, and raises an exception to end the review.
 Check = Callable[[], None]

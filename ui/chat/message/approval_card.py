@@ -38,8 +38,11 @@ _NARROW: Final = 480
 _DIALOG_WIDTH, _DIALOG_HEIGHT, _DIALOG_MARGIN = 640, 480, 48
 _SEPARATOR: Final = "__"  # between a server's name and the name of its tool
 _FETCH: Final = "fetch_url"
-_OWN_EDIT: Final = "insert_link"  # proposed by the user and not by a tool
-_OWN_BLOCK: Final = "write_pinned_answer"  # likewise
+# Proposed by the user and not by a tool.
+_OWN_EDIT: Final = "insert_link"
+_OWN_BLOCK: Final = "write_pinned_answer"
+_OWN_FIX: Final = "fix_finding"
+_OWN: Final = frozenset({_OWN_EDIT, _OWN_BLOCK, _OWN_FIX})
 _LONG_WORD: Final = re.compile(r"\S{40,}")
 _UNDONE: Final = "Only this change. It can be undone."
 
@@ -97,6 +100,13 @@ _WORDS: Final[Mapping[str, ApprovalWords]] = {
         "Write the pinned answer?",
         ButtonText("Don't write", "Leave the notes as they are"),
         ButtonText("Write it", "Write the change as it is shown"),
+        None,
+        _UNDONE,
+    ),
+    _OWN_FIX: ApprovalWords(
+        "Fix this?",
+        ButtonText("Don't fix", "Leave the notes as they are"),
+        ButtonText("Fix it", "Write the change as it is shown"),
         None,
         _UNDONE,
     ),
@@ -345,7 +355,7 @@ class ApprovalCard(AccessibleFrame):
         tool.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         dress(tool, "code", "tertiary")
         head = make_row(IconLabel("shield-warning", "accent.base"), grow(self.title), spacing=8)
-        if self.request.tool not in (_OWN_EDIT, _OWN_BLOCK):
+        if self.request.tool not in _OWN:
             head.addWidget(tool)
         return head
 

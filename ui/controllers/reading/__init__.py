@@ -1,6 +1,8 @@
 """Controllers for reading notes and images, following links, and going back and forward.
 
     embeds     Reads the notes that a note or an answer embeds, and converts them to leaves.
+    finding_fixes
+               Compares the notes of a finding, and fixes it once the change is approved.
     images     Loads the images, embedded notes and formulas that notes and answers show.
     links      Inserts a link to a related note into the open note, and creates the note that a
                link names.
@@ -19,4 +21,4 @@ This package may import the same packages as `ui.controllers`, and `ui.controlle
 changes neither the chat nor the unsent message.
 """
 
-__all__ = ["links", "open_note", "review", "tasks"]
+__all__ = ["finding_fixes", "links", "open_note", "review", "tasks"]

@@ -1,17 +1,19 @@
 """Run reviews of the notes in the background, and show, dismiss and restore their findings."""
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from PySide6.QtCore import QTimer
 
 from app.errors import describe
 from app.library.review import ReviewResult
+from chains.cancel import CancelToken
 from ui.controllers.session import Collaborators, Controller
 from ui.tasks import Task
 from ui.widgets.buttons import ButtonText
 from ui.widgets.texts import word_hint
-from vault.review.findings import Finding
+from vault.review.findings import Finding, FindingFilter
 from vault.review.review import ReviewProgress
 
 __all__ = ["ReviewController"]
@@ -41,6 +43,7 @@ class ReviewController(Controller):
         self._panel.note_chosen.connect(self._on_note_chosen)
         self._panel.dismiss_requested.connect(self._dismiss)
         self._panel.restore_requested.connect(self._restore_all)
+        self._panel.filter_changed.connect(self._on_filter_changed)
         for entry in (self._frame.sidebar, self._frame.column.index):
             entry.review_requested.connect(self._frame.docking.show_review)
         self.idle_timer = QTimer(self)
@@ -63,7 +66,13 @@ class ReviewController(Controller):
             return
         self._has_looked, self._has_failed, self._progress = True, False, None
         self._panel.show_progress(None)
-        find = partial(self._assistant.review.find, is_background=is_background)
+        which = FindingFilter(self._panel.kind_filter, self._panel.folder)
+        project = self._panel.project
+
+        def find(cancel: CancelToken) -> Iterator[ReviewProgress | ReviewResult]:
+            review = self._assistant.find_review(project)
+            return review.find(cancel, which, is_background=is_background)
+
         task = self._task = self._runner.stream(find)
         task.yielded.connect(partial(self._on_yielded, task))
         task.failed.connect(partial(self._on_failed, task))
@@ -100,6 +109,17 @@ class ReviewController(Controller):
         elif self._has_looked and self._task is None:
             self._panel.show_changed()
 
+    def _on_filter_changed(self) -> None:
+        """Review the notes again, of which only the findings change that are shown."""
+        self.stop()
+        self._task = None
+        self.start()
+
+    def _list_projects(self) -> Sequence[tuple[str, str]]:
+        """Return the name and title of each project in the vault."""
+        projects = self._assistant.projects.list()
+        return [(each.name, each.title) for each in projects if not os.path.isabs(each.name)]
+
     def _start_in_background(self) -> None:
         library = self._assistant.library
         if self._task is not None or (library is not None and library.is_in_use):
@@ -127,7 +147,18 @@ class ReviewController(Controller):
         self._task = None
         self._dismissed = list(item.dismissed)
         self._panel.show_result(item)
-        self._show_number(len(item.findings))
+        if not self._panel.is_limited:
+            self._show_number(len(item.findings))
+            self._show_places(item)
+
+    def _show_places(self, result: ReviewResult) -> None:
+        """List the folders with findings, and the projects, in the menu of places."""
+        found = (*result.findings, *result.dismissed)
+        paths = (note.path for finding in found for note in finding.notes)
+        folders = sorted({path.partition("/")[0] for path in paths if "/" in path})
+        task = self._runner.call(self._list_projects)
+        task.yielded.connect(lambda projects: self._panel.set_places(folders, projects))
+        task.start()
 
     def _on_failed(self, task: Task, error: Exception) -> None:
         if task is self._task:
@@ -172,7 +203,8 @@ class ReviewController(Controller):
 
     def _show_numbers(self) -> None:
         self._panel.show_dismissed(len(self._dismissed))
-        self._show_number(len(self._panel.list_findings()))
+        if not self._panel.is_limited:
+            self._show_number(len(self._panel.list_findings()))
 
     def _restore_all(self) -> None:
         restore = partial(self._assistant.review.restore, tuple(self._dismissed))

@@ -6,6 +6,7 @@
                  └────────> reader, note_text, image
     citations ──> sources;  related notes ──> related;  headings ──> outline
 
+    comparison Two notes side by side, with the words lit in which they differ.
     finder     Search in the open note, including parts that are not drawn.
     finding    The card of one finding of a review, with its reason and buttons that open its notes.
     folders    The notes and images of a vault as a tree of folders, rebuilt after each change.
@@ -27,6 +28,8 @@ This package may import PySide6, `ui.markdown`, `ui.widgets`, `ui.theme`, `ui.ic
 """
 
 __all__ = [
+    "comparison",
+    "finding",
     "folders",
     "image",
     "note_lines",

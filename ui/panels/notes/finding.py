@@ -2,15 +2,23 @@
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QRect, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QRect, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QEnterEvent, QPaintEvent
-from PySide6.QtWidgets import QAbstractButton, QHBoxLayout, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QHBoxLayout,
+    QScrollArea,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
 
 from ui.icons import begin_painting, paint_icon
 from ui.theme import Theme
-from ui.widgets.buttons import IconButton, PressedByEnter, paint_row
+from ui.widgets.buttons import ButtonText, IconButton, PressedByEnter, make_button, paint_row
 from ui.widgets.controls import draw_text, escape_tooltip, make_wrapped_label, one_line
 from ui.widgets.formatting import place
+from ui.widgets.layouts import make_column, make_row, stretch
 from ui.widgets.lists import paint_text
 from ui.widgets.surfaces import AccessibleFrame, Hairline
 
@@ -20,6 +28,8 @@ if TYPE_CHECKING:
 __all__ = ["FindingCard", "NoteButton"]
 
 _INDENT = 24
+_COMPARE = ButtonText("Compare", "Show both notes side by side")
+_FIX = ButtonText("Fix…", "Show how this could be fixed. Nothing is changed before you approve it")
 
 
 class FindingCard(AccessibleFrame):
@@ -31,12 +41,26 @@ class FindingCard(AccessibleFrame):
         note_chosen: emitted when the user opens a note, with its path and the first and last line
             to show.
         dismissed: emitted when the user dismisses the finding.
+        compare_requested: emitted when the user wants to see both notes side by side.
+        fix_requested: emitted when the user wants to fix what was found.
+
+    Args:
+        finding: the finding.
+        can_fix: whether the finding is of a kind that can be fixed here.
+
+    Attributes:
+        compare: the button that shows both notes side by side.
+        fix: the button that shows how the finding can be fixed.
     """
 
     note_chosen = Signal(str, int, int)
     dismissed = Signal()
+    compare_requested = Signal()
+    fix_requested = Signal()
 
-    def __init__(self, finding: "Finding", parent: QWidget | None = None) -> None:
+    def __init__(
+        self, finding: "Finding", *, can_fix: bool = False, parent: QWidget | None = None
+    ) -> None:
         super().__init__(parent=parent)
         self.finding = finding
         names = " and ".join(one_line(note.name) for note in finding.notes)
@@ -44,11 +68,40 @@ class FindingCard(AccessibleFrame):
         self._dismiss = IconButton("x", "Dismiss", size=24, icon_px=14)
         self._dismiss.clicked.connect(self.dismissed)
         self._notes = [self._make_note(note) for note in finding.notes]
+        self.compare = make_button(_COMPARE, "link", self.compare_requested.emit)
+        self.fix = make_button(_FIX, "link", self.fix_requested.emit)
+        paths = {note.path for note in finding.notes}
+        self.compare.setVisible(len(finding.notes) == len(paths) == 2)
+        self.fix.setVisible(can_fix)
+        self._below: QWidget | None = None
         self._lay_out()
 
     def take_focus(self) -> None:
         """Focus the row of the finding's first note."""
         self._notes[0].setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def show_below(self, widget: QWidget | None) -> None:
+        """Show a widget below the finding, such as a proposed change, in place of an earlier one.
+
+        None removes the earlier one.
+        """
+        if self._below is not None:
+            self._acts.removeWidget(self._below)
+            self._below.hide()
+            self._below.deleteLater()
+        self._below = widget
+        if widget is not None:
+            self._acts.addWidget(widget)
+            self._acts.activate()
+            QTimer.singleShot(0, self, self._reveal)
+
+    def _reveal(self) -> None:
+        """Scroll the panel so that what is shown below the finding is visible."""
+        area = self.parentWidget()
+        while area is not None and not isinstance(area, QScrollArea):
+            area = area.parentWidget()
+        if area is not None and self._below is not None:
+            area.ensureWidgetVisible(self._below)
 
     def list_rows(self) -> "tuple[NoteButton, ...]":
         """Return the rows of the finding's notes."""
@@ -82,6 +135,9 @@ class FindingCard(AccessibleFrame):
                 quote.setContentsMargins(8 + _INDENT, 0, 8, 6)
                 rows.addWidget(quote)
             column.addLayout(rows)
+        buttons = make_row(self.compare, self.fix, stretch(), margins=0, spacing=16)
+        self._acts = make_column(buttons, margins=(16 + _INDENT, 2, 0, 4), spacing=8)
+        column.addLayout(self._acts)
         line = QVBoxLayout()
         line.setContentsMargins(16, 6, 8, 0)
         line.addWidget(Hairline())

@@ -14,11 +14,14 @@ from ui.widgets.buttons import NO_TEXT, ButtonText, IconButton, make_button
 from ui.widgets.controls import label, make_wrapped_label
 from ui.widgets.formatting import count, plural
 from ui.widgets.geometry import clear_layout, make_scroll_area
+from ui.widgets.layouts import make_row, stretch
+from ui.widgets.menus import MenuButton
 from ui.widgets.surfaces import Notice, Pane
+from vault.review.findings import FIXED_KINDS, KINDS
 
 if TYPE_CHECKING:
     from app.library.review import ReviewResult
-    from vault.review.findings import Finding
+    from vault.review.findings import Finding, FindingKind
     from vault.review.review import ReviewProgress
 
 __all__ = ["ReviewPanel"]
@@ -39,12 +42,15 @@ _TITLES = {
     "draft": "Drafts not touched for a year",
     "orphan": "Notes without links",
 }
+_WHOLE = ("", "Everywhere", "")
+_PROJECT = "project:"
 _NO_VAULT = "Choose a folder of notes. What needs care in it appears here."
 _WAITING = (
     "Contradicting figures, broken links, copies, overdue tasks, old drafts and other notes that "
     "need care appear here."
 )
 _NOTHING = "No contradiction, broken link, copy, overdue task or old draft was found."
+_NOTHING_HERE = "Nothing of this kind was found here."
 _CHANGED = "Your notes have changed since."
 
 
@@ -58,6 +64,14 @@ class ReviewPanel(Pane):
             to show.
         dismiss_requested: emitted with a finding that the user dismisses.
         restore_requested: emitted when the user wants to restore all dismissed findings.
+        compare_requested: emitted with a finding whose notes the user wants to compare, and its
+            card.
+        fix_requested: emitted with a finding that the user wants to fix, and its card.
+        filter_changed: emitted when the user chooses another kind or place in the menus.
+
+    Attributes:
+        kinds: the menu that limits the list to a kind of findings.
+        places: the menu that limits the list to a folder or a project.
     """
 
     looked_at = Signal()
@@ -66,6 +80,9 @@ class ReviewPanel(Pane):
     note_chosen = Signal(str, int, int)
     dismiss_requested = Signal(object)
     restore_requested = Signal()
+    compare_requested = Signal(object, object)
+    fix_requested = Signal(object, object)
+    filter_changed = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("panel", parent)
@@ -73,11 +90,18 @@ class ReviewPanel(Pane):
         self._cards: list[FindingCard] = []
         self._limit = _SHOWN_AT_ONCE
         self._compared: int | None = None
+        self._left_out = 0
         self._title = make_wrapped_label("", "ui_strong")
         self.again = IconButton("arrows-clockwise", "Look again", size=24, icon_px=14)
         self.again.clicked.connect(self.start_requested)
         self.stop = IconButton("x", "Stop looking", size=24, icon_px=14)
         self.stop.clicked.connect(self.stop_requested)
+        self.kinds = MenuButton("Show")
+        self.kinds.set_choices([("", "All kinds", ""), *((k, t, "") for k, t in _TITLES.items())])
+        self.places = MenuButton("Look in")
+        self.places.set_choices([_WHOLE])
+        for menu in (self.kinds, self.places):
+            menu.chosen.connect(lambda _value: self.filter_changed.emit())
         self._bar = ProgressBar()
         self._text = make_wrapped_label("", "caption", "secondary")
         self._notice = Notice("danger")
@@ -99,6 +123,38 @@ class ReviewPanel(Pane):
         """
         self._show("Look after your notes", _WAITING if has_vault else _NO_VAULT)
         self.again.setVisible(has_vault)
+
+    def set_places(self, folders: Sequence[str], projects: Sequence[tuple[str, str]]) -> None:
+        """Set the folders, and the names and titles of projects, that the list can be limited to.
+
+        If the present choice is not among them, the whole vault is chosen.
+        """
+        choices = [_WHOLE, *((f"{folder}/", folder, "folder") for folder in folders)]
+        choices += [(f"{_PROJECT}{name}", title, "project") for name, title in projects]
+        if self.places.value not in {value for value, _, _ in choices}:
+            self.places.set_value("")
+        self.places.set_choices(choices)
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether the list is limited to a kind or a place."""
+        return bool(self.kinds.value or self.places.value)
+
+    @property
+    def kind_filter(self) -> "frozenset[FindingKind]":
+        """The kinds that the list is limited to. If there are none, all are listed."""
+        return frozenset(kind for kind in KINDS if kind == self.kinds.value)
+
+    @property
+    def folder(self) -> str:
+        """The folder that the list is limited to, or an empty string."""
+        return "" if self.project is not None else self.places.value
+
+    @property
+    def project(self) -> str | None:
+        """The name of the project that the list is limited to, or None."""
+        value = self.places.value
+        return value.removeprefix(_PROJECT) if value.startswith(_PROJECT) else None
 
     def show_progress(self, progress: "ReviewProgress | None") -> None:
         """Show that a review is running, and its progress if it is known."""
@@ -122,7 +178,7 @@ class ReviewPanel(Pane):
         """Show the findings of a review."""
         self._findings = list(result.findings)
         self._limit = _SHOWN_AT_ONCE
-        self._compared = result.notes
+        self._compared, self._left_out = result.notes, result.left_out
         is_waited_for = self.window().focusWidget() is self.stop
         self._show("", "")
         self.show_dismissed(len(result.dismissed))
@@ -232,10 +288,12 @@ class ReviewPanel(Pane):
         compared = f"{plural(self._compared or 0, 'note')} compared, by rules and without a model."
         if number:
             self._title.setText(f"{plural(number, 'thing')} to look at")
-            self._text.setText(compared)
+            more = f" {count(self._left_out)} more are left out; choose a kind or a folder above."
+            self._text.setText(f"{compared}{more if self._left_out else ''}")
         else:
             self._title.setText("Nothing found")
-            self._text.setText(f"{_NOTHING} {compared}")
+            nothing = _NOTHING_HERE if self.is_limited else _NOTHING
+            self._text.setText(f"{nothing} {compared}")
         self._text.show()
         self._fill_cards()
 
@@ -250,7 +308,9 @@ class ReviewPanel(Pane):
                 head = label(_TITLES[kind], "label", "secondary")
                 head.setContentsMargins(16, 12, 16, 4)
                 self._list.addWidget(head)
-            card = FindingCard(finding)
+            card = FindingCard(finding, can_fix=finding.kind in FIXED_KINDS)
+            card.compare_requested.connect(partial(self.compare_requested.emit, finding, card))
+            card.fix_requested.connect(partial(self.fix_requested.emit, finding, card))
             card.note_chosen.connect(self.note_chosen)
             card.dismissed.connect(partial(self.dismiss_requested.emit, finding))
             self._list.addWidget(card)
@@ -287,6 +347,7 @@ class ReviewPanel(Pane):
         head.addWidget(self._title, 1)
         head.addWidget(self.again, 0, Qt.AlignmentFlag.AlignTop)
         head.addWidget(self.stop, 0, Qt.AlignmentFlag.AlignTop)
+        menus = make_row(self.kinds, self.places, stretch(), margins=(10, 0, 12, 0), spacing=4)
         texts = QVBoxLayout()
         texts.setSpacing(4)
         texts.setContentsMargins(16, 4, 16, 8)
@@ -297,6 +358,7 @@ class ReviewPanel(Pane):
         column.setSpacing(0)
         column.setContentsMargins(0, 0, 0, 8)
         column.addLayout(head)
+        column.addLayout(menus)
         column.addLayout(texts)
         self._list = QVBoxLayout()
         self._list.setSpacing(0)

@@ -1,0 +1,128 @@
+"""A finding is compared side by side, and fixed after its change was approved, with undo."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton
+from pytestqt.qtbot import QtBot
+
+from app.assistant import Assistant
+from chains.cancel import CancelToken
+from tests.conftest import write_notes
+from tests.support.window.clicks import button_named, click_button, click_item, open_menu
+from tests.support.window.waiting import settle
+from tests.support.window.window_pages import WindowPage, open_window
+from ui.chat.message.approval_card import ApprovalCard
+from ui.panels.notes.comparison import ComparisonDialog
+from ui.panels.notes.finding import FindingCard
+from ui.panels.notes.review import ReviewPanel
+from ui.tasks import TaskRunner
+
+BARREL = "# {}\n\nWater is dear.\n\nThe rain barrel holds {} litres.\n"
+NOTES = {
+    "Garden/Barrel.md": BARREL.format("Barrel", 210),
+    "Garden/Garden.md": BARREL.format("Garden", 200),
+    "House/List.md": "# List\n\nSee [[Barel]] first.\n",
+}
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Path:
+    return write_notes(tmp_path / "notes", NOTES)
+
+
+@pytest.fixture
+def window(
+    assistant: Assistant, vault: Path, runner: TaskRunner, qtbot: QtBot
+) -> Iterator[WindowPage]:
+    assistant.open_vault(vault, remember=False)
+    list(assistant.index(CancelToken()))
+    window = open_window(assistant, runner, qtbot)
+    window.activate(1600, 1000, qtbot)
+    window.press_keys("Ctrl+Shift+K")
+    settle()
+    yield window
+    window.close()
+
+
+def find_card(panel: ReviewPanel, kind: str) -> FindingCard:
+    return next(card for card in panel.list_cards() if card.finding.kind == kind)
+
+
+def choose_fix(card: FindingCard, label: str, qtbot: QtBot) -> None:
+    QTest.mouseClick(card.fix, Qt.MouseButton.LeftButton)
+    qtbot.waitUntil(lambda: QApplication.activePopupWidget() is not None)
+    click_item(open_menu(), label)
+    settle()
+
+
+def find_proposal(card: FindingCard) -> ApprovalCard:
+    (asking,) = (each for each in card.findChildren(ApprovalCard) if each.isVisible())
+    return asking
+
+
+def test_two_notes_are_compared_side_by_side(window: WindowPage) -> None:
+    card = find_card(window.view.column.review, "contradiction")
+    QTest.mouseClick(card.compare, Qt.MouseButton.LeftButton)
+    settle()
+    dialog = QApplication.activeModalWidget()
+    assert isinstance(dialog, ComparisonDialog)
+    assert dialog.text.textCursor().block().text() == "The rain barrel holds 210 litres."
+    QTest.keyClick(dialog, Qt.Key.Key_F7)
+    assert "Difference 1 of 1" in [label.text() for label in dialog.findChildren(QLabel)]
+    names = [button.accessibleName() for button in dialog.findChildren(QPushButton)]
+    assert {"Open Garden/Barrel.md", "Open Garden/Garden.md"} <= set(names)
+    click_button(dialog, "Done")
+    settle()
+    assert card.isVisible()
+
+
+def test_one_figure_is_kept_after_approval_and_taken_back(
+    window: WindowPage, vault: Path, qtbot: QtBot
+) -> None:
+    panel = window.view.column.review
+    card, note = find_card(panel, "contradiction"), vault / "Garden/Garden.md"
+    label = "Keep 210 litres, change Garden/Garden.md"
+    choose_fix(card, label, qtbot)
+    find_proposal(card).decide("reject")
+    settle()
+    assert note.read_text() == NOTES["Garden/Garden.md"]
+    choose_fix(card, label, qtbot)
+    find_proposal(card).decide("once")
+    settle()
+    assert "holds 210 litres" in note.read_text()
+    assert "contradiction" not in [each.finding.kind for each in panel.list_cards()]
+    click_button(window.view, "Undo")
+    settle()
+    assert note.read_text() == NOTES["Garden/Garden.md"]
+
+
+def test_a_link_is_fixed_below_its_finding(window: WindowPage, vault: Path) -> None:
+    panel = window.view.column.review
+    card = find_card(panel, "broken_link")
+    assert not card.compare.isVisible()
+    QTest.mouseClick(card.fix, Qt.MouseButton.LeftButton)
+    settle()
+    asking = find_proposal(card)
+    assert asking.isVisible()
+    asking.decide("once")
+    settle()
+    assert (vault / "House/List.md").read_text() == "# List\n\nSee [[Barrel]] first.\n"
+
+
+def test_the_list_is_limited_to_a_kind_and_a_folder(window: WindowPage) -> None:
+    panel = window.view.column.review
+    for menu, choice, kinds in (
+        (panel.kinds, "Links that lead nowhere", {"broken_link"}),
+        (panel.places, "Garden", set[str]()),
+        (panel.kinds, "All kinds", {"contradiction"}),
+    ):
+        next(
+            action for action in menu.menu().actions() if action.text().startswith(choice)
+        ).trigger()
+        settle()
+        assert {card.finding.kind for card in panel.list_cards()} - {"orphan"} == kinds
+    assert button_named(panel, "Look in: Garden") is panel.places
