@@ -87,10 +87,6 @@ def test_one_figure_is_kept_after_approval_and_taken_back(
     card, note = find_card(panel, "contradiction"), vault / "Garden/Garden.md"
     label = "Keep 210 litres, change Garden/Garden.md"
     choose_fix(card, label, qtbot)
-    find_proposal(card).decide("reject")
-    settle()
-    assert note.read_text() == NOTES["Garden/Garden.md"]
-    choose_fix(card, label, qtbot)
     find_proposal(card).decide("once")
     settle()
     assert "holds 210 litres" in note.read_text()
@@ -106,9 +102,12 @@ def test_a_link_is_fixed_below_its_finding(window: WindowPage, vault: Path) -> N
     assert not card.compare.isVisible()
     QTest.mouseClick(card.fix, Qt.MouseButton.LeftButton)
     settle()
-    asking = find_proposal(card)
-    assert asking.isVisible()
-    asking.decide("once")
+    find_proposal(card).decide("reject")
+    settle()
+    assert (vault / "House/List.md").read_text() == NOTES["House/List.md"]
+    QTest.mouseClick(card.fix, Qt.MouseButton.LeftButton)
+    settle()
+    find_proposal(card).decide("once")
     settle()
     assert (vault / "House/List.md").read_text() == "# List\n\nSee [[Barrel]] first.\n"
 
