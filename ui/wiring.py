@@ -125,6 +125,7 @@ def make_controllers(
     made = (session, sessions, drafts, composer, context, messages, notes, index, vault)
     more = (palette, projects, approvals, chats, bin, saving, first, reading, compaction)
     links, fixes = LinkController(shared, reading, palette), FindingFixController(shared, reading)
+    links, fixes = LinkController(shared, reading, palette), FindingFixController(shared, reading)
     pinned = PinnedController(shared, session, vault, versions)
     last = (links, fixes, versions, quick, review, pinned)
     return Controllers(*made, *more, *last, SettingsFileWatch(assistant, runner, frame))

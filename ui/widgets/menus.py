@@ -1,6 +1,6 @@
 """Open context menus and dialogs; a button with a menu, and a title that opens one."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QFontMetrics, QPaintEvent
@@ -12,7 +12,15 @@ from ui.widgets.buttons import PressedByEnter, paint_row
 from ui.widgets.controls import draw_text, escape_tooltip, one_line
 from ui.widgets.dialogs import update_hover
 
-__all__ = ["MenuButton", "TitleButton", "select_item", "show_dialog", "show_menu", "unlight_after"]
+__all__ = [
+    "MenuButton",
+    "TitleButton",
+    "add_choice",
+    "select_item",
+    "show_dialog",
+    "show_menu",
+    "unlight_after",
+]
 
 _ARROW = 12
 _ICON = 16
@@ -53,6 +61,12 @@ def show_dialog(dialog: QDialog) -> None:
     """
     dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
     dialog.open()
+
+
+def add_choice(menu: QMenu, label: str, act: Callable[[], object]) -> None:
+    """Add an item to a menu, whose label may be any text, such as the path of a note."""
+    item = menu.addAction(one_line(label).replace("&", "&&"))
+    item.triggered.connect(lambda _checked=False: act())
 
 
 def select_item(menu: QMenu) -> None:

@@ -17,8 +17,7 @@ from ui.notify import announce
 from ui.panels.notes.comparison import ComparisonDialog
 from ui.panels.notes.finding import FindingCard
 from ui.widgets.buttons import ButtonText
-from ui.widgets.controls import one_line
-from ui.widgets.menus import show_dialog, show_menu
+from ui.widgets.menus import add_choice, show_dialog, show_menu
 from vault.errors import EditOutdated
 from vault.review.findings import Finding
 
@@ -105,9 +104,7 @@ class FindingFixController(Controller):
         else:
             menu = QMenu(card)
             for fix in fixes:
-                label = one_line(fix.label).replace("&", "&&")
-                ask = partial(self._ask, finding, card, fix)
-                menu.addAction(label).triggered.connect(lambda _checked, ask=ask: ask())
+                add_choice(menu, fix.label, partial(self._ask, finding, card, fix))
             place = card.fix.mapToGlobal(QPoint(0, card.fix.height()))
             show_menu(menu, place, card.fix)
 

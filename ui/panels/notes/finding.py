@@ -71,8 +71,13 @@ class FindingCard(AccessibleFrame):
         self.compare = make_button(_COMPARE, "link", self.compare_requested.emit)
         self.fix = make_button(_FIX, "link", self.fix_requested.emit)
         paths = {note.path for note in finding.notes}
-        self.compare.setVisible(len(finding.notes) == len(paths) == 2)
-        self.fix.setVisible(can_fix)
+        # A button without a parent must not be shown, not even for a moment: it would be a window.
+        for button, is_shown in (
+            (self.compare, len(paths) == len(finding.notes) == 2),
+            (self.fix, can_fix),
+        ):
+            if not is_shown:
+                button.hide()
         self._below: QWidget | None = None
         self._lay_out()
 

@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel, QPushButton
+from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from chains.cancel import CancelToken
 from tests.conftest import write_notes
-from tests.support.window.clicks import button_named, click_button, click_item, open_menu
+from tests.support.window.clicks import button_named, click_button
 from tests.support.window.waiting import settle
 from tests.support.window.window_pages import WindowPage, open_window
 from ui.chat.message.approval_card import ApprovalCard
@@ -53,15 +53,22 @@ def find_card(panel: ReviewPanel, kind: str) -> FindingCard:
 
 
 def choose_fix(card: FindingCard, label: str, qtbot: QtBot) -> None:
-    QTest.mouseClick(card.fix, Qt.MouseButton.LeftButton)
-    qtbot.waitUntil(lambda: QApplication.activePopupWidget() is not None)
-    click_item(open_menu(), label)
+    """Press the button of a card, and choose an item of its menu."""
+    QTest.keyClick(card.fix, Qt.Key.Key_Space)
+    qtbot.waitUntil(lambda: bool(card.findChildren(QMenu)))
+    (menu,) = card.findChildren(QMenu)
+    next(action for action in menu.actions() if action.text() == label).trigger()
     settle()
 
 
-def find_proposal(card: FindingCard) -> ApprovalCard:
-    (asking,) = (each for each in card.findChildren(ApprovalCard) if each.isVisible())
-    return asking
+def find_proposal(card: FindingCard, qtbot: QtBot) -> ApprovalCard:
+    """Return the proposed change below a finding, once it is shown."""
+
+    def list_shown() -> list[ApprovalCard]:
+        return [each for each in card.findChildren(ApprovalCard) if not each.isHidden()]
+
+    qtbot.waitUntil(lambda: len(list_shown()) == 1)
+    return list_shown()[0]
 
 
 def test_two_notes_are_compared_side_by_side(window: WindowPage) -> None:
@@ -87,29 +94,26 @@ def test_one_figure_is_kept_after_approval_and_taken_back(
     card, note = find_card(panel, "contradiction"), vault / "Garden/Garden.md"
     label = "Keep 210 litres, change Garden/Garden.md"
     choose_fix(card, label, qtbot)
-    find_proposal(card).decide("once")
+    find_proposal(card, qtbot).decide("once")
+    qtbot.waitUntil(lambda: "holds 210 litres" in note.read_text())
     settle()
-    assert "holds 210 litres" in note.read_text()
     assert "contradiction" not in [each.finding.kind for each in panel.list_cards()]
     click_button(window.view, "Undo")
-    settle()
-    assert note.read_text() == NOTES["Garden/Garden.md"]
+    qtbot.waitUntil(lambda: note.read_text() == NOTES["Garden/Garden.md"])
 
 
-def test_a_link_is_fixed_below_its_finding(window: WindowPage, vault: Path) -> None:
+def test_a_link_is_fixed_below_its_finding(window: WindowPage, vault: Path, qtbot: QtBot) -> None:
     panel = window.view.column.review
     card = find_card(panel, "broken_link")
     assert not card.compare.isVisible()
-    QTest.mouseClick(card.fix, Qt.MouseButton.LeftButton)
-    settle()
-    find_proposal(card).decide("reject")
+    QTest.keyClick(card.fix, Qt.Key.Key_Space)
+    find_proposal(card, qtbot).decide("reject")
     settle()
     assert (vault / "House/List.md").read_text() == NOTES["House/List.md"]
-    QTest.mouseClick(card.fix, Qt.MouseButton.LeftButton)
-    settle()
-    find_proposal(card).decide("once")
-    settle()
-    assert (vault / "House/List.md").read_text() == "# List\n\nSee [[Barrel]] first.\n"
+    QTest.keyClick(card.fix, Qt.Key.Key_Space)
+    find_proposal(card, qtbot).decide("once")
+    fixed = "# List\n\nSee [[Barrel]] first.\n"
+    qtbot.waitUntil(lambda: (vault / "House/List.md").read_text() == fixed)
 
 
 def test_the_list_is_limited_to_a_kind_and_a_folder(window: WindowPage) -> None:
