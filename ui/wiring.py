@@ -102,8 +102,10 @@ def make_controllers(
     related = _make_related(shared, session)
     notes = NotesController(shared)
     reading = ReadingController(shared, session, notes, related)
-    saving = SaveNoteController(shared, session, notes)
-    versions = VersionsController(shared, session)
+    saving, versions = (
+        SaveNoteController(shared, session, notes),
+        VersionsController(shared, session),
+    )
     messages = MessageController(shared, session, sessions, composer, context, saving)
     index = IndexController(shared, session)
     vault = VaultController(shared, session, composer, index, notes, reading)
@@ -124,7 +126,6 @@ def make_controllers(
     TaskTickController(assistant, runner, frame, reading)
     made = (session, sessions, drafts, composer, context, messages, notes, index, vault)
     more = (palette, projects, approvals, chats, bin, saving, first, reading, compaction)
-    links, fixes = LinkController(shared, reading, palette), FindingFixController(shared, reading)
     links, fixes = LinkController(shared, reading, palette), FindingFixController(shared, reading)
     pinned = PinnedController(shared, session, vault, versions)
     last = (links, fixes, versions, quick, review, pinned)

@@ -62,10 +62,11 @@ def choose_fix(card: FindingCard, label: str, qtbot: QtBot) -> None:
 
 
 def find_proposal(card: FindingCard, qtbot: QtBot) -> ApprovalCard:
-    """Return the proposed change below a finding, once it is shown."""
+    """Return the proposed change below a finding, once it is shown and can be decided."""
 
     def list_shown() -> list[ApprovalCard]:
-        return [each for each in card.findChildren(ApprovalCard) if not each.isHidden()]
+        cards = card.findChildren(ApprovalCard)
+        return [each for each in cards if each.is_armed and not each.isHidden()]
 
     qtbot.waitUntil(lambda: len(list_shown()) == 1)
     return list_shown()[0]
