@@ -99,13 +99,10 @@ def make_controllers(
     errors = ErrorActionController(shared, session)
     AttachmentPicker(shared, composer.attach)
     ReasonController(shared, session)
-    related = _make_related(shared, session)
-    notes = NotesController(shared)
+    notes, related = NotesController(shared), _make_related(shared, session)
     reading = ReadingController(shared, session, notes, related)
-    saving, versions = (
-        SaveNoteController(shared, session, notes),
-        VersionsController(shared, session),
-    )
+    saving = SaveNoteController(shared, session, notes)
+    versions = VersionsController(shared, session)
     messages = MessageController(shared, session, sessions, composer, context, saving)
     index = IndexController(shared, session)
     vault = VaultController(shared, session, composer, index, notes, reading)
