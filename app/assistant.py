@@ -378,7 +378,7 @@ class Assistant:
             where = "the index" if project is None else "this project"
             raise NotFound(
                 f"There is no note {path} in {where}.",
-                hint="Give its path from the folder of notes on, as strata search prints it.",
+                hint="Give its path from the folder of notes on, as a search prints it.",
             )
         return vault.find_related(path, k)
 
