@@ -20,6 +20,7 @@ _REQUESTS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "project list": ("list_projects", ()),
     "project show": ("get_project", ("project",)),
     "index": ("index", ()),
+    "skills list": ("skills", ()),
     "spending": ("get_spending", ()),
     "pinned list": ("list_pinned_answers", ()),
     "review": ("review", ()),
