@@ -104,7 +104,7 @@ def build_archive() -> Path:
     write_licences(program / "licences")
     shutil.copy(ROOT / "LICENSE", program)
     archive = DIST / f"strata-{VERSION}-linux-{platform.machine()}.tar.xz"
-    with tarfile.open(archive, "w:xz", preset=6) as packed:
+    with tarfile.open(archive, "w:xz", preset=9) as packed:
         packed.add(program, f"strata-{VERSION}", filter=_own_by_root)
     return archive
 
