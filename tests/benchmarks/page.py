@@ -23,7 +23,7 @@ __all__ = ["BenchPage", "Run"]
 PAGE: Final = ROOT / "BENCHMARKS.md"
 # The benches of each section, in the order of the page.
 SECTIONS: Final[Mapping[str, Sequence[str]]] = {
-    "Relevance": ("relevance", "chunking", "answers", "phrasings", "life", "review"),
+    "Relevance": ("relevance", "chunking", "answers", "phrasings", "life", "review", "claims"),
     "Search latency": ("search",),
     "Cold and warm start": ("start", "cold"),
     "Indexing": ("index", "change"),
