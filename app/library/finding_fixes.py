@@ -155,8 +155,9 @@ class FindingFixes:
 
     def _list_sides(self, finding: Finding) -> Iterator[FindingFix]:
         ours, theirs = finding.notes
+        shown = finding.detail.split("\0")
         for side, note in (("ours", ours), ("theirs", theirs)):
-            yield from _plan(_name_side(note), self._repairs.plan_side, note.path, side)
+            yield from _plan(_name_side(note), self._repairs.plan_side, note.path, side, shown)
 
 
 def _name_side(note: FindingNote) -> str:

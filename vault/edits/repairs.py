@@ -6,6 +6,7 @@ planned for, journaled and undone. A copy is not deleted but moved to the vault'
 
 import posixpath
 import re
+from collections.abc import Collection
 from difflib import get_close_matches
 from itertools import accumulate, groupby
 from typing import Final, Literal
@@ -24,8 +25,9 @@ from vault.notes.links import (
     list_lines_with_links,
     locate_links,
 )
-from vault.notes.text.document import find_conflicts, parse_document
+from vault.notes.text.document import Conflict, Document, find_conflicts, parse_document
 from vault.notes.text.inline import find_block_names
+from vault.notes.text.lines import CODE_KINDS, COMMENT
 from vault.paths import printable
 
 __all__ = ["NoteRepairs"]
@@ -125,23 +127,26 @@ class NoteRepairs:
         after = note.replace([Replacement(at, at + len(old), new)])
         return EditPlan("edit", path, (ContentChange(path, before, after),))
 
-    def plan_side(self, path: str, side: Literal["ours", "theirs"]) -> EditPlan:
-        """Plan an edit that keeps one side of the first conflict that Git has left in a note.
+    def plan_side(
+        self, path: str, side: Literal["ours", "theirs"], shown: Collection[str]
+    ) -> EditPlan:
+        """Plan an edit that keeps one side of a conflict that Git has left in a note.
 
         Args:
             path: the note.
             side: `ours` for the lines above the dividing mark, `theirs` for those below it.
+            shown: lines of the conflict that the user has seen. One without them is another one.
 
         Raises:
-            EditRefused: the note has no conflict by now.
+            EditRefused: the note has no such conflict by now.
             VaultError: the note cannot be read, or a model may not read it.
         """
         path, before = self._editor.read(path)
         note = EditableText.decode(printable(path), before)
         lines = note.text.split("\n")
-        conflict = next(find_conflicts(enumerate(lines, start=1)), None)
+        conflict = _find_conflict(parse_document(note.text), shown)
         if conflict is None:
-            raise EditRefused(f"{printable(path)} has no conflict any more.")
+            raise EditRefused(f"{printable(path)} does not have this conflict any more.")
         first, last = (
             (conflict.opens, conflict.base)
             if side == "ours"
@@ -199,6 +204,29 @@ class NoteRepairs:
         while (self._root / name).exists():
             name, number = f"{_TRASH}/{stem} {number}{suffix}", number + 1
         return name
+
+
+def _find_conflict(document: Document, shown: Collection[str]) -> Conflict | None:
+    """Return the first conflict with some lines. Those in code and comments are examples.
+
+    Args:
+        document: the note.
+        shown: lines of the conflict. Of a long one, the index has parts that end with a word.
+    """
+    numbered = [
+        (number, line)
+        for number, (line, kind) in enumerate(zip(document.lines, document.kinds, strict=True), 1)
+        if kind != COMMENT and kind not in CODE_KINDS
+    ]
+    for conflict in find_conflicts(numbered):
+        inside = [
+            f" {line.strip()} "
+            for number, line in numbered
+            if conflict.opens <= number <= conflict.closes
+        ]
+        if all(any(f" {part.strip()} " in line for line in inside) for part in shown):
+            return conflict
+    return None
 
 
 def _write_link(

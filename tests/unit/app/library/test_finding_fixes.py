@@ -128,6 +128,59 @@ def test_one_side_of_a_conflict_is_kept(assistant: Assistant, tmp_path: Path) ->
     assert (tmp_path / "Gate.md").read_text() == "# Gate\n\nAt 8.\n\nGreen.\n"
 
 
+MARKED = "<<<<<<< HEAD\n{0} 1\n=======\n{0} 2\n>>>>>>> other\n"
+
+
+@pytest.mark.parametrize(
+    "above",
+    [
+        "```\n{}```\n",
+        "~~~~ diff\n{}~~~~\n",
+        "%%\n{}%%\n",
+        "<!--\n{}-->\n",
+        "```\n<<<<<<< HEAD\nopen\n=======\n```\n",
+        "```\n{0}```\n\n```\n{0}```\n",
+    ],
+)
+def test_an_example_of_a_conflict_is_left_alone(
+    assistant: Assistant, tmp_path: Path, above: str
+) -> None:
+    head = f"# Git\n\n{above.format(MARKED.format('example'))}\n"
+    write(assistant, tmp_path, {"Git.md": f"{head}{MARKED.format('flour')}\nEnd.\n"})
+    finding, fixes = find(assistant, "git_conflict")
+    assert [fix.label for fix in fixes] == ["Keep “flour 1”", "Keep “flour 2”"]
+    assistant.build_fixes().apply(finding, fixes[0].id)
+    assert (tmp_path / "Git.md").read_text() == f"{head}flour 1\n\nEnd.\n"
+
+
+def test_a_conflict_with_code_and_a_long_line_is_solved(
+    assistant: Assistant, tmp_path: Path
+) -> None:
+    long = "bread " * 3000
+    side = f"{long}\n\n```\n=======\n```\n"
+    text = f"# Git\n\n<<<<<<< HEAD\n{side}=======\nflour 2\n>>>>>>> other\n"
+    write(assistant, tmp_path, {"Git.md": text})
+    finding, fixes = find(assistant, "git_conflict")
+    assistant.build_fixes().apply(finding, fixes[0].id)
+    assert (tmp_path / "Git.md").read_text() == f"# Git\n\n{side}"
+
+
+def test_another_conflict_than_that_of_the_finding_is_not_solved(
+    assistant: Assistant, tmp_path: Path
+) -> None:
+    write(assistant, tmp_path, {"Git.md": f"Bread.\n\n{MARKED.format('flour')}"})
+    finding, _ = find(assistant, "git_conflict")
+    fixes = assistant.build_fixes()
+    note = tmp_path / "Git.md"
+    note.write_text(f"flour 1\n\n{MARKED.format('sugar')}")
+    assert fixes.list_fixes(finding) == ()
+    note.write_text(MARKED.replace(" 2", " 20").format("flour"))
+    assert fixes.list_fixes(finding) == ()
+    note.write_text(f"Above.\n\n{MARKED.format('sugar')}\n{MARKED.format('flour')}")
+    fixes.apply(finding, fixes.list_fixes(finding)[1].id)
+    assert note.read_text() == f"Above.\n\n{MARKED.format('sugar')}\nflour 2\n"
+
+
 def test_a_fix_that_was_shown_for_another_content_is_not_applied(
     assistant: Assistant, tmp_path: Path
 ) -> None:
