@@ -89,7 +89,7 @@ class ViewComputer:
         rows: Iterable[NoteRow] = notes.values()
         if view.shape == "task":
             rows = self._list_tasks(view, notes, evaluator)
-        ordered = _sort(view, list(rows), evaluator)
+        ordered = _join_groups(view, _sort(view, list(rows), evaluator), evaluator)
         total = len(ordered) if view.limit is None else min(view.limit, len(ordered))
         shown = ordered[: min(total, most)]
         cells = tuple(self._build_row(view, row, evaluator) for row in shown)
@@ -136,8 +136,20 @@ class ViewComputer:
             _write_cell(row.link if column.is_link else evaluator.evaluate(column.value, row))
             for column in view.columns
         )
-        group = "" if view.group is None else write_value(evaluator.evaluate(view.group.value, row))
+        group = _name_group(view, row, evaluator)
         return ViewRow(row.path, cells, group, row.task, row.note.version)
+
+
+def _name_group(view: View, row: NoteRow, evaluator: Evaluator) -> str:
+    return "" if view.group is None else write_value(evaluator.evaluate(view.group.value, row))
+
+
+def _join_groups(view: View, rows: list[NoteRow], evaluator: Evaluator) -> list[NoteRow]:
+    """Put the rows of each group together, since "Work" and "work" are sorted as one text."""
+    groups = defaultdict[str, list[NoteRow]](list)
+    for row in rows:
+        groups[_name_group(view, row, evaluator)].append(row)
+    return [row for group in groups.values() for row in group]
 
 
 def _write_cell(value: Value) -> str:

@@ -14,9 +14,16 @@ from tests.support.vaults.views import write_view_vault
 from tests.support.window.clicks import LEFT, NONE
 from tests.support.window.note_page import NotePage
 from tests.support.window.window_pages import WindowPage, open_window
+from tests.unit.vault.views.conftest import NoEmbedder, update_words
+from ui.controllers.reading.views import draw_block
+from ui.markdown.blocks import Paragraph
+from ui.markdown.embeds import EmbeddedText
+from ui.markdown.inline import TASK
 from ui.markdown.page.decorations import ListMarker, list_tasks
 from ui.markdown.page.note_view import NoteView
 from ui.tasks import TaskRunner
+from vault.vault import Vault
+from vault.views.blocks import ViewBlock, compute_block
 
 NOTE = "Books/Emma.md"
 
@@ -72,6 +79,28 @@ def test_bases_and_queries_are_shown_in_place(window: WindowPage, qtbot: QtBot) 
     assert "Best · 1 note" in note.text
     note.click_link("Dune")
     qtbot.waitUntil(lambda: note.path == "Books/Dune.md")
+
+
+def test_each_task_of_a_group_links_to_its_own_note(tmp_path: Path) -> None:
+    areas = ("Work", "work", "Work", "Café", "cafe", "Café")
+    for number, area in enumerate(areas):
+        text = f"---\narea: {area}\n---\n- [ ] task {number}\n"
+        (tmp_path / f"n{number}.md").write_text(text, "utf-8")
+    notes = Vault(tmp_path, tmp_path / "index", (), NoEmbedder())
+    update_words(notes)
+    query = "TASK GROUP BY area"
+    computed = compute_block(notes, ViewBlock("dataview", query, (1, 1)), "n0.md")
+    drawn = draw_block(computed, "dataview", query)
+    notes.close()
+    assert isinstance(drawn, EmbeddedText)
+    links = {
+        leaf.runs[0].text.rstrip(" ("): run.link.rpartition(":")[2]
+        for leaf in drawn.leaves
+        if isinstance(leaf, Paragraph)
+        for run in leaf.runs
+        if run.link.startswith(TASK)
+    }
+    assert links == {f"task {number}": f"n{number}.md" for number in range(len(areas))}
 
 
 def test_a_base_file_is_shown_as_its_views(window: WindowPage, qtbot: QtBot) -> None:
