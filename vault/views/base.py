@@ -24,7 +24,7 @@ from vault.notes.properties import load_properties
 from vault.views.conditions import Clause, expand_formulas, read_conditions
 from vault.views.evaluate import Evaluator, NoteRow, check_expression
 from vault.views.expressions import Binary, Constant, Expression, FieldName, Unary, parse_expression
-from vault.views.view import FILE, Column, Order, Shape, View, name_field
+from vault.views.view import FILE, Column, Order, Shape, View, name_field, read_limit
 
 __all__ = ["read_base"]
 
@@ -90,7 +90,7 @@ class _Base:
     def _read_view(self, view: Mapping[str, Any], name: str) -> View:
         kind = str(view.get("type", "table"))
         columns = _as_list(view.get("order"))[:_MOST_COLUMNS]
-        group = view.get("groupBy")
+        group, limit = view.get("groupBy"), view.get("limit")
         return View(
             name,
             _SHAPES.get(kind, "table"),
@@ -98,7 +98,7 @@ class _Base:
             (*self._read_filter(self._filter), *self._read_filter(view.get("filters"))),
             columns=tuple(map(self._read_column, columns)) or (Column("Name", FILE, is_link=True),),
             sort=tuple(map(self._read_order, _as_list(view.get("sort")))),
-            limit=_read_limit(view.get("limit")),
+            limit=None if limit in (None, "") else read_limit(str(limit), "limit:"),
             group=None if not group else self._read_order(group),
             formulas=self._formulas,
             problems=tuple(_list_problems(view, kind)),
@@ -159,20 +159,11 @@ def _read_filter(filter_: Any) -> Expression:
 
 
 def _combine(sign: str, parts: list[Expression]) -> Expression:
-    if not parts:
-        return Constant(sign == "&&")
-    found = parts[0]
-    for part in parts[1:]:
-        found = Binary(sign, found, part)
-    return found
-
-
-def _read_limit(value: Any) -> int | None:
-    if value in (None, ""):
-        return None
-    if not str(value).isdecimal():
-        raise ViewNotUnderstood(f"limit: {value}")
-    return int(value)
+    """Join parts as a tree that is as flat as possible, since its depth is limited."""
+    if len(parts) < 2:
+        return parts[0] if parts else Constant(sign == "&&")
+    middle = len(parts) // 2
+    return Binary(sign, _combine(sign, parts[:middle]), _combine(sign, parts[middle:]))
 
 
 def _list_problems(view: Mapping[str, Any], kind: str) -> Iterator[str]:

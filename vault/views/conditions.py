@@ -29,7 +29,7 @@ from vault.views.expressions import (
 )
 from vault.views.values import Value, write_value
 
-__all__ = ["Clause", "RowTest", "expand_formulas", "read_conditions"]
+__all__ = ["Clause", "RowTest", "choose_clauses", "expand_formulas", "read_conditions"]
 
 _MOST_CLAUSES: Final = 200
 _MOST_EXPANDED: Final = 2_000
@@ -136,7 +136,7 @@ class _Reader:
                 ours = self.read(left, is_negated=is_negated)
                 theirs = self.read(right, is_negated=is_negated)
                 is_all = (sign == "&&") != is_negated
-                return [*ours, *theirs] if is_all else _choose(ours, theirs)
+                return [*ours, *theirs] if is_all else choose_clauses(ours, theirs)
         found = self._read_atom(expression, is_negated=is_negated)
         if found is None or not all(map(_can_write, found)):
             return [(RowTest(expression, is_negated),)]
@@ -316,7 +316,12 @@ def _join(conditions: Sequence[Condition], *, is_all: bool, is_negated: bool) ->
     return [(one,) for one in conditions] if is_all != is_negated else [tuple(conditions)]
 
 
-def _choose(ours: Sequence[Clause], theirs: Sequence[Clause]) -> list[Clause]:
+def choose_clauses(ours: Sequence[Clause], theirs: Sequence[Clause]) -> list[Clause]:
+    """Return the clauses that hold if all of ours or all of theirs do.
+
+    Raises:
+        ViewNotUnderstood: they are too many.
+    """
     if len(ours) * len(theirs) > _MOST_CLAUSES:
         raise ViewNotUnderstood("A filter with so many alternatives")
     return [tuple(dict.fromkeys((*left, *right))) for left in ours for right in theirs]

@@ -20,7 +20,7 @@ from vault.notes.date_spans import Span
 from vault.search.conditions import Condition
 from vault.search.filter_kinds import TaskFilter
 from vault.search.query import Query
-from vault.views.conditions import Clause, read_conditions
+from vault.views.conditions import Clause, choose_clauses, read_conditions
 from vault.views.evaluate import Evaluator, NoteRow, check_expression
 from vault.views.expressions import (
     Binary,
@@ -31,7 +31,17 @@ from vault.views.expressions import (
     list_inner,
     parse_expression,
 )
-from vault.views.view import FILE, MARKDOWN_NOTES, NO_TASKS, Column, Order, Shape, View, name_field
+from vault.views.view import (
+    FILE,
+    MARKDOWN_NOTES,
+    NO_TASKS,
+    Column,
+    Order,
+    Shape,
+    View,
+    name_field,
+    read_limit,
+)
 
 __all__ = ["read_dataview"]
 
@@ -53,6 +63,8 @@ _SOURCE: Final = re.compile(
     r"|(?P<sign>\(|\)|-|!|&&|\|\||and\b|or\b))",
     re.IGNORECASE,
 )
+_MOST_SOURCE_TOKENS: Final = 500
+_MOST_SOURCE_DEPTH: Final = 40
 _OR: Final = ("or", "||")
 _AND: Final = ("and", "&&")
 _OF_TASKS: Final = ("completed", "fullyCompleted", "checked", "status", "text", "due", "scheduled")
@@ -101,7 +113,7 @@ class _Query:
                 case "sort":
                     sort += map(self._read_order, _split_commas(text))
                 case "limit":
-                    limit = self._read_limit(text)
+                    limit = read_limit(text, "LIMIT")
                 case "group by" if self._shape == "task" and group is None:
                     group = self._read_order(text)
                 case _:
@@ -145,11 +157,6 @@ class _Query:
         value = self._read(found[1] if found else text)
         return Order(value, found is not None and found[2].lower().startswith("desc"))
 
-    def _read_limit(self, text: str) -> int:
-        if not text.strip().isdecimal():
-            raise ViewNotUnderstood(f"LIMIT {text}")
-        return int(text)
-
 
 def _split_commands(text: str) -> Iterator[tuple[str, str]]:
     """Yield the text before the first command, and then each command with its text."""
@@ -186,11 +193,11 @@ class _Sources:
         at, end = 0, len(text.rstrip())
         while at < end:
             found = _SOURCE.match(text, at)
-            if found is None:
+            if found is None or len(self._tokens) == _MOST_SOURCE_TOKENS:
                 raise self._fail()
             self._tokens.append(found)
             at = found.end()
-        self._at = 0
+        self._at = self._depth = 0
 
     def read(self) -> list[Clause]:
         found = self._read_choice(is_negated=False)
@@ -212,23 +219,27 @@ class _Sources:
         found = self._read_all(is_negated=is_negated)
         while self._take(*_OR):
             other = self._read_all(is_negated=is_negated)
-            found = [*found, *other] if is_negated else _choose(found, other)
+            found = [*found, *other] if is_negated else choose_clauses(found, other)
         return found
 
     def _read_all(self, *, is_negated: bool) -> list[Clause]:
         found = self._read_one(is_negated=is_negated)
         while self._take(*_AND):
             other = self._read_one(is_negated=is_negated)
-            found = _choose(found, other) if is_negated else [*found, *other]
+            found = choose_clauses(found, other) if is_negated else [*found, *other]
         return found
 
     def _read_one(self, *, is_negated: bool) -> list[Clause]:
         while self._take("-", "!"):
             is_negated = not is_negated
         if self._take("("):
+            self._depth += 1
+            if self._depth > _MOST_SOURCE_DEPTH:
+                raise self._fail()
             found = self._read_choice(is_negated=is_negated)
             if not self._take(")"):
                 raise self._fail()
+            self._depth -= 1
             return found
         if self._at == len(self._tokens) or self._tokens[self._at]["sign"]:
             raise self._fail()
@@ -260,10 +271,6 @@ class _Sources:
         if self._this is None:
             raise self._fail()
         return self._this.path
-
-
-def _choose(ours: list[Clause], theirs: list[Clause]) -> list[Clause]:
-    return [tuple(dict.fromkeys((*left, *right))) for left in ours for right in theirs]
 
 
 def _split_tasks(

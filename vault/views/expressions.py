@@ -143,20 +143,19 @@ def parse_expression(text: str, dialect: Dialect = "base") -> Expression:
 
 def list_inner(expression: Expression) -> Iterator[Expression]:
     """Yield an expression and all those in it."""
-    yield expression
-    match expression:
-        case Call(target=target, arguments=arguments):
-            inner = (() if target is None else (target,)) + arguments
-        case Unary(value=value):
-            inner = (value,)
-        case Binary(left=left, right=right):
-            inner = (left, right)
-        case ListOf(values=values):
-            inner = values
-        case _:
-            inner = ()
-    for one in inner:
-        yield from list_inner(one)
+    waiting = [expression]
+    while waiting:
+        one = waiting.pop()
+        yield one
+        match one:
+            case Call(target=target, arguments=arguments):
+                waiting += [*reversed(arguments), *(() if target is None else (target,))]
+            case Unary(value=value):
+                waiting.append(value)
+            case Binary(left=left, right=right):
+                waiting += [right, left]
+            case ListOf(values=values):
+                waiting += reversed(values)
 
 
 class _Parser:

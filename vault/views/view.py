@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
+from vault.errors import ViewNotUnderstood
 from vault.notes.tasks import TaskItem
 from vault.search.conditions import Condition
 from vault.search.query import Query, describe_filters
@@ -24,6 +25,7 @@ __all__ = [
     "View",
     "ViewRow",
     "name_field",
+    "read_limit",
 ]
 
 Shape = Literal["table", "list", "task"]
@@ -33,6 +35,7 @@ MARKDOWN_NOTES: Final = (Condition("property", "md", "file.ext"),)
 NO_TASKS: Final = Query("")
 # The column with the link to the note.
 FILE: Final = FieldName(("file",))
+_MOST_LIMIT_DIGITS: Final = 9
 
 _NAMES: Final = {
     "file": "Note",
@@ -194,3 +197,18 @@ def name_field(text: str) -> str:
     for start in ("note.", "formula.", "file."):
         text = text.removeprefix(start)
     return text
+
+
+def read_limit(text: str, word: str) -> int:
+    """Return the most rows of a view.
+
+    Args:
+        text: the number as written.
+        word: what is written before it, such as `LIMIT`.
+
+    Raises:
+        ViewNotUnderstood: the text is no number, or one with too many digits.
+    """
+    if not text.isdecimal() or len(text) > _MOST_LIMIT_DIGITS:
+        raise ViewNotUnderstood(f"{word} {text}")
+    return int(text)
