@@ -78,11 +78,14 @@ class LoadedLog:
     @property
     def project(self) -> str | None:
         """The chat's project: the one to which it was moved last, or the one in which it began."""
-        for entry in reversed(self.index.others):
-            if entry.data.get("customType") == MOVED:
-                name = entry.data.get("content")
-                return name if isinstance(name, str) and name else None
-        return self.header.project
+        return self.list_projects()[-1]
+
+    def list_projects(self) -> tuple[str | None, ...]:
+        """Return the project in which the chat began, and those to which it was moved, in order."""
+        moves = (entry.data for entry in self.index.others)
+        names = (data.get("content") for data in moves if data.get("customType") == MOVED)
+        found = (name if isinstance(name, str) and name else None for name in names)
+        return (self.header.project, *found)
 
     def with_entries(self, more: Iterable[Entry]) -> "LoadedLog":
         """Return a copy of the log with new entries.

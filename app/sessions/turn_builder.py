@@ -192,16 +192,19 @@ class TurnBuilder:
         """Return a function that finds the notes of a chat that models may not read now.
 
         Paths in the chat are relative to the vault, or to a project outside of the vault. The vault
-        is the one that is open, or the one in which the chat began.
+        is the one that is open, or the one in which the chat began. The project is the present one,
+        or any that the chat was moved out of.
         """
         settings, root = self._settings, self._vault.folder
         folder = None if project is None else self._projects.find_folder(project)
         roots = [] if root is None else [root]
         if folder is not None and (root is None or not folder.is_relative_to(root)):
             roots.append(folder)
-        begun = chat.header.vault if isinstance(chat, Session) else None
-        if begun and Path(begun) not in roots and os.path.isdir(begun):
-            roots.append(Path(begun))
+        if isinstance(chat, Session):
+            begun, had = chat.header.vault, chat.log.list_projects()
+            outside = (name for name in had if name is not None and os.path.isabs(name))
+            roots += map(Path, [*filter(None, [begun]), *outside])
+        roots = list(dict.fromkeys(roots))
 
         def find(paths: frozenset[str]) -> frozenset[str]:
             exclude = settings.values.vault_exclude  # as it is now, also while an agent works

@@ -4,6 +4,7 @@ The application begins a turn with the question, the settings and the chat, and 
 brings: a prompt, notes and tools. Each step of `chains.turn.run` returns a copy with more fields.
 """
 
+import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -309,11 +310,20 @@ class Turn:
         images, the function reports every image as `unseen` or `unsure`, so that it is not sent
         again.
         """
-        known = self.ports.resolve
-        if known is None or self.model.sees:
-            return known
+        known, find_excluded = self.ports.resolve, self.ports.find_excluded
+        if known is None:
+            return None
         unseen = CurrentSource("unsure" if self.model.sees is None else "unseen")
-        return lambda segment: unseen if segment.kind == "image" else known(segment)
+
+        def resolve(segment: Segment) -> CurrentSource:
+            if segment.kind == "image" and not self.model.sees:
+                return unseen
+            source = segment.source  # outside of the vault, which has its rules checked anyway
+            if find_excluded and os.path.isabs(source) and find_excluded(frozenset([source])):
+                return CurrentSource("excluded")
+            return known(segment)
+
+        return resolve
 
     @property
     def factor(self) -> float | None:

@@ -348,6 +348,50 @@ def test_in_a_project_outside_of_the_vault_too(chatting: Chat, tmp_path: Path) -
     assert find_words(chatting.ask(mode="chat")) == []
 
 
+@pytest.mark.parametrize(
+    ("moves", "hide", "is_attached"),
+    [
+        (["inner"], "a rule", False),
+        (["inner"], "Obsidian", True),
+        ([None], "a mark", False),
+        ([None], "a rule", True),
+        (["inner", None], "Obsidian", False),
+        (["other", "inner"], "a rule", False),
+        (["other", "inner"], "a rule, and the folder is gone", False),
+        ([], "a rule", False),
+    ],
+)
+def test_rules_hold_for_a_project_that_the_chat_was_moved_out_of(
+    chatting: Chat,
+    tmp_path: Path,
+    vault: Path,
+    moves: list[str | None],
+    hide: str,
+    is_attached: bool,
+) -> None:
+    outside, other = tmp_path / "outside", tmp_path / "other"
+    for folder in (outside / "sub", other, vault / "inner"):
+        folder.mkdir(parents=True)
+    (outside / "sub/Code.md").write_text(f"# Zebrahead\n{SECRET}\n")
+    chatting.project = str(outside)
+    attach = (str(outside / "sub/Code.md"),) if is_attached else ()
+    chatting.ask("What is under the mat?", "project", model="extractive", attach=attach)
+    for name in moves:
+        project = str(other) if name == "other" else name
+        chatting.assistant.branches.move_to_project(str(chatting.session), project)
+    assert "7391" in chatting.ask(mode="chat")
+    if hide == "a mark":
+        (outside / "sub/Code.md").write_text(f"---\nprivate: true\n---\n{SECRET}\n")
+    elif hide == "Obsidian":
+        (outside / ".obsidian").mkdir()
+        (outside / ".obsidian/app.json").write_text('{"userIgnoreFilters": ["sub/"]}')
+    else:
+        chatting.assistant.settings.set("vault.exclude", ["/sub/"])
+        if hide.endswith("gone"):
+            outside.rename(tmp_path / "away")
+    assert find_words(chatting.ask(mode="chat")) == []
+
+
 def test_an_answer_that_is_continued_holds_nothing(chatting: Chat, vault: Path) -> None:
     chatting.server.script(Answer("It is under", break_after=2, chunk_chars=4))
     chatting.ask("What is it?", "chat", attach=("Diary/Code.md",))
