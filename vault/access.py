@@ -23,6 +23,7 @@ __all__ = [
     "filter_allowed",
     "find_excluded",
     "is_hidden",
+    "is_private",
     "list_allowed_notes",
     "list_names",
     "parse_allowed",
@@ -231,13 +232,13 @@ class _CheckedNotes:
         """Return whether a note is excluded or private. If it is missing, only rules decide."""
         if os.path.isabs(path):
             folder, _, name = path.rpartition("/")
-            return _is_private(Path(folder or "/"), name)
+            return is_private(Path(folder or "/"), name)
         try:
             real = self._resolve(path)
         except UnsafePath:
             return True
         is_ruled = any(self._rules.find_rule_on_path(name) is not None for name in {path, real})
-        return is_ruled or _is_private(self._root, real)
+        return is_ruled or is_private(self._root, real)
 
     def find_moved(self, names: Collection[str]) -> frozenset[str]:
         """Return those of the given file names that excluded or private notes have."""
@@ -270,7 +271,8 @@ class _CheckedNotes:
             yield from (f"{prefix}{name}" for name in files if name in names)
 
 
-def _is_private(root: Path, path: str) -> bool:
+def is_private(root: Path, path: str) -> bool:
+    """Return whether a file is a note that marks itself as private."""
     stat = read_stat(root, path) if is_readable_kind(path) else None
     return stat is not None and _read_privacy(root, path, stat)
 

@@ -229,8 +229,7 @@ def change_skills(args: argparse.Namespace, assistant: Assistant, output: Output
         return 0
     if args.action == "show":
         skill = skills.find(args.name, project)
-        texts = {"text": skill.text}
-        output.show(lambda: {**skill.to_dict(), **texts}, [*_list_skill(skill), *_list_text(skill)])
+        output.show(skill.to_full_dict, [*_list_skill(skill), *_list_text(skill)])
         return 0
     decision: Decision = "accepted" if args.action == "accept" else "refused"
     skill = skills.decide(args.name, decision, project=project)
@@ -252,8 +251,7 @@ def _list_skill(skill: Skill) -> Iterator[str]:
 
 def _list_text(skill: Skill) -> Iterator[str]:
     yield ""
-    yield from (f"    {line}" for line in visible_text(skill.text).split("\n"))
-    yield from (escape_text(f"    with the file {name}") for name in skill.contents)
+    yield from (f"    {line}" for line in skill.show().split("\n"))
 
 
 def change_memories(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:

@@ -7,20 +7,21 @@
 The front matter of `SKILL.md` has a name and a description. Only these are part of each request of
 an agent, which reads the text below, and the files beside it, with the tool `read_skill` when it
 needs them. An acceptance is for the exact content of the folder. Links that lead out of the folder
-are not followed.
+are not followed. Of the notes and projects, files that models may not read are left out.
 """
 
 import hashlib
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from app.customize.commands import UserCommand
 from app.errors import InvalidRequest, NotFound
-from app.library.instructions import Decision, InstructionDecisions
+from app.library.instructions import Decision, InstructionDecisions, visible_text
 from app.library.open_vault import OpenVault
 from app.library.projects import Projects
 from chains.errors import ToolFailed
@@ -31,7 +32,8 @@ from context.layers import Layer, Segment
 from context.messages import ToolDefinition
 from context.tokens import ByteEstimator
 from resources.system.files import read_file
-from vault.exclude.rules import ExcludePatterns
+from vault.access import is_private
+from vault.exclude.rules import ExcludeRules
 from vault.notes.encodings import normalize_line_ends
 from vault.notes.properties import find_fault, load_properties
 from vault.scope import WHOLE
@@ -56,6 +58,7 @@ _WORDS: Final = {"own": "yours", "vault": "of these notes", "project": "of the p
 
 Origin = Literal["own", "vault", "project"]
 State = Literal["used", "undecided", "refused", "invalid"]
+MayRead = Callable[[Path], bool]  # whether models may read a file
 
 READ_SKILL: Final = ToolDefinition(
     "read_skill",
@@ -132,6 +135,18 @@ class Skill:
             "tokens": {"offered": counter.count(self.offer), "text": counter.count(self.text)},
         }
 
+    def to_full_dict(self) -> dict[str, Any]:
+        """Return the skill as a dict for JSON, with its text and the content of its files."""
+        contents = {name: data.decode("utf-8", "replace") for name, data in self.contents.items()}
+        return {**self.to_dict(), "text": self.text, "contents": contents}
+
+    def show(self) -> str:
+        """Return everything that models can read in it, with invisible characters escaped."""
+        parts = [f"{self.description}\n\n{self.text}"]
+        for name, content in self.contents.items():
+            parts.append(f"──── {name} ────\n\n{content.decode('utf-8', 'replace')}")
+        return visible_text("\n\n".join(parts))
+
     def read(self, file: str = "") -> str:
         """Return the text of the skill with the names of its files, or the text of a file.
 
@@ -191,12 +206,13 @@ class Skills:
         return tuple(_mark_repeated(found[:MOST_SKILLS]))
 
     def find(self, name: str, project: str | None = None) -> Skill:
-        """Return a skill by its name.
+        """Return a skill by its name: the one that can be used, if there is one.
 
         Raises:
             NotFound: there is no such skill.
         """
-        found = next((one for one in self.list(project) if one.name == name), None)
+        named = [one for one in self.list(project) if one.name == name]
+        found = min(named, key=lambda one: bool(one.problem), default=None)
         if found is None:
             raise NotFound(
                 f"There is no skill {name}.", hint=Fix("{} shows them.", Command("skills list"))
@@ -257,15 +273,13 @@ class Skills:
 
     def _read_from_notes(self, notes: Vault, folder: str, origin: Origin) -> Iterator[Skill]:
         """Yield the skills in a folder of notes that models may read."""
-        root, patterns = Path(os.path.realpath(notes.root)), ExcludePatterns(notes.exclude)
+        root = Path(os.path.realpath(notes.root))
+        may_read = partial(_may_read, root, ExcludeRules.load(root, notes.exclude))
         for found in _list_folders(root / folder):
-            if not Path(os.path.realpath(found)).is_relative_to(root):
-                continue
-            if _is_excluded((found / FILE).relative_to(root).parts, patterns):
-                continue
-            skill = _read_skill(found, origin)
-            decision = self._decisions.find_decision(skill.digest) if skill.digest else None
-            yield replace(skill, decision=decision)
+            if may_read(found / FILE):
+                skill = _read_skill(found, origin, may_read)
+                decision = self._decisions.find_decision(skill.digest) if skill.digest else None
+                yield replace(skill, decision=decision)
 
 
 def build_offer(skills: Sequence[Skill]) -> Segment | None:
@@ -294,15 +308,29 @@ def _list_folders(folder: Path) -> tuple[Path, ...]:
     return tuple(one for one in found if os.path.lexists(one / FILE))[:MOST_SKILLS]
 
 
-def _is_excluded(parts: Sequence[str], patterns: ExcludePatterns) -> bool:
+def _may_read(root: Path, rules: ExcludeRules, file: Path) -> bool:
+    """Return whether models may read a file of the notes, given by its path with links.
+
+    Neither its path nor that of the file it leads to may be excluded, nor the file be private.
+    """
+    real = Path(os.path.realpath(file))
+    if not real.is_relative_to(root):
+        return False
+    paths = {path.relative_to(root).parts for path in (file, real)}
+    if any(_is_excluded(parts, rules) for parts in paths):
+        return False
+    return not is_private(root, real.relative_to(root).as_posix())
+
+
+def _is_excluded(parts: Sequence[str], rules: ExcludeRules) -> bool:
     """Return whether a rule of the user excludes a file or a folder above it."""
     paths = ("/".join(parts[:count]) for count in range(1, len(parts) + 1))
-    return any(patterns.find_rule(path, path.count("/") + 1 < len(parts)) for path in paths)
+    return any(rules.find_rule(path, path.count("/") + 1 < len(parts)) for path in paths)
 
 
-def _read_skill(folder: Path, origin: Origin) -> Skill:
+def _read_skill(folder: Path, origin: Origin, may_read: MayRead = os.path.exists) -> Skill:
     try:
-        contents = _read_contents(Path(os.path.realpath(folder)))
+        contents = _read_contents(folder, may_read)
         digest = _compute_digest(contents)
         front, text = _split_front_matter(contents.pop(FILE))
         name, description = _read_names(front)
@@ -313,11 +341,11 @@ def _read_skill(folder: Path, origin: Origin) -> Skill:
     return Skill(name, origin, folder, description, text, contents, digest)
 
 
-def _read_contents(folder: Path) -> dict[str, bytes]:
+def _read_contents(folder: Path, may_read: MayRead) -> dict[str, bytes]:
     """Read the files of a skill. Hidden files, and links that lead out of it, are left out."""
     found: dict[str, bytes] = {}
     left = MOST_BYTES
-    for path in _walk(folder):
+    for path in filter(may_read, _walk(folder)):
         if len(found) >= MOST_FILES:
             raise _Malformed(f"It has more than {MOST_FILES} files.")
         content = read_file(path, left + 1)
@@ -331,12 +359,15 @@ def _read_contents(folder: Path) -> dict[str, bytes]:
 
 
 def _walk(folder: Path) -> Iterator[Path]:
+    base = os.path.realpath(folder)
     for parent, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(files):
             path = Path(parent, name)
-            is_inside = Path(os.path.realpath(path)).is_relative_to(folder)
-            if not name.startswith(".") and is_inside and path.is_file():
+            real = Path(os.path.realpath(path))
+            if name.startswith(".") or not real.is_relative_to(base) or not path.is_file():
+                continue
+            if not any(part.startswith(".") for part in real.relative_to(base).parts):
                 yield path
 
 
@@ -383,4 +414,5 @@ def _mark_repeated(skills: Sequence[Skill]) -> Iterator[Skill]:
             yield skill
         else:
             yield replace(skill, problem=f"Another skill above has the name {skill.name}.")
-        names.add(skill.name)
+        if not skill.problem:
+            names.add(skill.name)

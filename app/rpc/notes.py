@@ -147,7 +147,7 @@ class NoteRequests:
         else:
             decision = _DECISIONS[request.action]
             skill = skills.decide(request.name, decision, request.digest, project)
-        return {**skill.to_dict(), "text": skill.text}
+        return skill.to_full_dict()
 
     def _require_library(self) -> Library:
         if self._assistant.library is None:

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QDialog, QPlainTextEdit, QWidget
 from app.assistant import Assistant
 from app.customize.skills import Skill
 from app.errors import describe
-from app.library.instructions import Decision, visible_text
+from app.library.instructions import Decision
 from resources.system.files import make_private_folder
 from ui.tasks import LatestOnly, TaskRunner
 from ui.theme import dress, tokens
@@ -138,7 +138,7 @@ class SkillDialog(QDialog):
         self.setWindowTitle(f"Skill {one_line(skill.name)}")
         self.resize(*tokens()["layout"]["dialog_settings"])
         self.decision: Decision | None = None
-        self.text = QPlainTextEdit(_show_contents(skill))
+        self.text = QPlainTextEdit(skill.show())
         self.text.setReadOnly(True)
         self.text.setAccessibleName("The text and the files of the skill")
         buttons = [make_button(DONE, "", self.reject)]
@@ -158,11 +158,3 @@ class SkillDialog(QDialog):
     def _decide(self, decision: Decision) -> None:
         self.decision = decision
         self.accept()
-
-
-def _show_contents(skill: Skill) -> str:
-    """Return everything that models can read in a skill, with hidden characters visible."""
-    parts = [f"{skill.description}\n\n{skill.text}"]
-    for name, content in skill.contents.items():
-        parts.append(f"──── {name} ────\n\n{content.decode('utf-8', 'replace')}")
-    return visible_text("\n\n".join(parts))
