@@ -11,7 +11,7 @@ from app.cli.output import Output, complain, readable
 from app.cli.text import format_count
 from app.errors import VaultNotChosen
 from app.hidden_characters import escape_text
-from app.library.project_pages import ProjectPage
+from app.library.project_pages import PageStore, ProjectPage
 from app.project_overview import ProjectOverview, describe_project
 from app.wiring import open_vault
 from vault.errors import VaultError
@@ -106,7 +106,7 @@ def _add_page(args: argparse.Namespace, assistant: Assistant, output: Output) ->
 
 def _refresh(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
     store = assistant.projects.pages(_find_project(args, assistant))
-    named = [store.find(_name_address(address)) for address in args.addresses]
+    named = [_find_page(address, assistant, store) for address in args.addresses]
     with Interruptible() as run:
         found = list(assistant.pages.refresh_all(store, named or store.list(), run.cancel))
         output.show(
@@ -118,19 +118,23 @@ def _refresh(args: argparse.Namespace, assistant: Assistant, output: Output) -> 
 
 def _remove_page(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
     store = assistant.projects.pages(_find_project(args, assistant))
-    page = store.find(_name_address(args.address))
+    page = _find_page(args.address, assistant, store)
     store.remove(page)
     output.show(page.to_dict, [escape_text(f"{page.address} is not kept any more.")])
     return 0
 
 
 def _find_project(args: argparse.Namespace, assistant: Assistant) -> str:
-    return assistant.projects.find_name(args.dir)
+    return assistant.projects.find(args.dir).name
 
 
 def _name_address(named: str) -> str:
-    """Return an address or id as it is, and the path of an existing file in full."""
+    """Return an address as it is, and the path of an existing file in full."""
     return os.path.abspath(named) if os.path.isfile(named) else readable(named)
+
+
+def _find_page(named: str, assistant: Assistant, store: PageStore) -> ProjectPage:
+    return assistant.pages.find(store, readable(named))
 
 
 def _update_index(assistant: Assistant, name: str) -> None:
@@ -151,7 +155,7 @@ def _format_overview(found: ProjectOverview) -> Iterator[str]:
     yield from (escape_text(f"  {n}  {text}") for n, text in enumerate(found.memories, start=1))
     tokens = sum(note.tokens for note in found.notes)
     yield f"{format_count(len(found.notes), 'note')}, {tokens:,} tokens"
-    yield f"{format_count(len(found.pages), 'web page or transcript')}"
+    yield f"Web pages and transcripts: {len(found.pages):,}"
     yield from (f"  {line}" for line in _format_pages([kept.page for kept in found.pages]))
     yield f"{format_count(len(found.chats), 'chat')}"
     if found.problem:

@@ -10,7 +10,9 @@ the project that models are given, see `chains.request.project`.
 import hashlib
 import json
 import logging
+import os
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -18,7 +20,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, Self, get_args
 
 from app.errors import AppError, InvalidRequest, NotFound, describe, storage_errors
-from app.library.attachment_paths import find_path
+from app.library.attachment_paths import AGREED, find_path, is_hidden_place, resolve_path
 from app.library.attachments import is_web_address
 from chains.cancel import CancelToken
 from chains.errors import FetchFailed, LedgerFailed
@@ -32,6 +34,7 @@ from context.layers import Layer, Segment
 from resources.system.files import make_private_folder, read_file, remove_if_there, write_atomically
 from vault.access import read_allowed
 from vault.errors import VaultError
+from vault.paths import printable
 from vault.vault import Vault
 
 __all__ = ["PageFetcher", "PageStore", "ProjectPage"]
@@ -48,6 +51,7 @@ class ProjectPage:
 
     Attributes:
         address: the web address, or the path of a transcript: relative to the vault, or absolute.
+            `hidden:` before a path says that the user agreed to a hidden file.
         kind: whether this is a web page or a transcript.
         title: the title of the page, or the name of the file.
         text: the text that was read last.
@@ -83,7 +87,12 @@ class ProjectPage:
     @property
     def is_changed(self) -> bool:
         """Whether the last refresh found another text than before."""
-        return bool(self.changed) and self.changed == self.fetched
+        return bool(self.changed) and self.changed == self.fetched and not self.problem
+
+    @property
+    def source(self) -> str:
+        """The address without the mark of an agreement."""
+        return self.address.removeprefix(AGREED)
 
     @property
     def is_file(self) -> bool:
@@ -96,7 +105,7 @@ class ProjectPage:
             id=f"{PAGE_ID}{self.id}",
             layer=Layer.L1,
             kind="file" if self.is_file else "url",
-            source=self.address,
+            source=self.source,
             text=self.text,
             version=self.version,
             title=self.title,
@@ -146,9 +155,9 @@ class PageStore:
         Raises:
             NotFound: there is no such page.
         """
-        address = _normalise(named)
+        address = _normalise(named).removeprefix(AGREED)
         for page in self.list():
-            if named == page.id or address == page.address:
+            if named == page.id or address == page.source:
                 return page
         raise NotFound(
             f"The project keeps no page {named}.",
@@ -189,6 +198,26 @@ class PageFetcher:
             find_vault: returns the open vault, or None.
         """
         self._client, self._find_vault = client, find_vault
+
+    def find(self, store: PageStore, named: str) -> ProjectPage:
+        """Return a kept page, given its id, its address, or the path of a transcript.
+
+        Args:
+            store: the pages of the project.
+            named: a path is absolute, or relative to the vault or working directory. The file may
+                be gone.
+
+        Raises:
+            NotFound: there is no such page.
+        """
+        try:
+            return store.find(named)
+        except NotFound:
+            sources = set(self._list_sources(named.strip().removeprefix(AGREED)))
+            for page in store.list():
+                if page.source in sources:
+                    return page
+            raise
 
     def add(self, store: PageStore, named: str, cancel: CancelToken) -> ProjectPage:
         """Fetch a web page or read a transcript, keep it, and return it.
@@ -259,8 +288,19 @@ class PageFetcher:
                     hint="A transcript is a .vtt, .srt, .sbv or .txt file. Notes in the project's "
                     "folder are members by themselves.",
                 )
-            address, kind = place.source, "transcript"
+            mark = AGREED if place.is_agreed or is_hidden_place(place) else ""
+            address, kind = f"{mark}{place.source}", "transcript"
         return ProjectPage(address, kind)
+
+    def _list_sources(self, path: str) -> Iterator[str]:
+        """Yield the names that the file at a path may have as an address."""
+        vault = self._find_vault()
+        root = None if vault is None else vault.root
+        whole = Path(os.path.expanduser(path))
+        for candidate in (whole,) if root is None else (whole, root / whole):
+            with suppress(OSError, RuntimeError, ValueError):  # a loop, or a NUL in the path
+                place = resolve_path(candidate, root)
+                yield from (place.source, printable(str(place.file)))
 
     def _read(self, page: ProjectPage, cancel: CancelToken) -> ProjectPage:
         title, text = self._read_file(page) if page.is_file else self._fetch(page, cancel)

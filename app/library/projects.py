@@ -15,6 +15,7 @@ import os
 import threading
 import tomllib
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -74,12 +75,14 @@ class Project:
         folder: the folder of the project.
         is_there: whether the folder exists.
         title: the name that is shown: the one that the user gave, or the name of the folder.
+        is_listed: whether the project is in the list of projects.
     """
 
     name: str
     folder: Path
     is_there: bool
     title: str
+    is_listed: bool = True
 
     def to_dict(self, chats: int) -> dict[str, Any]:
         """Return the project with the number of its chats, as a JSON-serializable dict."""
@@ -113,7 +116,7 @@ class Projects:
         if not named.strip():
             raise InvalidRequest("The project has no name.", hint="Give its folder.")
         vault = self._vault.folder
-        inside = None if vault is None else vault / Path(named).expanduser()
+        inside = None if vault is None else vault / os.path.expanduser(named)
         folder = _check_project(inside if inside is not None and inside.is_dir() else Path(named))
         return self._name(folder)
 
@@ -168,26 +171,53 @@ class Projects:
 
     def list(self) -> tuple[Project, ...]:
         """Return the listed projects, sorted by title."""
-        found = [
-            Project(self._name(folder), folder, os.path.isdir(folder), self.find_title(str(folder)))
-            for folder in self._list_folders()
-        ]
+        found = map(self._describe, self._list_folders())
         return tuple(sorted(found, key=lambda one: (one.title.casefold(), one.name)))
 
-    def find_listed(self, named: str) -> Project:
-        """Return a listed project by its name, title or folder, which may be gone.
+    def find(self, named: str) -> Project:
+        """Return a project by its folder or name, or else by its title.
+
+        Folders are resolved as in `find_name`. The folder of a listed project may be gone, and a
+        folder that is there need not be listed.
 
         Raises:
-            NotFound: no such project is listed.
+            InvalidRequest: the name is blank, or several projects have it as their title.
+            NotFound: there is no such project or folder.
+            VaultUnreadable: the folder cannot be read.
         """
-        folder = Path(os.path.abspath(named))
-        for project in self.list():
-            if named in (project.name, project.title) or project.folder == folder:
-                return project
-        raise NotFound(
-            f"There is no project {named}.",
-            hint=Fix("{} lists the projects.", Command("project list")),
-        )
+        listed = self.list()
+        for folder in self._resolve(named):
+            if known := next((one for one in listed if one.folder == folder), None):
+                return known
+            if folder.is_dir():
+                return replace(self._describe(_check_project(folder)), is_listed=False)
+        title = " ".join(named.split())
+        found = [one for one in listed if one.title == title]
+        if len(found) > 1:
+            folders = ", ".join(str(one.folder) for one in found)
+            raise InvalidRequest(
+                f"{len(found)} projects have the title {title}.",
+                hint=f"Give the folder of the one that is meant: {folders}.",
+            )
+        if not found:
+            raise NotFound(
+                f"There is no project {named}.",
+                hint=Fix("{} lists the projects.", Command("project list")),
+            )
+        return found[0]
+
+    def find_listed(self, named: str) -> Project:
+        """Return a listed project by its folder, name or title, as `find` does.
+
+        Raises the exceptions of `find`, and `NotFound` also if the project is not listed.
+        """
+        found = self.find(named)
+        if not found.is_listed:
+            raise NotFound(
+                f"The folder {found.name} is not in the list of projects.",
+                hint=Fix("{} adds it.", Command("project add", (found.name,))),
+            )
+        return found
 
     def find_title(self, name: str) -> str:
         """Return the name under which a project is shown."""
@@ -224,7 +254,7 @@ class Projects:
         """
         name = self.find_name(named)
         settings = self.settings(name)
-        if not settings.is_listed or not self._settings_file(name).exists():
+        if not settings.is_listed:
             self._write(name, replace(settings, is_listed=True))
         return name
 
@@ -248,7 +278,7 @@ class Projects:
         try:
             return _read_settings(tomllib.loads(read_file(file).decode()))
         except FileNotFoundError:
-            return ProjectSettings()
+            return ProjectSettings(is_listed=False)
         except (OSError, ValueError, RecursionError, BadSetting) as error:
             raise InvalidRequest(
                 f"The settings of the project {name} cannot be read: {error}.",
@@ -380,6 +410,19 @@ class Projects:
         if vault is not None and folder.is_relative_to(vault):
             return folder.relative_to(vault).as_posix()
         return str(folder)
+
+    def _resolve(self, named: str) -> Iterator[Path]:
+        """Yield the folders that a path may mean: in the vault, then in the working directory."""
+        if not named.strip():
+            raise InvalidRequest("The project has no name.", hint="Give its folder.")
+        vault, path = self._vault.folder, Path(os.path.expanduser(named))
+        for folder in (path,) if vault is None else (vault / path, path):
+            with suppress(OSError, RuntimeError, ValueError):  # a loop, or a NUL in the name
+                yield folder.resolve()
+
+    def _describe(self, folder: Path) -> Project:
+        title = self.find_title(str(folder))
+        return Project(self._name(folder), folder, folder.is_dir(), title)
 
     def _settings_file(self, name: str) -> Path:
         return self._paths.project_folder(self.find_folder(name)) / _FILE

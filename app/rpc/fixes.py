@@ -17,6 +17,7 @@ _REQUESTS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "sessions list": ("list_sessions", ()),
     "sessions list --bin": ("list_sessions{bin: true}", ()),
     "sessions restore": ("restore_session", ("session",)),
+    "project add": ("add_project", ("project",)),
     "project list": ("list_projects", ()),
     "project show": ("get_project", ("project",)),
     "index": ("index", ()),

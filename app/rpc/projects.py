@@ -71,15 +71,15 @@ class ProjectRequests:
 
     def _refresh_pages(self, request: asked.RefreshPages, cancel: CancelToken) -> Json:
         store = self._projects.pages(self._find(request))
-        named = [store.find(address) for address in request.addresses]
+        named = [self._assistant.pages.find(store, address) for address in request.addresses]
         found = self._assistant.pages.refresh_all(store, named or store.list(), cancel)
         return {"pages": [page.to_dict() for page in found]}
 
     def _remove_page(self, request: asked.RemovePage) -> Json:
         store = self._projects.pages(self._find(request))
-        page = store.find(request.address)
+        page = self._assistant.pages.find(store, request.address)
         store.remove(page)
         return page.to_dict()
 
     def _find(self, request: asked.ProjectRequest) -> str:
-        return self._projects.find_name(request.project)
+        return self._projects.find(request.project).name

@@ -181,8 +181,8 @@ class TurnBuilder:
     def _list_pages(self, project: str, find_excluded: FindExcluded) -> tuple[Segment, ...]:
         """Return what a project keeps, without transcripts whose files are excluded by now."""
         pages = [page for page in self._projects.pages(project).list() if page.text]
-        excluded = find_excluded(frozenset(page.address for page in pages if page.is_file))
-        return tuple(page.segment() for page in pages if page.address not in excluded)
+        excluded = find_excluded(frozenset(page.source for page in pages if page.is_file))
+        return tuple(page.segment() for page in pages if page.source not in excluded)
 
     def _open_notes(self, notes: Vault | None) -> Vault:
         """Return the notes of a project, or those of the vault that is open by now."""

@@ -284,7 +284,7 @@ class ProjectContents(QWidget):
         used = f"{count(found.l1_tokens)} of {count(found.budget)} tokens{share}, in a new chat."
         self._head.setText(found.problem or used)
         dress(self._head, "caption", "danger" if found.problem else "secondary")
-        titles = {kept.page.address: kept.page.title for kept in found.pages}
+        titles = {kept.page.source: kept.page.title for kept in found.pages}
         parts = [
             (_name_part(part.id, titles.get(part.source) or part.source), count(part.tokens))
             for part in found.l1
