@@ -46,6 +46,7 @@ __all__ = [
     "find_by_property",
     "find_by_tag",
     "find_linked_from",
+    "find_property_mark",
     "is_comparable",
     "parse_property",
 ]
@@ -359,6 +360,11 @@ def find_by_property(condition: Condition, catalog: Catalog, _paths: Mapping[int
     return fulfilled - {
         int(number) for number, value in rows if not compare_values(value, condition, mark)
     }
+
+
+def find_property_mark(name: str, catalog: Catalog) -> DecimalMark:
+    """Return the decimal mark of the values of a property in all notes, if they show it."""
+    return find_decimal_mark(value for _, value in _read_values(name, catalog))
 
 
 def _read_values(name: str, catalog: Catalog) -> Sequence[tuple[int, str]]:

@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import cache, partial
 from typing import Final
 
 from vault.catalog import Catalog, Row
@@ -12,7 +13,7 @@ from vault.notes.kinds import find_kind
 from vault.notes.note import Link, Note
 from vault.records import Records
 from vault.scope import WHOLE, Scope
-from vault.search.conditions import Condition
+from vault.search.conditions import Condition, find_property_mark
 from vault.search.filters import find_files, find_matching, list_matching_tasks
 from vault.search.passages import KeepCurrent, Passages
 from vault.search.query import Query
@@ -96,7 +97,8 @@ class ViewComputer:
         return ComputedView(view, cells, total, view.describe())
 
     def _build_evaluator(self, view: View) -> Evaluator:
-        return Evaluator(view.dialect, view.formulas, self._this, self._now)
+        find_mark = cache(partial(find_property_mark, catalog=self._catalog))
+        return Evaluator(view.dialect, view.formulas, self._this, self._now, find_mark)
 
     def _find_by_clause(
         self, clause: Clause, rows: Mapping[int, NoteRow], evaluator: Evaluator

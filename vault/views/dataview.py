@@ -47,16 +47,17 @@ __all__ = ["read_dataview"]
 
 _SHAPES: Final[dict[str, Shape]] = {"list": "list", "table": "table", "task": "task"}
 _COMMANDS: Final = ("from", "where", "sort", "limit", "group by", "flatten")
-# A quoted text or a link, in which commands and commas are only text, or another character.
+# A quoted text or a link, in which commands and commas are only text, or another character. A
+# quoted text that is not closed goes to the end, so that it is not looked through again.
 _PIECE: Final = re.compile(
-    r'"(?:[^"\\]|\\.)*"|\[\[[^\[\]]*\]\]|[(\[]|[)\]]|,'
+    r'"(?:[^"\\]|\\.)*+"?|\[\[[^\[\]]*\]\]|[(\[]|[)\]]|,'
     r"|(?<![\w.#/-])(?:from|where|sort|limit|group\s+by|flatten)(?![\w.(-])|\s+|\w+|.",
     re.IGNORECASE | re.DOTALL,
 )
 _COMMENT: Final = re.compile(r"^[ \t]*//.*$", re.MULTILINE)
 _FIRST: Final = re.compile(r"\s*([A-Za-z]+)(\s+WITHOUT\s+ID\b)?", re.IGNORECASE)
-_AS: Final = re.compile(r'(.*?)\s+AS\s+(?:"([^"]*)"|([^\s"]+))\s*', re.IGNORECASE | re.DOTALL)
-_DIRECTION: Final = re.compile(r"(.*?)\s+(asc|desc|ascending|descending)\s*", re.I | re.DOTALL)
+_AS: Final = re.compile(r'(?<!\s)\s+AS\s+(?:"([^"]*)"|([^\s"]+))\Z', re.IGNORECASE)
+_DIRECTIONS: Final = {"asc": False, "ascending": False, "desc": True, "descending": True}
 _SOURCE: Final = re.compile(
     r'\s*(?:(?P<tag>#[^\s()"]+)|"(?P<path>[^"]*)"|\[\[(?P<link>[^\[\]]*)\]\]'
     r"|(?P<out>outgoing\s*\(\s*\[\[(?P<from>[^\[\]]*)\]\]\s*\))"
@@ -147,15 +148,15 @@ class _Query:
         if self._has_link or not parts:
             yield Column("Note", FILE, is_link=True)
         for part in parts:
-            named = _AS.fullmatch(part)
-            text = (named[1] if named else part).strip()
-            name = (named[2] or named[3]) if named else name_field(text)
+            named = _AS.search(part)
+            text = part[: named.start()] if named else part
+            name = (named[1] or named[2]) if named else name_field(text)
             yield Column(name, self._read(text), is_link=text == "file.link")
 
     def _read_order(self, text: str) -> Order:
-        found = _DIRECTION.fullmatch(text)
-        value = self._read(found[1] if found else text)
-        return Order(value, found is not None and found[2].lower().startswith("desc"))
+        value, *last = text.rsplit(maxsplit=1)
+        is_descending = _DIRECTIONS.get(last[0].lower()) if last else None
+        return Order(self._read(text if is_descending is None else value), bool(is_descending))
 
 
 def _split_commands(text: str) -> Iterator[tuple[str, str]]:

@@ -9,9 +9,12 @@ import posixpath
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from functools import partial
+from itertools import chain, islice
 from typing import Any, Final
 
 from vault.errors import ViewNotUnderstood
+from vault.notes.amounts import DecimalMark
 from vault.notes.keywords import fold
 from vault.notes.kinds import drop_note_suffix
 from vault.notes.note import Note, TaskItem
@@ -36,6 +39,7 @@ from vault.views.values import (
     compute_numbers,
     format_day,
     is_true,
+    join_texts,
     parse_day,
     parse_duration,
     read_property,
@@ -47,6 +51,7 @@ __all__ = ["Evaluator", "NoteRow", "check_expression"]
 _MOST_DEPTH: Final = 60
 _MOST_STEPS: Final = 2_000  # for one cell, since formulas can use each other many times
 _MOST_TEXT_CHARS: Final = 2_000
+_MOST_ITEMS: Final = 2_000
 _MOST_DIGITS: Final = 20
 
 
@@ -137,6 +142,7 @@ class Evaluator:
         formulas: the formulas of a base, by name.
         this: the note that contains the base or query, or None.
         now: the time that `now()` and `today()` stand for, in local time.
+        find_mark: returns the decimal mark of the values of a property, by its name.
     """
 
     def __init__(
@@ -145,7 +151,9 @@ class Evaluator:
         formulas: Mapping[str, Expression],
         this: NoteRow | None,
         now: datetime,
+        find_mark: Callable[[str], DecimalMark] = lambda _name: "",
     ) -> None:
+        self._find_mark = find_mark
         self._dialect, self._formulas = dialect, formulas
         self._this, self._now = this, now
         self._depth = self._steps = 0
@@ -240,7 +248,7 @@ class Evaluator:
             wanted = _normalize_name(name)
             same = (each for each in row.note.properties if _normalize_name(each) == wanted)
             texts = row.note.properties.get(next(same, ""))
-        return read_property(texts or ())
+        return read_property(texts or (), partial(self._find_mark, name.lower()))
 
     def _call(self, call: Call, row: NoteRow | None) -> Value:
         if call.name in ("if", "choice"):
@@ -253,7 +261,8 @@ class Evaluator:
             return self._read_date(call, row)
         arguments = [self.evaluate(each, row) for each in call.arguments]
         if call.name in _FILE_METHODS:
-            return False if row is None else _FILE_METHODS[call.name](row, *arguments)
+            method = _FILE_METHODS[call.name]
+            return row is not None and _call_safely(method, row, *arguments) is True
         if call.target is not None:
             arguments.insert(0, self.evaluate(call.target, row))
         return _apply(call.name, arguments)
@@ -272,12 +281,20 @@ class Evaluator:
 def _apply(name: str, arguments: Sequence[Value]) -> Value:
     """Call a method, whose first argument is its target. If they do not fit, return nothing."""
     method = _METHODS.get(name)
-    if method is None:
-        return None
+    return None if method is None else _call_safely(method, *arguments)
+
+
+def _call_safely(method: Callable[..., Value], *arguments: Any) -> Value:
+    """Call a method, and cut off what it returns, since formulas can use each other's results."""
     try:
-        return method(*arguments)
+        found = method(*arguments)
     except (TypeError, ValueError, OverflowError, AttributeError):
         return None
+    if isinstance(found, LinkValue):
+        return found
+    if isinstance(found, str):
+        return found[:_MOST_TEXT_CHARS]
+    return found[:_MOST_ITEMS] if isinstance(found, tuple) else found
 
 
 def _start_month(day: date, months: int = 0) -> date:
@@ -354,6 +371,10 @@ def _as_list(value: Value) -> tuple[Any, ...]:
     if isinstance(value, tuple) and not isinstance(value, LinkValue):
         return value
     return () if value is None else (value,)
+
+
+def _join_lists(*values: Value) -> tuple[Any, ...]:
+    return tuple(islice(chain.from_iterable(map(_as_list, values)), _MOST_ITEMS))
 
 
 def _contains(value: Value, *wanted: Value) -> bool:
@@ -450,11 +471,11 @@ _METHODS: Final[Mapping[str, Callable[..., Value]]] = {
     "length": _measure_length,
     "tostring": write_value,
     "string": write_value,
-    "join": lambda value, mark=", ": _to_text(mark).join(map(write_value, _as_list(value))),
+    "join": lambda value, mark=", ": join_texts(_as_list(value), _to_text(mark)),
     "unique": lambda value: tuple(dict.fromkeys(_as_list(value))),
     "reverse": lambda value: value[::-1] if isinstance(value, str) else _as_list(value)[::-1],
-    "list": lambda *values: tuple(one for value in values for one in _as_list(value)),
-    "array": lambda *values: tuple(one for value in values for one in _as_list(value)),
+    "list": _join_lists,
+    "array": _join_lists,
     "[]": _get,
     "tofixed": lambda value, digits=0: f"{_round(value, digits):.{_limit_digits(digits)}f}",
     "round": _round,

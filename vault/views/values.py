@@ -12,11 +12,13 @@ from datetime import date, datetime, timedelta
 from functools import cmp_to_key
 from typing import Any, Final
 
+from vault.notes.amounts import DecimalMark, read_number
 from vault.notes.keywords import fold
 from vault.views.expressions import LinkValue
 
 __all__ = [
     "Duration",
+    "MarkFinder",
     "Value",
     "add_values",
     "are_equal",
@@ -24,6 +26,7 @@ __all__ = [
     "compute_numbers",
     "format_day",
     "is_true",
+    "join_texts",
     "parse_day",
     "parse_duration",
     "read_property",
@@ -46,7 +49,12 @@ class Duration:
 
 Value = str | float | bool | date | datetime | Duration | LinkValue | tuple[Any, ...] | None
 
-_NUMBER: Final = re.compile(r"[-+]?\d+(?:\.\d+)?")
+MarkFinder = Callable[[], DecimalMark]
+
+_INTEGER: Final = re.compile(r"[-+]?\d+")
+_NUMBER: Final = re.compile(
+    r"[-+]?\d{1,30}(?:[.,]\d{1,30}|(?:,\d{3}){1,9}\.\d{1,30}|(?:\.\d{3}){1,9},\d{1,30})"
+)
 _LINK: Final = re.compile(r"!?\[\[([^\[\]|#]*)(?:#[^\[\]|]*)?(?:\|([^\[\]]*))?\]\]")
 _DAY: Final = re.compile(r"\d{4}-\d\d(?:-\d\d)?(?:[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?)?Z?")
 _SPAN: Final = re.compile(r"([-+]?\d{1,6}(?:\.\d{1,6})?)\s*([A-Za-z]+)")
@@ -85,17 +93,24 @@ _FORMATS: Final = {
 }
 
 
-def read_property(texts: Sequence[str]) -> Value:
-    """Return what the texts of a property mean: nothing, one value or a list."""
-    found = tuple(_read_text(text) for text in texts)
+def read_property(texts: Sequence[str], find_mark: MarkFinder = lambda: "") -> Value:
+    """Return what the texts of a property mean: nothing, one value or a list.
+
+    Args:
+        texts: the texts.
+        find_mark: returns the decimal mark of the property, if it is known.
+    """
+    found = tuple(_read_text(text, find_mark) for text in texts)
     return None if not found else found[0] if len(found) == 1 else found
 
 
-def _read_text(text: str) -> Value:
+def _read_text(text: str, find_mark: MarkFinder = lambda: "") -> Value:
     if text.lower() in ("true", "false"):
         return text.lower() == "true"
-    if _NUMBER.fullmatch(text):
+    if _INTEGER.fullmatch(text):
         return float(text)
+    if _NUMBER.fullmatch(text) and (number := read_number(text, find_mark())) is not None:
+        return float(number)  # as a condition of a query reads it
     if (link := _LINK.fullmatch(text)) is not None:
         return LinkValue(link[1].strip(), (link[2] or "").strip())
     return text if (day := parse_day(text)) is None else day
@@ -220,9 +235,11 @@ def _rank(value: Value) -> int:
 
 
 def add_values(left: Value, right: Value) -> Value:
-    """Add two values: numbers, a duration to a day, or texts."""
+    """Add two values: numbers, a duration to a day, or texts. Nothing stays nothing."""
     match left, right:
-        case (bool() | None, _) | (_, bool() | None):
+        case (None, _) | (_, None):
+            return None
+        case (bool(), _) | (_, bool()):
             pass
         case ((int() | float()), (int() | float())):
             return float(left + right)
@@ -308,8 +325,19 @@ def write_value(value: Value) -> str:
         case LinkValue(target, label):
             return f"[[{target}|{label}]]" if label and label != target else f"[[{target}]]"
         case tuple():
-            return ", ".join(map(write_value, value))
+            return join_texts(value, ", ")
     return " ".join(str(value).split())
+
+
+def join_texts(values: Sequence[Value], mark: str) -> str:
+    """Write values with a mark between them, but no more of them than a text may be long."""
+    found, left = list[str](), _MOST_CHARS
+    for value in values:
+        found.append(write_value(value))
+        left -= len(found[-1]) + len(mark)
+        if left <= 0:
+            break
+    return mark.join(found)[:_MOST_CHARS]
 
 
 def _write_duration(duration: Duration) -> str:

@@ -102,11 +102,11 @@ def _write_limit(field: str, condition: Condition) -> str | None:
 
 def _write_value(value: str) -> str | None:
     """Write a number, a day or a truth value, or return None for a text."""
-    from vault.views.values import parse_day, read_property
+    from vault.views.values import parse_day, read_property, write_value
 
     found = read_property((value,))
     if isinstance(found, bool | float):
-        return value.lower().lstrip("+")
+        return write_value(found) if "," in value else value.lower().lstrip("+")
     return None if parse_day(value) is None else f"date({_quote(value)})"
 
 

@@ -1,5 +1,9 @@
 """Queries that are too long, too deep or too large are named as not understood, and at once."""
 
+import json
+import tracemalloc
+from time import process_time
+
 import pytest
 
 from tests.unit.vault.views.conftest import WordIndexer
@@ -61,3 +65,65 @@ def test_a_query_that_is_too_large_is_named_or_computed(vault: Vault, kind: str,
         assert "not understood" in view or "no valid YAML" in view
     else:
         assert view.total <= len(NOTES)
+
+
+BLANKS = " " * 300_000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"LIST SORT a{BLANKS}b",
+        f"LIST SORT a{BLANKS}desc b",
+        f"TASK GROUP BY a{BLANKS}b",
+        f"TABLE a{BLANKS}b",
+        f"TABLE a{BLANKS}AS{BLANKS}b c",
+        f'TABLE a AS "b{BLANKS}',
+        f"TABLE {'a AS ' * 60_000}",
+        "LIST WHERE " + '"\\' * 100_000,
+        f"LIST FROM #a{BLANKS}$",
+        f"LIST FROM {'[[' * 100_000}",
+        f"LIST{BLANKS}WITHOUT{BLANKS}IT",
+        f"LIST WHERE a{BLANKS}b",
+        f"LIST LIMIT 1{BLANKS}x",
+        "\n" * 100_000 + f"//{BLANKS}\nLIST ?",
+        f"LIST WHERE {'group ' * 60_000}",
+    ],
+    ids=range(15),
+)
+def test_a_query_is_read_in_linear_time(vault: Vault, text: str) -> None:
+    started = process_time()
+    assert isinstance(compute(vault, "dataview", text), str)
+    assert process_time() - started < 10  # it takes less than one, in quadratic time an hour
+
+
+@pytest.mark.parametrize(
+    "formulas",
+    [
+        {"j": f"'{'a' * 1_990}'.split('a').join('{'b' * 1_990}')"}
+        | {"k": f"list({', '.join(['formula.j'] * 100)}).join('')"},
+        {"j": f"'{'a' * 1_990}'.split('a')"}
+        | {"l": f"list({', '.join(['formula.j'] * 100)})"}
+        | {"k": f"list({', '.join(['formula.l'] * 18)})"},
+        {"j": f"'{'a' * 1_990}'.split('a')"} | {"k": f"[{', '.join(['formula.j'] * 100)}]"},
+        {"j": f"'{'ab' * 990}'.split('a')"}
+        | {"k": f"[{', '.join(['formula.j'] * 100)}].join('{'b' * 1_990}')"},
+        {"j": f"'{'a' * 1_990}'.split('a').join('{'b' * 1_990}').split('b')"}
+        | {"k": f"list({', '.join(['formula.j'] * 100)}).unique().reverse()"},
+    ],
+    ids=range(5),
+)
+def test_a_formula_builds_no_text_or_list_that_is_very_long(
+    vault: Vault, formulas: dict[str, str]
+) -> None:
+    view = {"type": "table", "order": ["formula.k"], "sort": [{"property": "formula.k"}]}
+    text = json.dumps({"formulas": formulas, "views": [view]})
+    tracemalloc.start()
+    try:
+        found = compute(vault, "base", text)
+        most_bytes = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert isinstance(found, ComputedView)
+    assert found.total == len(NOTES)
+    assert most_bytes < 100_000_000

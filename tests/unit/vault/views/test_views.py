@@ -36,6 +36,17 @@ def vault(index_words: WordIndexer) -> Vault:
     return index_words(NOTES)
 
 
+@pytest.fixture(scope="module")
+def numbers(index_words: WordIndexer) -> Vault:
+    amounts = ("4,5", "1,400", None, "3 kg", "-1,5")
+    return index_words(
+        {
+            f"n{number}.md": "Nothing." if amount is None else f"---\namount: {amount}\n---\n"
+            for number, amount in enumerate(amounts)
+        }
+    )
+
+
 def run(vault: Vault, kind: str, text: str, path: str = "Books/Dune.md") -> ComputedBlock:
     block = ViewBlock("base" if kind == "base" else "dataview", text, (1, 1))
     return compute_block(vault, block, path, now=NOW)
@@ -204,6 +215,32 @@ def test_a_table_has_the_columns_that_it_names(vault: Vault) -> None:
         "| [[Books/Emma.md\\|Emma]] | 8 | reading |",
         "| [[Books/Old/Iliad.md\\|Iliad]] | 6 | ? |",
     ]
+
+
+@pytest.mark.parametrize(
+    ("field", "cells"),
+    [
+        ("amount + 1", ["5.5", "2.4", "", "3 kg1", "-0.5"]),
+        ("1 + amount", ["5.5", "2.4", "", "13 kg", "-0.5"]),
+        ('amount + " €"', ["4.5 €", "1.4 €", "", "3 kg €", "-1.5 €"]),
+        ("amount * 2", ["9", "2.8", "", "", "-3"]),
+        ("amount", ["4.5", "1.4", "", "3 kg", "-1.5"]),
+        ("amount > 4", ["true", "false", "false", "false", "false"]),
+        ("round(amount + 0.4)", ["5", "2", "", "", "-1"]),
+        ("amount + missing", ["", "", "", "", ""]),
+    ],
+)
+def test_what_is_missing_is_no_number_and_a_decimal_comma_is_one(
+    numbers: Vault, field: str, cells: list[str]
+) -> None:
+    (view,) = run(numbers, "dataview", f"TABLE WITHOUT ID {field}", "n0.md").views
+    assert isinstance(view, ComputedView)
+    assert [row.cells[0] for row in view.rows] == cells
+
+
+def test_a_number_is_the_same_in_a_filter_and_in_a_formula(numbers: Vault) -> None:
+    plain, formula = ("LIST WHERE amount > 4", "LIST WHERE amount + 0 > 4")
+    assert names(numbers, "dataview", plain) == names(numbers, "dataview", formula) == ["n0"]
 
 
 @pytest.mark.parametrize(
