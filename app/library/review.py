@@ -1,7 +1,8 @@
 """Review a vault: find notes that need attention, and remember dismissed findings.
 
 Dismissed findings are stored outside of the index, because the index can be deleted at any time. If
-their file is lost or damaged, these findings are shown again.
+their file is lost or damaged, these findings are shown again. A damaged file is put aside before
+another takes its place, and one that cannot be read is not replaced.
 """
 
 import json
@@ -18,7 +19,14 @@ from app.errors import NotFound, storage_errors
 from app.paths import Paths
 from chains.cancel import CancelToken
 from context.fixes import Command, Fix
-from resources.system.files import make_private_folder, write_atomically
+from resources.system.files import (
+    lock_folder,
+    make_private_folder,
+    put_aside,
+    read_file,
+    remove_leftovers,
+    write_atomically,
+)
 from vault.indexing.relocate import list_folders
 from vault.review.findings import (
     MOST_FINDINGS,
@@ -80,6 +88,19 @@ class ReviewResult:
             "totals": dict(self.totals),
             "limit": MOST_FINDINGS,
         }
+
+
+@dataclass(frozen=True)
+class _Dismissed:
+    """The content of a file of dismissed findings.
+
+    Attributes:
+        keys: the keys of the findings, the last dismissed one at the end.
+        is_damaged: whether the file could not be read as a whole.
+    """
+
+    keys: tuple[str, ...] = ()
+    is_damaged: bool = False
 
 
 class _BackgroundPace:
@@ -196,8 +217,7 @@ class NoteReview:
             yield item
 
     def _divide(self, vault: Vault, report: ReviewReport, which: FindingFilter) -> ReviewResult:
-        with self._lock:
-            keys = set(self._read(vault))
+        keys = self._read_keys(vault)
         covers = vault.scope.covers
         inside = (one for one in report.findings if all(covers(note.path) for note in one.notes))
         found = [one for one in inside if which.fits(one)]
@@ -205,36 +225,55 @@ class NoteReview:
         offered, totals = limit_findings(one for one in found if one.key not in keys)
         return ReviewResult(offered, dismissed, report.notes, totals)
 
-    def _change(self, change: Callable[[list[str]], list[str]]) -> None:
+    def _change(self, change: Callable[[Sequence[str]], Sequence[str]]) -> None:
         vault = self._find_vault()
         file = self._name_file(vault.index_dir)
         with self._lock, storage_errors(file):
-            keys = change(self._read(vault))[-_MOST_DISMISSED:]
             make_private_folder(file.parent)
-            write_atomically(file, json.dumps({"dismissed": keys}, indent=2).encode())
+            with lock_folder(file.parent):
+                remove_leftovers(file.parent, frozenset([file.name]))
+                stored = _read_dismissed(self._find_file(vault.index_dir))
+                keys = list(change(stored.keys))[-_MOST_DISMISSED:]
+                if stored.is_damaged:
+                    put_aside(file)
+                write_atomically(file, json.dumps({"dismissed": keys}, indent=2).encode())
 
     def _name_file(self, index_dir: Path) -> Path:
         return self._paths.reviews / f"{index_dir.name}.json"
 
-    def _read(self, vault: Vault) -> list[str]:
-        """Return the keys of the dismissed findings.
+    def _find_file(self, index_dir: Path) -> Path:
+        """Return the file of a vault, or that of the vault's former path if only this exists."""
+        file = self._name_file(index_dir)
+        if file.exists():
+            return file
+        former = map(self._paths.index_folder, list_folders(index_dir))
+        return next((found for one in former if (found := self._name_file(one)).exists()), file)
 
-        The list is empty if the file is missing or damaged. If the vault was moved and nothing has
-        been dismissed since, the file for its old path is read.
-        """
-        file = self._name_file(vault.index_dir)
-        if not file.exists():
-            indexes = map(self._paths.index_folder, list_folders(vault.index_dir))
-            former = (found for one in indexes if (found := self._name_file(one)).exists())
-            file = next(former, file)
+    def _read_keys(self, vault: Vault) -> frozenset[str]:
+        """Return the keys of the dismissed findings, or none if they cannot be read."""
         try:
-            found = json.loads(file.read_bytes())["dismissed"]
-            return [key for key in found if isinstance(key, str)]
-        except FileNotFoundError:
-            return []
-        except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
-            _log.warning("The dismissed findings in %s cannot be read: %s", file, error)
-            return []
+            return frozenset(_read_dismissed(self._find_file(vault.index_dir)).keys)
+        except OSError as error:
+            _log.warning("The dismissed findings cannot be read: %s", error)
+            return frozenset()
+
+
+def _read_dismissed(file: Path) -> _Dismissed:
+    """Read a file of dismissed findings, which need not exist.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    try:
+        found = json.loads(read_file(file))["dismissed"]
+    except FileNotFoundError:
+        return _Dismissed()
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        _log.warning("The dismissed findings in %s cannot be read: %s", file, error)
+        return _Dismissed(is_damaged=True)
+    entries = found if isinstance(found, list) else [found]
+    keys = tuple(key for key in entries if isinstance(key, str)) if entries is found else ()
+    return _Dismissed(keys, is_damaged=keys != tuple(entries))
 
 
 def review_with(

@@ -5,7 +5,7 @@ A pinned answer is stored as a JSON object. Fields that this version does not kn
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal, TypeVar, get_args, get_type_hints
 
 __all__ = ["MOST_ROWS", "AnswerRow", "ModelAnswer", "PinKind", "PinnedAnswer"]
 
@@ -133,29 +133,39 @@ class PinnedAnswer:
             raise ValueError("the kind is unknown")
         try:
             for name in ("rows", "seen"):
-                values[name] = tuple(map(_read_row, values.get(name, ())))
+                values[name] = tuple(_read_row(row) for row in _check_list(values.get(name, [])))
             values["answer"] = _read_answer(values.get("answer"))
             others = {name: value for name, value in stored.items() if name not in known}
-            made = cls(**values, others=others)
+            return _check(cls(**values, others=others))
         except (TypeError, KeyError, AttributeError) as error:
             raise ValueError(str(error)) from error
-        texts = (made.id, made.title, made.question, made.query, made.day, made.note)
-        if not all(isinstance(text, str) for text in texts):
-            raise ValueError("a text is no text")
-        return made
+
+
+_Read = TypeVar("_Read", AnswerRow, ModelAnswer, PinnedAnswer)
 
 
 def _read_row(stored: Mapping[str, Any]) -> AnswerRow:
-    row = AnswerRow(
-        **{one.name: stored[one.name] for one in fields(AnswerRow) if one.name in stored}
-    )
-    if not (isinstance(row.path, str) and isinstance(row.text, str) and isinstance(row.line, int)):
-        raise TypeError("a row is no row")
-    return row
+    names = [one.name for one in fields(AnswerRow) if one.name in stored]
+    return _check(AnswerRow(**{name: stored[name] for name in names}))
 
 
 def _read_answer(stored: Mapping[str, Any] | None) -> ModelAnswer | None:
     if stored is None:
         return None
     names = [one.name for one in fields(ModelAnswer) if one.name in stored]
-    return ModelAnswer(**{name: stored[name] for name in names})
+    return _check(ModelAnswer(**{name: stored[name] for name in names}))
+
+
+def _check_list(stored: Any) -> list[Any]:
+    if not isinstance(stored, list):
+        raise TypeError("the rows are no list")
+    return stored
+
+
+def _check(read: _Read) -> _Read:
+    """Return an object whose texts, numbers and truth values are such."""
+    for name, kind in get_type_hints(type(read)).items():
+        value = getattr(read, name)
+        if kind in (str, int, bool) and (type(value) is not kind or (kind is int and value < 0)):
+            raise TypeError(f"{name} is no {kind.__name__}")
+    return read

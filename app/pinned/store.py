@@ -7,21 +7,19 @@ changed, and a damaged one is put aside before another takes its place.
 
 import json
 import logging
-import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
 from app.errors import StorageFailed, storage_errors
 from app.paths import Paths
 from app.pinned.answer import PinnedAnswer
-from resources.system.calls import rename_path
 from resources.system.files import (
     lock_folder,
     make_private_folder,
+    put_aside,
     read_file,
     remove_leftovers,
     write_atomically,
@@ -92,7 +90,7 @@ class PinnedStore:
                 changed = tuple(change(stored.answers))
                 if changed != stored.answers:
                     if stored.is_damaged:
-                        _put_aside(file)
+                        put_aside(file)
                     _write(file, changed, stored.others)
                 return changed
 
@@ -116,23 +114,25 @@ def _read(file: Path) -> _Stored:
             return _Stored()
     try:
         found = json.loads(content)
-        entries: Sequence[Any] = found["answers"]
-        version = int(found["version"])
+        version, entries = found["version"], found.get("answers")
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         _log.warning("The pinned answers in %s cannot be read: %s", file, error)
         return _Stored(is_damaged=True)
-    if version > _VERSION:
+    if type(version) is int and version > _VERSION:
         raise StorageFailed(
             "Your pinned answers were stored by a later version of Strata. They are kept as they "
             "are.",
             hint=f"Update Strata, or move {file} away to begin anew.",
         )
+    if type(version) is not int or version < 1 or not isinstance(entries, list):
+        _log.warning("The pinned answers in %s have no version or are no list.", file)
+        return _Stored(is_damaged=True)
     return _parse(entries, file)
 
 
 def _parse(entries: Sequence[Any], file: Path) -> _Stored:
     answers, others = list[PinnedAnswer](), list[Any]()
-    for entry in entries if isinstance(entries, list) else ():
+    for entry in entries:
         try:
             answers.append(PinnedAnswer.from_dict(entry if isinstance(entry, Mapping) else {}))
         except ValueError as error:
@@ -145,10 +145,3 @@ def _write(file: Path, answers: Sequence[PinnedAnswer], others: Sequence[Any]) -
     entries = [*(answer.to_dict() for answer in answers), *others]
     text = json.dumps({"version": _VERSION, "answers": entries}, ensure_ascii=False, indent=1)
     write_atomically(file, text.encode("utf-8", "surrogatepass"))
-
-
-def _put_aside(file: Path) -> None:
-    """Rename a damaged file, so that its content is not lost."""
-    if os.path.lexists(file):
-        stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
-        rename_path(file, file.with_name(f"{file.name}.{stamp}.damaged"))

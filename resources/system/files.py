@@ -12,6 +12,7 @@ import shutil
 import stat
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Final, Literal
 
@@ -31,6 +32,7 @@ __all__ = [
     "open_file",
     "open_new",
     "probe_space",
+    "put_aside",
     "read_file",
     "remove_if_there",
     "remove_leftovers",
@@ -326,6 +328,17 @@ def probe_space(folder: Path, size: int) -> None:
     finally:
         os.close(handle)
         remove_if_there(file)
+
+
+def put_aside(file: Path) -> None:
+    """Rename a damaged file, so that its content is not lost when another takes its place.
+
+    Raises:
+        OSError: the file cannot be renamed.
+    """
+    if os.path.lexists(file):
+        stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
+        calls.rename_path(file, file.with_name(f"{file.name}.{stamp}.damaged"))
 
 
 def remove_tree(folder: Path) -> None:

@@ -1,5 +1,8 @@
 """Dismissed findings are remembered for each vault, and a damaged file only offers them again."""
 
+import json
+import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -7,7 +10,7 @@ import pytest
 from app.assistant import Assistant
 from app.errors import StorageFailed, VaultNotChosen
 from app.library.library import Library
-from app.library.review import ReviewResult
+from app.library.review import NoteReview, ReviewResult
 from chains.cancel import CancelToken
 from chains.errors import Cancelled
 from tests.support.vaults.reviewed import make_catalog
@@ -64,6 +67,54 @@ def test_a_damaged_file_offers_the_findings_again(reviewing: Assistant, content:
     assert find(reviewing).findings == (finding,)
     reviewing.review.dismiss(finding)
     assert find(reviewing).dismissed == (finding,)
+    (aside,) = [one for one in file.parent.iterdir() if one != file]
+    assert aside.read_bytes() == content
+
+
+def test_keys_beside_a_damaged_one_stay_dismissed(reviewing: Assistant) -> None:
+    (finding,) = find(reviewing).findings
+    reviewing.review.dismiss(finding)
+    (file,) = reviewing.paths.reviews.iterdir()
+    damaged = json.dumps({"dismissed": [finding.key, 7, None]})
+    file.write_text(damaged)
+    reviewing.review.dismiss(replace(finding, detail="another"))
+    assert find(reviewing).dismissed == (finding,)
+    (aside,) = [one for one in file.parent.iterdir() if one != file]
+    assert aside.read_text() == damaged
+
+
+def test_a_file_that_cannot_be_read_is_not_replaced(reviewing: Assistant) -> None:
+    (finding,) = find(reviewing).findings
+    reviewing.review.dismiss(finding)
+    (file,) = reviewing.paths.reviews.iterdir()
+    file.rename(file.with_suffix(".kept"))
+    file.mkdir()
+    assert find(reviewing).findings == (finding,)
+    with pytest.raises(StorageFailed):
+        reviewing.review.dismiss(finding)
+    with pytest.raises(StorageFailed):
+        reviewing.review.restore([finding])
+    assert file.is_dir()
+
+
+def test_two_instances_do_not_lose_each_others_dismissed_findings(reviewing: Assistant) -> None:
+    (finding,) = find(reviewing).findings
+    assert reviewing.library is not None
+    vault, start = reviewing.library.vault, threading.Barrier(2)
+
+    def dismiss(name: str) -> None:
+        review = NoteReview(lambda: vault, reviewing.paths, lambda: False)
+        start.wait()
+        for number in range(25):
+            review.dismiss(replace(finding, detail=f"{name}{number}"))
+
+    others = [threading.Thread(target=dismiss, args=(name,)) for name in "ab"]
+    for other in others:
+        other.start()
+    for other in others:
+        other.join()
+    (file,) = reviewing.paths.reviews.iterdir()
+    assert len(json.loads(file.read_bytes())["dismissed"]) == 50
 
 
 def test_dismissed_findings_stay_dismissed_when_the_vault_moves(

@@ -285,12 +285,12 @@ def test_a_later_format_is_kept_and_said_so(strata_home: Path) -> None:
     store, index = store_of(strata_home)
     store.change(index, lambda _now: [make("a")])
     (file,) = Paths.find().pinned.iterdir()
-    later = json.dumps({"version": 2, "answers": "of another form"})
-    file.write_text(later)
-    for act in (lambda: store.read(index), lambda: store.change(index, lambda _now: [])):
-        with pytest.raises(StorageFailed, match="later version"):
-            act()
-    assert file.read_text() == later
+    for later in (json.dumps({"version": 2, "answers": "of another form"}), '{"version": 3}'):
+        file.write_text(later)
+        for act in (lambda: store.read(index), lambda: store.change(index, lambda _now: [])):
+            with pytest.raises(StorageFailed, match="later version"):
+                act()
+        assert file.read_text() == later
 
 
 def test_fields_and_kinds_of_a_later_version_are_kept(strata_home: Path) -> None:
@@ -311,7 +311,68 @@ def test_fields_and_kinds_of_a_later_version_are_kept(strata_home: Path) -> None
     ]
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"version": 1}', b"\xff", b"null"])
+def row_with(**fields: object) -> list[object]:
+    return [{**make("a").rows[0].to_dict(), **fields}]
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"seen_total": None},
+        {"total": "3"},
+        {"total": float("inf")},
+        {"total": True},
+        {"seen_total": -1},
+        {"computed": 5},
+        {"summary": None},
+        {"project": []},
+        {"title": {}},
+        {"rows": ""},
+        {"rows": {}},
+        {"seen": None},
+        {"seen": ["x"]},
+        {"rows": row_with(title=None)},
+        {"rows": row_with(line=1.5)},
+        {"rows": row_with(values=3)},
+        {"rows": row_with(is_note="no")},
+        {"answer": {"text": None, "model": "m"}},
+        {"answer": {"text": "x", "model": "m", "sources": "2"}},
+        {"answer": "x"},
+    ],
+)
+def test_an_answer_with_a_wrong_field_is_kept_and_the_others_are_shown(
+    strata_home: Path, wrong: dict[str, object]
+) -> None:
+    store, index = store_of(strata_home)
+    store.change(index, lambda _now: [make("a"), make("b")])
+    (file,) = Paths.find().pinned.iterdir()
+    stored = json.loads(file.read_text())
+    stored["answers"][0].update(wrong)
+    file.write_text(json.dumps(stored))
+    assert [one.id for one in store.read(index)] == ["b"]
+    store.change(index, lambda now: [*now, make("c")])
+    assert stored["answers"][0] in json.loads(file.read_text())["answers"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b'{"version": 1}',
+        b"\xff",
+        b"null",
+        b'{"version": Infinity, "answers": []}',
+        b'{"version": NaN, "answers": []}',
+        b'{"version": "1", "answers": []}',
+        b'{"version": true, "answers": []}',
+        b'{"version": 0, "answers": []}',
+        b'{"version": 1, "answers": {"a": 1}}',
+        b'{"version": 1, "answers": "a"}',
+        b'{"version": 1, "answers": null}',
+    ],
+)
 def test_a_damaged_file_is_put_aside(strata_home: Path, content: bytes) -> None:
     store, index = store_of(strata_home)
     store.change(index, lambda _now: [make("a")])
