@@ -25,7 +25,7 @@ from vault.notes.links import (
     list_lines_with_links,
     locate_links,
 )
-from vault.notes.text.document import Conflict, Document, find_conflicts, parse_document
+from vault.notes.text.document import Block, Conflict, Document, find_conflicts, parse_document
 from vault.notes.text.inline import find_block_names
 from vault.notes.text.lines import CODE_KINDS, COMMENT
 from vault.paths import printable
@@ -161,8 +161,8 @@ class NoteRepairs:
     def plan_merge(self, path: str, kept: str) -> EditPlan:
         """Plan an edit that merges a copy into another note, and moves the copy to the trash.
 
-        What only the copy has is added at the end of the other note, below the name of the copy.
-        Links to the copy lead to the other note.
+        What only the copy has is added at the end of the other note, below the name of the copy,
+        also its title and its properties. Links to the copy lead to the other note.
 
         Args:
             path: the copy.
@@ -177,9 +177,10 @@ class NoteRepairs:
         own = next((change for change in links if change.path == kept), None)
         others = [change for change in links if change is not own]
         after = before if own is None else own.after
-        rest = _list_only(EditableText.decode(path, content), EditableText.decode(kept, before))
+        name = note_name(path)
+        rest = _list_only(name, _parse(path, content), _parse(kept, before))
         if rest:
-            text = f"## From “{note_name(path)}”\n\n{rest}"
+            text = f"## From “{name}”\n\n{rest}"
             (change,) = plan_append(kept, after, text).changes
             after = change.after if isinstance(change, ContentChange) else after
         if after != before:
@@ -188,8 +189,7 @@ class NoteRepairs:
         return EditPlan("move", path, (*others, move))
 
     def _list_anchors(self, path: str, anchor: str) -> list[str]:
-        _, content = self._editor.read(path)
-        document = parse_document(EditableText.decode(printable(path), content).text)
+        document = _parse(*self._editor.read(path))
         if anchor.startswith("^"):
             names = [f"^{name}" for name, _, _ in find_block_names(document.list_prose_lines())]
         else:
@@ -204,6 +204,10 @@ class NoteRepairs:
         while (self._root / name).exists():
             name, number = f"{_TRASH}/{stem} {number}{suffix}", number + 1
         return name
+
+
+def _parse(path: str, content: bytes) -> Document:
+    return parse_document(EditableText.decode(printable(path), content).text)
 
 
 def _find_conflict(document: Document, shown: Collection[str]) -> Conflict | None:
@@ -266,13 +270,44 @@ def _write_anchor(heading: str, found: LocatedLink) -> str:
     return " ".join(_NOT_IN_ANCHORS.sub(" ", heading).split())
 
 
-def _list_only(copy: EditableText, kept: EditableText) -> str:
-    """Return the lines that only the copy has, without its properties and its title."""
-    document = parse_document(copy.text)
-    lines = list(document.lines[document.body_line - 1 :])
-    if document.headings and document.headings[0].level == 1:
-        at = document.headings[0].line - document.body_line
-        lines[at : at + 1] = []
-    known = {line.strip() for line in kept.text.split("\n")}
+def _list_only(name: str, copy: Document, kept: Document) -> str:
+    """Return the title, the properties and the lines that only a copy has.
+
+    Args:
+        name: the name of the copy, under which all this is added to the other note.
+        copy: the copy.
+        kept: the other note.
+    """
+    lines = list(copy.lines[copy.body_line - 1 :])
+    title = _find_title(copy)
+    if title is not None and title.heading is not None:
+        lines[title.first - copy.body_line : title.last - copy.body_line + 1] = []
+    known = {line.strip() for line in kept.lines[kept.body_line - 1 :]}
     groups = groupby(lines, key=lambda line: bool(line.strip()) and line.strip() not in known)
-    return "\n\n".join("\n".join(group) for is_new, group in groups if is_new)
+    only = ["\n".join(group) for is_new, group in groups if is_new]
+    others = _list_properties(kept)
+    properties = "\n".join(one for one in _list_properties(copy) if one not in others)
+    if properties:
+        fence = max(["``", *re.findall("`+", properties)], key=len) + "`"
+        only.insert(0, f"{fence}yaml\n{properties}\n{fence}")
+    if title is not None and title.heading is not None:
+        named = {name, *(heading.text for heading in kept.headings)}
+        only[:0] = [] if title.heading.text in named else [f"### {title.heading.text}"]
+    return "\n\n".join(only)
+
+
+def _find_title(document: Document) -> Block | None:
+    """Return the first heading if it is a title, with the line that underlines it."""
+    first = next((block for block in document.blocks if block.heading is not None), None)
+    return first if first and first.heading and first.heading.level == 1 else None
+
+
+def _list_properties(document: Document) -> list[str]:
+    """Return the lines of each property in the front matter, without blank ones."""
+    properties = list[list[str]]()
+    for _, line in document.front_lines:
+        if properties and line.startswith((" ", "\t", "-", "#")):
+            properties[-1].append(line.rstrip())
+        elif line.strip():
+            properties.append([line.rstrip()])
+    return ["\n".join(lines) for lines in properties]

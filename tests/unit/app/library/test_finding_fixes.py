@@ -109,7 +109,7 @@ def test_a_copy_is_merged_and_goes_to_the_trash(assistant: Assistant, tmp_path: 
     finding, fixes = find(assistant, "duplicate")
     (fix,) = [each for each in fixes if each.label.startswith("Keep Plan.md")]
     applied = assistant.build_fixes().apply(finding, fix.id)
-    added = "## From “Copied plan”\n\nOnly here: ask Anna.\n"
+    added = "## From “Copied plan”\n\n```yaml\nx: 1\n```\n\nOnly here: ask Anna.\n"
     assert (tmp_path / "Plan.md").read_text() == f"{notes['Plan.md']}\n{added}"
     assert (tmp_path / "List.md").read_text() == "See [[Plan]] and [p](Plan.md) and [[Plan]].\n"
     assert not (tmp_path / "Old/Copied plan.md").exists()
@@ -117,6 +117,38 @@ def test_a_copy_is_merged_and_goes_to_the_trash(assistant: Assistant, tmp_path: 
     assistant.edits.undo(run=applied.run)
     assert {path: (tmp_path / path).read_text() for path in notes} == notes
     assert not (tmp_path / ".trash").exists()
+
+
+@pytest.mark.parametrize(
+    ("kept", "copy", "added"),
+    [
+        ("# Plan\n", "# New plan\n", "### New plan"),
+        ("# Plan\n", "New plan\n========\n", "### New plan"),
+        ("# Plan\n", "# Plan\n", ""),
+        ("Plan\n====\n", "# Plan\n", ""),
+        ("# Plan\n", "# Plan (conflicted copy 2026-11-02)\n", ""),
+        ("---\nr: 4\n---\n", "---\nr: 4\n---\n", ""),
+        ("---\nr: 4\n---\n", "---\nr: 5\n---\n", "```yaml\nr: 5\n```"),
+        (
+            "---\ntags:\n  - a\nr: 4\n---\n",
+            "---\nr: 4\ntags:\n  - a\n  - b\n\nx: |\n  ```\n---\n",
+            "````yaml\ntags:\n  - a\n  - b\nx: |\n  ```\n````",
+        ),
+        ("---\nr: 4\n---\n", "r: 4\n", "r: 4"),
+        ("# Plan\n", "---\nr: [\n---\n# Plan\n", "```yaml\nr: [\n```"),
+        ("", "---\n# by hand\nr: 4\n---\n# A\n", "### A\n\n```yaml\n# by hand\nr: 4\n```"),
+    ],
+)
+def test_nothing_of_a_conflict_copy_is_lost(
+    assistant: Assistant, tmp_path: Path, kept: str, copy: str, added: str
+) -> None:
+    name = "Plan (conflicted copy 2026-11-02)"
+    body = "Ask Anna.\n"
+    write(assistant, tmp_path, {"Plan.md": kept + body, f"{name}.md": copy + body})
+    finding, (fix,) = find(assistant, "conflict_copy")
+    assistant.build_fixes().apply(finding, fix.id)
+    whole = f"{kept}{body}\n## From “{name}”\n\n{added}\n" if added else kept + body
+    assert (tmp_path / "Plan.md").read_text() == whole
 
 
 def test_one_side_of_a_conflict_is_kept(assistant: Assistant, tmp_path: Path) -> None:
