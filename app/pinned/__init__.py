@@ -12,9 +12,9 @@
     notes     Write pinned answers into the vault, after approval.
     store     The file of pinned answers of each vault.
 
-This package may import the other packages of app, chains, context, vault
-and `resources.system.files`. Nothing in it calls a model or loads one. Pins of messages and sources in a chat are another thing, and in
-`context.history.pins`.
+This package may import the other packages of app, chains, context, vault and
+`resources.system.files`. Nothing in it calls a model or loads one. Pins of messages and sources in
+a chat are another thing, and in `context.history.pins`.
 """
 
 __all__ = ["answer", "answers", "asked", "changes", "notes"]
