@@ -15,8 +15,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from secrets import token_hex
 from time import monotonic
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeGuard
 
+from app.config.settings import MOST_DOLLARS
 from app.config.settings_file import SettingsStore
 from app.errors import StorageFailed, storage_errors
 from app.line_file import LineFile, describe_failure
@@ -31,6 +32,10 @@ __all__ = ["LimitQuestion", "LimitVerdict", "Spending", "SpendingOverview", "Tur
 LimitVerdict = Literal["send", "raised", "stop"]
 
 MAX_BYTES: Final = 200_000
+_LEAST_LIMIT: Final = 0.0001  # a dialog offers no smaller one
+# What is beyond is a damaged line. So no sum is infinite.
+_MOST_COST: Final = 1e9
+_MOST_CALLS: Final = 10**9
 _TINY: Final = 1e-9  # below any price, so that a sum of floats does not pass a limit by itself
 
 _log = logging.getLogger(__name__)
@@ -129,12 +134,14 @@ class LimitQuestion:
         self._verdict: LimitVerdict | None = None
 
     @property
-    def new_limit(self) -> float:
-        """The round amount to which the limit can be raised, so that the call fits."""
-        least = max(self.passed.spent + self.passed.most, self.passed.limit + _TINY)
+    def new_limit(self) -> float | None:
+        """The round amount to which the limit can be raised so that the call fits, or None."""
+        least = max(self.passed.spent + self.passed.most, self.passed.limit + _TINY, _LEAST_LIMIT)
+        if least > MOST_DOLLARS:
+            return None
         unit = 10.0 ** math.floor(math.log10(least))
         steps = (round(step * unit, 8) for step in (1, 2, 5, 10))
-        return next(step for step in steps if step >= least)
+        return min(next(step for step in steps if step >= least), MOST_DOLLARS)
 
     @property
     def key(self) -> str:
@@ -400,11 +407,15 @@ def _read_cost(line: Mapping[str, Any]) -> float | None:
     """Return the cost of a line, or the most that it can be, or None if neither is known."""
     for key in ("cost", "most"):
         value = line.get(key)
-        if isinstance(value, int | float) and math.isfinite(value) and value >= 0:
+        if _is_number(value) and 0 <= value <= _MOST_COST:
             return float(value)
     return None
 
 
 def _read_count(line: Mapping[str, Any]) -> int:
     value = line.get("calls", 1)
-    return value if isinstance(value, int) and value > 0 else 1
+    return int(value) if _is_number(value) and 0 < value <= _MOST_CALLS else 1
+
+
+def _is_number(value: object) -> TypeGuard[int | float]:
+    return isinstance(value, int | float) and not isinstance(value, bool)

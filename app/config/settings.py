@@ -36,6 +36,7 @@ SECTIONS: Final = (
 )
 
 # In the order in which the actions happen. See `app.config.schema.check_shares`.
+MOST_DOLLARS: Final = 100_000  # of a spending limit
 SHARES: Final = ("context.trimAt", "context.compactAt", "context.blockAt")
 
 
@@ -187,7 +188,7 @@ class Settings(BaseModel):
         "No call to a model that may cost more than what is left of it is made without asking. 0: "
         "no limit. Calls to models whose price is not known are not held back.",
         ge=0,
-        le=100_000,
+        le=MOST_DOLLARS,
         allow_inf_nan=False,
         unit="dollars",
     )
@@ -198,7 +199,7 @@ class Settings(BaseModel):
         "Limit for a month",
         "The same for a month of the calendar. 0: no limit.",
         ge=0,
-        le=100_000,
+        le=MOST_DOLLARS,
         allow_inf_nan=False,
         unit="dollars",
     )

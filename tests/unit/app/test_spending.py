@@ -1,5 +1,6 @@
 """The spending limit: what is booked, what is refused, and where the user is asked."""
 
+import json
 import threading
 from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
@@ -165,6 +166,43 @@ def test_a_damaged_file_is_kept_aside_and_its_good_lines_still_count(
 
 
 @pytest.mark.parametrize(
+    ("fields", "cost", "calls"),
+    [
+        ('"cost": 1' + "0" * 400, 0.25, 1),
+        ('"cost": -3', 0.25, 1),
+        ('"cost": NaN', 0.25, 1),
+        ('"cost": 1e308', 0.25, 1),
+        ('"cost": true', 0.25, 1),
+        ('"cost": {"a": []}', 0.25, 1),
+        ('"cost": "0.1", "most": null', 0, 0),
+        ('"most": [1], "calls": 7', 0, 0),
+        ('"cost": 0.1, "calls": 1' + "0" * 400, 0.1, 1),
+        ('"cost": 0.1, "calls": Infinity', 0.1, 1),
+        ('"cost": 0.1, "calls": true', 0.1, 1),
+        ('"cost": 0.1, "model": ["\\ud800"]', 0.1, 1),
+    ],
+)
+def test_a_damaged_number_is_unknown_and_the_other_lines_still_count(
+    settings: SettingsStore, tmp_path: Path, fields: str, cost: float, calls: int
+) -> None:
+    path = tmp_path / "spending.log"
+    clock = Clock(2026, 11, 3, 12)
+    damaged = f'{{"id": "x", "day": "2026-11-03", "model": "m", "most": 0.25, {fields}}}\n'
+    path.write_text(damaged + damaged.replace('"x"', '"y"'))
+    spending = Spending(path, settings, clock, max_bytes=1)
+    book(spending, 0.1, 0.1)
+    clock.now = datetime(2026, 11, 4, 12, tzinfo=CEST)
+    spending.open_turn().reserve(PricedCall("m", "host", 0.1)).settle(0.1)  # joins the lines
+    found = spending.summarise()
+    assert (found.month.cost, found.month.calls) == (
+        pytest.approx(0.2 + 2 * cost),
+        2 + 2 * calls,
+    )
+    json.dumps(found.to_dict(), allow_nan=False)
+    assert all(line.encode("utf-8", "surrogateescape") for line in found.describe_models())
+
+
+@pytest.mark.parametrize(
     ("name", "tokens", "is_marked", "most"),
     [
         ("openai/gpt-4o", 1_000, False, 1_000 * 2.5e-6 + 100 * 10e-6),
@@ -183,14 +221,28 @@ def test_the_most_that_a_call_can_cost_knows_tiers_and_cache_marks(
 
 @pytest.mark.parametrize(
     ("spent", "most", "limit", "new"),
-    [(4.95, 0.12, 5, 10), (0, 0.04, 0.02, 0.05), (0.9, 0.05, 0.95, 1), (19, 2, 20, 50)],
+    [
+        (4.95, 0.12, 5, 10),
+        (0, 0.04, 0.02, 0.05),
+        (0.9, 0.05, 0.95, 1),
+        (19, 2, 20, 50),
+        (1e-11, 2e-11, 1e-11, 0.0001),
+        (60_000, 1, 60_000, 100_000),
+        (99_999, 1, 99_999, 100_000),
+        (99_999, 1.5, 100_000, None),
+        (100_001, 0.1, 100_000, None),
+        (2e6, 1e6, 5, None),
+    ],
 )
-def test_a_limit_is_raised_to_the_next_round_amount_that_the_call_fits(
-    spent: float, most: float, limit: float, new: float
+def test_a_limit_is_raised_to_the_next_round_amount_that_the_call_fits_and_the_setting_takes(
+    settings: SettingsStore, spent: float, most: float, limit: float, new: float | None
 ) -> None:
     passed = SpendingLimitReached("m", period="month", most=most, spent=spent, limit=limit)
     question = LimitQuestion(passed)
-    assert (question.new_limit, question.key) == (pytest.approx(new), "spending.monthLimit")
+    assert question.key == "spending.monthLimit"
+    assert question.new_limit == (None if new is None else pytest.approx(new))
+    if new is not None:
+        assert settings.set(question.key, question.new_limit) == question.new_limit
 
 
 def test_a_question_about_a_call_that_is_cancelled_waits_no_longer() -> None:

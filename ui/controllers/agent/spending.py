@@ -43,23 +43,25 @@ class LimitDialog(QDialog):
         self.verdict: LimitVerdict = "stop"
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle("Spending limit")
-        new, period = format_dollars(question.new_limit), question.passed.period
-        raising = ButtonText(
-            f"Raise to {new}", f"Let the limit for a {period} be {new} from now on"
-        )
         stop = make_button(_STOP, "", self.reject)
         stop.setDefault(True)
         send = make_button(_SEND, "", lambda: self._decide("send"))
-        raise_ = make_button(raising, "", lambda: self._decide("raised"))
         make_column(
             make_wrapped_label(_describe_question(question), "ui"),
-            make_row(stretch(), stop, raise_, send, spacing=8),
+            make_row(stretch(), stop, *self._make_raise_button(question), send, spacing=8),
             margins=(24, 20, 24, 16),
             spacing=16,
             parent=self,
         )
         self.setFixedWidth(Theme.current().px(_WIDTH))
         stop.setFocus()
+
+    def _make_raise_button(self, question: LimitQuestion) -> tuple[QWidget, ...]:
+        if question.new_limit is None:
+            return ()
+        new, period = format_dollars(question.new_limit), question.passed.period
+        text = ButtonText(f"Raise to {new}", f"Let the limit for a {period} be {new} from now on")
+        return (make_button(text, "", lambda: self._decide("raised")),)
 
     def _decide(self, verdict: LimitVerdict) -> None:
         self.verdict = verdict

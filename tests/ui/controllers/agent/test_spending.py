@@ -5,10 +5,12 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel
+from PySide6.QtWidgets import QApplication, QLabel, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
+from app.spending import LimitQuestion
+from chains.errors import SpendingLimitReached
 from tests.conftest import write_notes
 from tests.support.models.model_server import Answer, ModelServer
 from tests.support.models.priced_models import charge_for_calls
@@ -86,6 +88,15 @@ def test_raising_the_limit_sends_the_call_and_keeps_the_limit(
     qtbot.waitUntil(lambda: is_answered(window))
     assert assistant.settings.get("spending.dayLimit") == 0.05
     assert len(priced.bodies) == 1
+
+
+def test_no_amount_is_offered_that_the_setting_refuses(qtbot: QtBot) -> None:
+    passed = SpendingLimitReached("m", period="day", most=1, spent=100_000, limit=100_000)
+    parent = QWidget()
+    qtbot.addWidget(parent)
+    dialog = LimitDialog(parent, LimitQuestion(passed))
+    assert [one.text() for one in dialog.findChildren(QPushButton)] == ["Stop", "Send once"]
+    dialog.reject()
 
 
 def test_the_settings_show_what_was_spent(
