@@ -12,7 +12,7 @@ Without such a mark, a date is a due date.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from typing import Final, Literal
@@ -23,9 +23,19 @@ from vault.notes.text.inline import ITEM
 from vault.notes.text.lines import FRONT
 from vault.notes.text.markdown_text import MarkdownText
 
-__all__ = ["TaskItem", "TaskKind", "find_checkbox", "find_tasks", "read_task", "toggle_status"]
+__all__ = [
+    "TASK_DAYS",
+    "TaskDay",
+    "TaskItem",
+    "TaskKind",
+    "find_checkbox",
+    "find_tasks",
+    "read_task",
+    "toggle_status",
+]
 
 TaskKind = Literal["open", "done", "any"]
+TaskDay = Literal["due", "scheduled", "start", "completion", "created"]
 
 # The item may be the first one of others, as in `- 1. [ ] Call`, or of a footnote, as in
 # `[^1]: - [ ] Call`. Atomic groups keep this linear.
@@ -41,6 +51,13 @@ _NOT_DUE: Final = re.compile(
 _DUE: Final = re.compile(rf"(?:[📅📆🗓]\ufe0f?|\bdue:?){_DAY}", re.IGNORECASE)
 _SCHEDULED: Final = re.compile(rf"(?:[⏳⌛]\ufe0f?|\bscheduled:?){_DAY}", re.IGNORECASE)
 _COMPLETION: Final = re.compile(rf"(?:✅\ufe0f?|\b(?:completion|done):?){_DAY}", re.IGNORECASE)
+TASK_DAYS: Final[Mapping[TaskDay, re.Pattern[str]]] = {
+    "due": _DUE,
+    "scheduled": _SCHEDULED,
+    "start": re.compile(rf"(?:🛫\ufe0f?|\bstart:?){_DAY}", re.IGNORECASE),
+    "completion": _COMPLETION,
+    "created": re.compile(rf"(?:➕\ufe0f?|\bcreated:?){_DAY}", re.IGNORECASE),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +91,12 @@ class TaskItem:
         if self.status in _DONE and (done := _COMPLETION.search(self.text)) is not None:
             return find_written_spans(done[0])
         return find_written_spans(_NOT_DUE.sub(" ", self.text))
+
+    def find_day(self, kind: TaskDay) -> date | None:
+        """Return the first date with the mark of a kind, or None if no date has it."""
+        marked = TASK_DAYS[kind].search(self.text)
+        spans = find_written_spans(marked[0]) if marked else ()
+        return spans[0][0] if spans else None
 
     def list_due_days(self) -> tuple[Span, ...]:
         """Return the dates until which the task is due, each as a range of days.

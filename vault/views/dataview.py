@@ -6,22 +6,22 @@
     SORT rating DESC
     LIMIT 10
 
-Tasks may be grouped with GROUP BY. Only Markdown notes are shown, as in Dataview. A comparison with
-a property that a note does not have is never fulfilled.
+Tasks may be grouped with GROUP BY. Each day of a task, such as `due`, is the one with its own mark,
+and never a property of the note. Only Markdown notes are shown, as in Dataview. A comparison with a
+property that a note does not have is never fulfilled.
 """
 
 import re
 from collections.abc import Iterator
-from datetime import date, datetime, timedelta
+from datetime import datetime
 from typing import Final
 
 from vault.errors import ViewNotUnderstood
-from vault.notes.date_spans import Span
 from vault.search.conditions import Condition
 from vault.search.filter_kinds import TaskFilter
 from vault.search.query import Query
 from vault.views.conditions import Clause, choose_clauses, read_conditions
-from vault.views.evaluate import Evaluator, NoteRow, check_expression
+from vault.views.evaluate import TASK_FIELDS, Evaluator, NoteRow, check_expression
 from vault.views.expressions import (
     Binary,
     Constant,
@@ -68,8 +68,6 @@ _MOST_SOURCE_TOKENS: Final = 500
 _MOST_SOURCE_DEPTH: Final = 40
 _OR: Final = ("or", "||")
 _AND: Final = ("and", "&&")
-_OF_TASKS: Final = ("completed", "fullyCompleted", "checked", "status", "text", "due", "scheduled")
-_DAYS_OF_TASKS: Final = ("due", "scheduled")
 
 
 def read_dataview(text: str, this: NoteRow | None, now: datetime) -> tuple[View | str, ...]:
@@ -109,7 +107,7 @@ class _Query:
                 case "where":
                     where = self._read(text)
                     if self._shape == "task":
-                        tasks, where, tests = _split_tasks(where, tasks, tests, self._evaluator)
+                        tasks, where, tests = _split_tasks(where, tasks, tests)
                     clauses += read_conditions(where, "dataview", self._evaluator)
                 case "sort":
                     sort += map(self._read_order, _split_commas(text))
@@ -154,9 +152,9 @@ class _Query:
             yield Column(name, self._read(text), is_link=text == "file.link")
 
     def _read_order(self, text: str) -> Order:
-        value, *last = text.rsplit(maxsplit=1)
-        is_descending = _DIRECTIONS.get(last[0].lower()) if last else None
-        return Order(self._read(text if is_descending is None else value), bool(is_descending))
+        words = text.rsplit(maxsplit=1)
+        is_descending = _DIRECTIONS.get(words[1].lower()) if len(words) > 1 else None
+        return Order(self._read(text if is_descending is None else words[0]), bool(is_descending))
 
 
 def _split_commands(text: str) -> Iterator[tuple[str, str]]:
@@ -275,20 +273,18 @@ class _Sources:
 
 
 def _split_tasks(
-    where: Expression, tasks: Query, tests: list[Expression], evaluator: Evaluator
+    where: Expression, tasks: Query, tests: list[Expression]
 ) -> tuple[Query, Expression, list[Expression]]:
     """Take what is said about tasks out of a WHERE.
 
     Returns:
-        The kind of tasks and their days, what is said about notes, and the tests for tasks.
+        The kind of tasks, what is said about notes, and the tests for tasks.
     """
     notes: Expression = Constant(True)
     tests = list(tests)
     for part in _list_parts(where):
         if (kind := _find_kind(part)) and tasks.task in ("any", kind):
-            tasks = Query("", task=kind, days=tasks.days)
-        elif (span := _find_days(part, evaluator)) is not None and not tasks.days:
-            tasks = Query("", task=tasks.task, days=(span,))
+            tasks = Query("", task=kind)
         elif _is_of_tasks(part):
             tests.append(part)
         else:
@@ -316,27 +312,6 @@ def _find_kind(part: Expression) -> TaskFilter:
     return ""
 
 
-def _find_days(part: Expression, evaluator: Evaluator) -> Span | None:
-    """Return the days of the tasks that a comparison of `due` asks for."""
-    match part:
-        case Binary(sign=sign, left=FieldName(parts=(name,)), right=right):
-            if name not in _DAYS_OF_TASKS:
-                return None
-            value, is_constant = evaluator.evaluate_constant(right)
-            day = value.date() if isinstance(value, datetime) else value
-            if not is_constant or not isinstance(day, date):
-                return None
-            after = day + timedelta(days=1)
-            return {
-                "==": (day, after),
-                "<": (date.min, day),
-                "<=": (date.min, after),
-                ">": (after, date.max),
-                ">=": (day, date.max),
-            }.get(sign)
-    return None
-
-
 def _is_of_tasks(part: Expression) -> bool:
     fields = (one for one in list_inner(part) if isinstance(one, FieldName))
-    return any(one.parts[0] in _OF_TASKS for one in fields)
+    return any(one.parts[0] in TASK_FIELDS for one in fields)

@@ -18,6 +18,7 @@ from vault.notes.amounts import DecimalMark
 from vault.notes.keywords import fold
 from vault.notes.kinds import drop_note_suffix
 from vault.notes.note import Note, TaskItem
+from vault.notes.tasks import TASK_DAYS, TaskDay
 from vault.views.expressions import (
     Binary,
     Call,
@@ -46,7 +47,7 @@ from vault.views.values import (
     write_value,
 )
 
-__all__ = ["Evaluator", "NoteRow", "check_expression"]
+__all__ = ["TASK_FIELDS", "Evaluator", "NoteRow", "check_expression"]
 
 _MOST_DEPTH: Final = 60
 _MOST_STEPS: Final = 2_000  # for one cell, since formulas can use each other many times
@@ -351,6 +352,12 @@ _FILE: Final[Mapping[Dialect, Mapping[str, Callable[[NoteRow], Value]]]] = {
         "aliases": lambda row: row.note.properties.get("aliases", ()),
     },
 }
+
+
+def _build_day_reader(kind: TaskDay) -> Callable[[NoteRow, TaskItem], Value]:
+    return lambda _row, task: task.find_day(kind)
+
+
 _TASK: Final[Mapping[str, Callable[[NoteRow, TaskItem], Value]]] = {
     "text": lambda _row, task: task.text,
     "status": lambda _row, task: task.status,
@@ -358,12 +365,14 @@ _TASK: Final[Mapping[str, Callable[[NoteRow, TaskItem], Value]]] = {
     "fullyCompleted": lambda _row, task: task.is_of_kind("done"),
     "checked": lambda _row, task: task.status != " ",
     "line": lambda _row, task: float(task.line),
-    "due": lambda _row, task: min((first for first, _ in task.list_days()), default=None),
     "path": lambda row, _task: row.path,
     "link": lambda row, _task: row.link,
     "section": lambda row, _task: LinkValue(row.section),
     "task": lambda _row, _task: True,
+    **{kind: _build_day_reader(kind) for kind in TASK_DAYS},
 }
+# The fields of a task, which it has in place of the properties of its note.
+TASK_FIELDS: Final = frozenset(_TASK)
 _UNKNOWN_OF_TASKS: Final = frozenset(("children", "parent", "visual", "tags", "outlinks"))
 
 

@@ -88,7 +88,7 @@ class View:
         shape: how it is shown. Cards are shown as a table.
         dialect: the language of its expressions.
         clauses: what a note must fulfil.
-        tasks: the kind of tasks and their days, if tasks are shown.
+        tasks: the kind of tasks, if tasks are shown.
         task_tests: what a task must fulfil besides.
         limit: the most notes or tasks that are shown, or None for all.
         group: what the notes are grouped by, or None.
@@ -117,7 +117,7 @@ class View:
             for clause in self.clauses
             if not any(isinstance(one, RowTest) for one in clause)
         )
-        return Query("", clauses=clauses, task=self.tasks.task, days=self.tasks.days)
+        return Query("", clauses=clauses, task=self.tasks.task)
 
     @property
     def is_query(self) -> bool:

@@ -263,6 +263,53 @@ def test_a_query_for_tasks_lists_them(vault: Vault, query: str, found: list[str]
     assert all(row.version for row in view.rows)
 
 
+TASKS = {
+    "a": "scheduled first ⏳ 2020-01-01 📅 2030-01-01",
+    "b": "late 🗓️2025-01-01 ➕ 2024-01-01",
+    "c": "done late ✅ 2026-05-01 📅 2025-02-01",
+    "d": "by fields [due:: 2025-03-01] [start:: 2026-01-01] [created:: 2020-02-02]",
+    "e": "no mark 2020-01-01",
+    "f": "only started 🛫 2020-01-01",
+    "g": "no such day 📅 2020-13-45",
+}
+
+
+@pytest.fixture(scope="module")
+def tasks(index_words: WordIndexer) -> Vault:
+    plans = "".join(f"- [{'x' if n == 'c' else ' '}] {n} {text}\n" for n, text in TASKS.items())
+    front = "---\ndue: 2000-01-01\nscheduled: 2000-01-01\ncreated: 2000-01-01\n---\n"
+    return index_words({"Plan.md": f"{front}# Plan\n{plans}", "Other.md": "# Else\n- [ ] z\n"})
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("WHERE due < date(today)", "bcd"),
+        ("WHERE date(today) > due", "bcd"),
+        ("WHERE due", "abcd"),
+        ("WHERE !due", "efgz"),
+        ("WHERE due AND due <= date(2025-02-01)", "bc"),
+        ("WHERE due = date(2030-01-01)", "a"),
+        ("WHERE scheduled < date(today)", "a"),
+        ("WHERE start < date(today)", "df"),
+        ("WHERE completion > date(2026-01-01)", "c"),
+        ("WHERE created < date(2021-01-01)", "d"),
+        ("WHERE !completed AND created", "bd"),
+        ("WHERE due < date(today) OR start", "bcdf"),
+        ("WHERE due SORT due DESC", "adcb"),
+        ("WHERE due - date(2024-01-01) < dur(370 days)", "b"),
+        ("WHERE section = [[Plan]]", "abcdefg"),
+        ('WHERE meta(section).subpath = "Else"', "z"),
+        ("WHERE line > 8 AND !completed", "defg"),
+    ],
+)
+def test_each_day_of_a_task_is_read_by_its_own_mark(tasks: Vault, query: str, found: str) -> None:
+    (view,) = run(tasks, "dataview", f"TASK {query}", "Plan.md").views
+    assert isinstance(view, ComputedView), view
+    cells = [row.cells[0].partition(" ")[0] for row in view.rows]
+    assert "".join(cells if "SORT" in query else sorted(cells)) == found
+
+
 def test_tasks_are_grouped_by_their_note_or_section(vault: Vault) -> None:
     (view,) = run(vault, "dataview", "TASK WHERE !completed GROUP BY file.link").views
     assert isinstance(view, ComputedView)
@@ -287,6 +334,8 @@ def test_tasks_are_grouped_by_their_note_or_section(vault: Vault) -> None:
         ('LIST WHERE regexmatch("a", file.name)', "regexmatch()"),
         ("LIST WHERE file.ctime > date(today)", "file.ctime"),
         ("LIST LIMIT many", "LIMIT many"),
+        ("LIST SORT", "is not understood"),
+        ("TASK GROUP BY", "is not understood"),
         ("", "An empty query"),
     ],
 )
