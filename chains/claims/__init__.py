@@ -14,6 +14,7 @@ answer → facts: sentences, figures, dates, names, paths → finder, totals, �
 - `totals`: checks sums, differences and equations that the answer computes itself.
 - `differences`: finds sources that say another figure of one thing, or the opposite.
 - `acts`: checks what the answer says that it did, against the notes at the end of the turn.
+- `note_acts`: the notes that a sentence names, and what it says was done with each.
 - `report`: the claims with their verdicts and places, and which sentence rests on which source.
 
 A claim is supported, unsupported, contradicted or not checkable. A check that accuses wrongly is

@@ -6,12 +6,19 @@ undone has not. If it is not known what a turn has changed, nothing is said.
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
-from chains.claims.evidence import ClaimEvidence, fold_path
+from chains.claims.evidence import ClaimEvidence
 from chains.claims.facts import AnswerSentence
+from chains.claims.note_acts import (
+    ActKind,
+    NamedNote,
+    find_named,
+    is_done,
+    tell_name,
+)
 from chains.claims.report import AnswerClaim, ClaimPlace, ClaimVerdict
 from vault.edits.plan import NoteChange
 
@@ -49,12 +56,12 @@ _BY_ITSELF: Final = re.compile(
 _ANNOUNCED: Final = re.compile(
     rf"^[\s*_>✅✓✔-]*(?:done|erledigt|fertig|fait|c['’]est fait|hecho|listo)\b[\s*_]*[:.!,–—-]"
     rf".*\b{_DONE}\b"
-    rf"|^\W*(?:\[\[[^\[\]\n]{{1,120}}\]\]|\S+\.md)\W+(?:{_DONE})\b",
+    rf"|^\W*(?:\[\[[^\[\]\n]{{1,120}}\]\]|\S{{1,200}}\.md)\W+(?:{_DONE})\b",
     re.IGNORECASE,
 )
 # Something was done to a note or a file just now, by nobody that is named.
 _PASSIVE: Final = re.compile(
-    r"\b(?:notes?|files?|notiz(?:en)?|datei(?:en)?|fichiers?|notas?|archivos?|\S+\.md|\]\])\W"
+    r"\b(?:notes?|files?|notiz(?:en)?|datei(?:en)?|fichiers?|notas?|archivos?|\S{1,200}\.md|\]\])\W"
     rf"[^;:!?]{{0,60}}\b(?:(?:has|have)(?: now| just| successfully)* been|(?:was|were) (?:now"
     r"|successfully)|wurden? (?:jetzt|nun|erfolgreich)|(?:ist|sind) (?:jetzt|nun)"
     rf"|(?:a|ont)(?: bien)? été|(?:ha|han) sido)\b[^;:!?]{{0,40}}\b{_DONE}\b",
@@ -63,12 +70,16 @@ _PASSIVE: Final = re.compile(
 _BY_SOMEBODY: Final = re.compile(r"\d|\b(?:by|von|par|por)\b", re.IGNORECASE)
 # No act: what was not done or may be done, and what is kept in the memory.
 _NO_ACT: Final = re.compile(
-    r"\b(?:not|never|nicht|nie|kein\w*|ne|pas|jamais|no|nunca|could|would|can|will|should|if|wenn"
-    r"|falls|könnte|würde|kann|soll|si|pourrais|podría|puedo|unable|failed|tried|attempt\w*"
+    r"\b(?:not|nothing|never|nicht|nichts|nie|kein\w*|ne|pas|rien|jamais|no|nada|nunca|could|would|can|will|should"
+    r"|könnte|würde|kann|soll|pourrais|podría|puedo|unable|failed|tried|attempt\w*"
     r"|versucht|fehlgeschlagen|gescheitert|essayé|échoué|intentado|falló|memory|memories"
     r"|remember\w*|gedächtnis|gemerkt|mémoire|memoria)\b|n['’]t\b|\bn['’]ai\b",
     re.IGNORECASE,
 )
+# A condition holds for what follows it too.
+_CONDITION: Final = re.compile(r"\b(?:if|unless|wenn|falls|si)\b", re.IGNORECASE)
+_CLAUSE_END: Final = re.compile(r",|;|(?=\b(?:but|aber|mais|pero)\b)", re.IGNORECASE)
+_TURN: Final = re.compile(r"\s*(?:but|aber|mais|pero)\b", re.IGNORECASE)
 # Work on the answer itself, if no note is named.
 _OWN_TEXT: Final = re.compile(
     r"\b(?:up|together|sum|total|calculation|below|above|following|summary|list|table|here|unten"
@@ -86,10 +97,6 @@ _VAGUE: Final = re.compile(
 _NOTE_WORD: Final = re.compile(
     r"\b(?:notes?|files?|vault|notiz(?:en)?|datei(?:en)?|fichiers?|notas?|archivos?)\b",
     re.IGNORECASE,
-)
-# What stands between two notes of a list.
-_BETWEEN: Final = re.compile(
-    r"(?:\.md)?[\s*_`\"”\])]*(?:,|&|,? ?\b(?:and|und|et|y|e)\b)[\s*_`\"“\[(]*", re.IGNORECASE
 )
 _COUNTED: Final = re.compile(
     r"\b(?P<count>\d{1,3}|two|both|three|four|five|six|seven|eight|nine|ten|zwei|beide[nr]?|drei"
@@ -116,20 +123,6 @@ _COUNTS: Final = {
     )
     for word in words.split()
 }
-_EDGES: Final = " \t*_`\"'“”„«»,.;:!?()"
-
-
-@dataclass(frozen=True)
-class _Target:
-    """A note that a sentence names.
-
-    Attributes:
-        name: the note as the answer names it.
-        is_in_list: whether it is one of several notes in a list, as in "Backups and Boiler".
-    """
-
-    name: str
-    is_in_list: bool = False
 
 
 def check_act(sentence: AnswerSentence, evidence: ClaimEvidence) -> AnswerClaim | None:
@@ -141,20 +134,50 @@ def check_act(sentence: AnswerSentence, evidence: ClaimEvidence) -> AnswerClaim 
     Returns:
         The checked claim, or None if the sentence says no such thing.
     """
-    said, targets = sentence.text, _list_targets(sentence, evidence)
-    bare = sentence.masked
+    if sentence.is_question:
+        return None
+    said = sentence.text
+    for clause in _list_clauses(sentence):
+        targets = find_named(clause, evidence)
+        if _is_act(clause, targets, evidence):
+            break
+    else:
+        return None
+    if not targets and not (evidence.can_edit and _is_of_notes(clause.text)):
+        return None
+    verdict, reason, places = _judge(clause, targets, evidence)
+    return AnswerClaim("act", said, said, sentence.start, verdict, reason, tuple(places))
+
+
+def _list_clauses(sentence: AnswerSentence) -> list[AnswerSentence]:
+    """Return the parts of a sentence that each claim an act themselves, or the whole sentence.
+
+    A part begins with an act, a turn such as "but", or a denial, and a condition before it holds.
+    """
+    masked, cuts = sentence.masked, [0]
+    ends = sorted({match.end() for match in _CLAUSE_END.finditer(masked)} | {len(masked)})
+    for start, end in pairwise(ends):
+        piece = masked[start:end]
+        if _TURN.match(piece) or _BY_ITSELF.search(piece) or _NO_ACT.search(piece):
+            cuts.append(start)
+    spans = [span for span in pairwise((*cuts, len(masked))) if span[0] < span[1]]
+    if not any(_BY_ITSELF.search(sentence.text[start:end]) for start, end in spans):
+        return [sentence]
+    return [
+        replace(sentence, text=sentence.text[start:end], masked=masked[start:end])
+        for start, end in spans
+        if not _CONDITION.search(masked[:start])
+    ]
+
+
+def _is_act(clause: AnswerSentence, targets: Sequence[NamedNote], evidence: ClaimEvidence) -> bool:
+    said, bare = clause.text, clause.masked
     for target in targets:  # whose name may hold a "not"
         bare = bare.replace(target.name, " ")
-    if sentence.is_question or _NO_ACT.search(bare):
-        return None
-    is_own = _BY_ITSELF.search(said) or _ANNOUNCED.search(said)
+    if _NO_ACT.search(bare) or _CONDITION.search(bare):
+        return False
     is_passive = evidence.can_edit and _PASSIVE.search(said) and not _BY_SOMEBODY.search(said)
-    if not is_own and not is_passive:
-        return None
-    if not targets and not (evidence.can_edit and _is_of_notes(said)):
-        return None
-    verdict, reason, places = _judge(sentence, targets, evidence)
-    return AnswerClaim("act", said, said, sentence.start, verdict, reason, tuple(places))
+    return bool(_BY_ITSELF.search(said) or _ANNOUNCED.search(said) or is_passive)
 
 
 def _is_of_notes(said: str) -> bool:
@@ -164,13 +187,13 @@ def _is_of_notes(said: str) -> bool:
 
 
 def _judge(
-    sentence: AnswerSentence, targets: Sequence[_Target], evidence: ClaimEvidence
+    sentence: AnswerSentence, targets: Sequence[NamedNote], evidence: ClaimEvidence
 ) -> tuple[ClaimVerdict, str, Iterable[ClaimPlace]]:
     changes = evidence.changes
     if changes is None:
         return "unchecked", "not known what was changed", ()
     changed = [note for note in changes if note.is_change]
-    missing = [each for each in targets if not any(_is_target(each, note) for note in changed)]
+    missing = [each for each in targets if not any(each.is_of(note) for note in changed)]
     is_some_done = len(missing) < len(targets)
     if is_some_done:  # the others may be what the changed note names, but not in a list of notes
         missing = [each for each in missing if each.is_in_list]
@@ -182,14 +205,34 @@ def _judge(
         names = ", ".join(target.name for target in missing)
         verb = "was" if len(missing) == 1 else "were"
         return "contradicted", f"{names} {verb} not changed", _list_places(changed)
+    if other := _find_other_act(targets, changed):
+        if not evidence.is_complete:
+            return "unchecked", "another program's tool may have changed it", ()
+        return "contradicted", other, _list_places(changed)
     counted = _COUNTED.search(sentence.text)
     count = 0 if counted is None else _read_count(counted["count"])
     if count > len(changed) and evidence.is_complete:
         told = "1 note was" if len(changed) == 1 else f"{len(changed):,} notes were"
         return "contradicted", f"{told} changed", _list_places(changed)
-    shown = [note for note in changed if any(_is_target(each, note) for each in targets)]
-    names = ", ".join(_name(note.path) for note in shown or changed)
+    shown = [note for note in changed if any(each.is_of(note) for each in targets)]
+    names = ", ".join(tell_name(note.path) for note in shown or changed)
     return "supported", f"changed: {names}", _list_places(shown or changed)
+
+
+def _find_other_act(targets: Sequence[NamedNote], changed: Sequence[NoteChange]) -> str:
+    """Return what was done with a note in place of what is claimed, or an empty string."""
+    for target in targets:
+        own = [note for note in changed if target.is_of(note)]
+        if own and not any(is_done(target.kind, note) for note in own):
+            return f"{tell_name(own[0].path)} was {_tell_act(own[0])}, not {target.kind}"
+    return ""
+
+
+def _tell_act(note: NoteChange) -> ActKind:
+    kinds: tuple[ActKind, ...] = ("deleted", "created")
+    is_moved = note.old_path not in ("", note.path)
+    found = next((kind for kind in kinds if is_done(kind, note)), None)
+    return found or ("moved" if is_moved else "changed")
 
 
 def _read_count(word: str) -> int:
@@ -197,46 +240,4 @@ def _read_count(word: str) -> int:
 
 
 def _list_places(changed: Iterable[NoteChange]) -> list[ClaimPlace]:
-    return [ClaimPlace(_name(note.path), note.path) for note in changed]
-
-
-def _name(path: str) -> str:
-    return path.rsplit("/", 1)[-1].removesuffix(".md")
-
-
-def _is_target(target: _Target, note: NoteChange) -> bool:
-    named = fold_path(target.name)
-    paths = (fold_path(note.path), fold_path(note.old_path))
-    return any(path == named or path.endswith(f"/{named}") for path in paths if path)
-
-
-def _list_targets(sentence: AnswerSentence, evidence: ClaimEvidence) -> list[_Target]:
-    """Return the notes that a sentence names: by a path, a link, or a title that was sent."""
-    said = sentence.text
-    names = [path.strip(_EDGES) for path in sentence.list_paths()]
-    names += [name for name in _list_known_names(evidence) if _is_named(name, said)]
-    places: dict[tuple[int, int], str] = {}
-    for name in sorted(filter(None, names), key=len, reverse=True):
-        start = said.find(name)
-        span = (start, start + len(name))
-        if start >= 0 and not any(s < span[1] and span[0] < e for s, e in places):
-            places[span] = name
-    spans = sorted(places)
-    listed = set[tuple[int, int]]()
-    for one, other in pairwise(spans):
-        if _BETWEEN.fullmatch(said[one[1] : other[0]]):
-            listed |= {one, other}
-    return [_Target(places[span], span in listed) for span in spans]
-
-
-def _list_known_names(evidence: ClaimEvidence) -> list[str]:
-    """Return the names of the notes that were sent or changed."""
-    notes = evidence.changes or ()
-    paths = [text.path for text in evidence.texts if text.path]
-    paths += [path for note in notes for path in (note.path, note.old_path) if path]
-    return list(dict.fromkeys(map(_name, paths)))
-
-
-def _is_named(name: str, text: str) -> bool:
-    """Return whether a text names a note as a whole word, as it is written."""
-    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
+    return [ClaimPlace(tell_name(note.path), note.path) for note in changed]

@@ -20,7 +20,7 @@ from chains.claims.differences import (
     find_differing_sources,
     list_aligned,
 )
-from chains.claims.evidence import ClaimEvidence
+from chains.claims.evidence import CheckEffort, ClaimEvidence
 from chains.claims.facts import AnswerSentence, Figure, is_hedged, list_sentences
 from chains.claims.finder import find_date, find_figure, find_name, find_path, is_same_date
 from chains.claims.report import (
@@ -39,7 +39,10 @@ from vault.notes.dates import LocatedDate
 __all__ = ["check_claims"]
 
 NOT_SENT: Final = "not in what was sent"
+_TOO_MANY: Final = "too many claims to check"
 _MOST_SENTENCES: Final = 200
+_MOST_FIGURES: Final = 400
+_MOST_IN_SENTENCE: Final = 40
 _MOST_BEFORE: Final = 10
 
 
@@ -54,7 +57,7 @@ def check_claims(
         citations: the citations that the model wrote or Strata found.
     """
     sentences = list_sentences(answer)[:_MOST_SENTENCES]
-    walk = _AnswerWalk(evidence, [sentence.list_figures() for sentence in sentences])
+    walk = _AnswerWalk(evidence, *_divide([sentence.list_figures() for sentence in sentences]))
     claims: list[AnswerClaim] = []
     covered: list[CoveredSentence] = []
     for at, sentence in enumerate(sentences):
@@ -65,6 +68,17 @@ def check_claims(
     used |= {citation.n for citation in citations}
     unused = tuple(number for number in evidence.sources if number not in used)
     return ClaimReport(tuple(claims), AnswerCoverage(tuple(covered), unused))
+
+
+def _divide(figures: Sequence[list[Figure]]) -> tuple[list[list[Figure]], list[list[Figure]]]:
+    """Divide the figures of each sentence into those that are checked and those that are not."""
+    checked, left_out, left = list[list[Figure]](), list[list[Figure]](), _MOST_FIGURES
+    for some in figures:
+        count = min(_MOST_IN_SENTENCE, left)
+        checked.append(some[:count])
+        left_out.append(some[count:])
+        left -= len(checked[-1])
+    return checked, left_out
 
 
 def _cover(
@@ -87,11 +101,14 @@ class _AnswerWalk:
     """Checks the sentences of one answer in order.
 
     Attributes:
-        figures: the figures of each sentence.
+        figures: the figures of each sentence that are checked.
+        left_out: the other figures of each sentence, of which there are too many.
     """
 
     evidence: ClaimEvidence
     figures: Sequence[Sequence[Figure]]
+    left_out: Sequence[Sequence[Figure]]
+    _effort: CheckEffort = field(default_factory=CheckEffort)
     _seen: set[tuple[ClaimKind, str]] = field(default_factory=set)
     _computed: list[ComputedFigure] = field(default_factory=list)
 
@@ -102,7 +119,7 @@ class _AnswerWalk:
         act = check_act(sentence, self.evidence)
         if act is not None:
             yield act
-        aligned = list_aligned(sentence, self.evidence)
+        aligned = list_aligned(sentence, self.evidence, self._effort)
         found = [*self._check_dates(sentence, aligned), *self._check_figures(at, sentence, aligned)]
         is_found = all(claim.verdict == "supported" for claim in found)
         if is_found and (denied := find_denial(sentence, aligned)) is not None:
@@ -160,8 +177,26 @@ class _AnswerWalk:
         for figure in figures:
             if figure in computed:
                 yield _tell_computed(computed[figure], sentence)
-            elif claim := self._check_figure(at, sentence, figure, aligned):
+            elif claim := self._check_in_bounds(at, sentence, figure, aligned):
                 yield claim
+        for figure in self.left_out[at]:
+            if not figure.is_count:
+                yield _skip("figure", figure.written, sentence, figure.start)
+
+    def _check_in_bounds(
+        self,
+        at: int,
+        sentence: AnswerSentence,
+        figure: Figure,
+        aligned: Sequence[AlignedSentence],
+    ) -> AnswerClaim | None:
+        """Check a figure, unless too much would be compared: what is half checked is not told."""
+        claim = None
+        if not self._effort.is_spent:
+            claim = self._check_figure(at, sentence, figure, aligned)
+        if self._effort.is_spent:
+            return _skip("figure", figure.written, sentence, figure.start)
+        return claim
 
     def _check_figure(
         self,
@@ -183,7 +218,7 @@ class _AnswerWalk:
                 return told
         if places:
             figures = [each for some in self.figures for each in some]
-            differing = find_differing_sources(figure, figures, evidence)
+            differing = find_differing_sources(figure, figures, evidence, self._effort)
             if differing:
                 said = ", ".join(f"{each.place.title} {each.written}" for each in differing)
                 found = tuple(each.place for each in differing)
@@ -192,7 +227,7 @@ class _AnswerWalk:
             return _support("figure", figure.written, sentence, figure.start, places)
         if (computed := self._compute(at, sentence, figure)) is not None:
             return _tell_computed(computed, sentence)
-        if (other := find_contradiction(figure, sentence, evidence)) is not None:
+        if (other := find_contradiction(figure, sentence, evidence, self._effort)) is not None:
             return _contradict(claimed, figure, other)
         if figure.is_count or figure.near:
             return None
@@ -256,6 +291,10 @@ def _support(
 ) -> AnswerClaim:
     reason = f"in {places[0].describe()}"
     return AnswerClaim(kind, text, sentence.text, start, "supported", reason, places)
+
+
+def _skip(kind: ClaimKind, text: str, sentence: AnswerSentence, start: int) -> AnswerClaim:
+    return AnswerClaim(kind, text, sentence.text, start, "unchecked", _TOO_MANY)
 
 
 def _refuse(kind: ClaimKind, text: str, sentence: AnswerSentence, start: int) -> AnswerClaim:

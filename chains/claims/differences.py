@@ -1,12 +1,19 @@
 """Find sources that say another figure or date of the thing that a sentence is about."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from typing import Final
 
 from chains.citations.sources import count_negations, measure_order
-from chains.claims.evidence import ClaimEvidence, EvidenceText, PlacedStatement, blank_dates
+from chains.claims.evidence import (
+    CheckEffort,
+    ClaimEvidence,
+    EvidenceText,
+    PlacedStatement,
+    blank_dates,
+)
 from chains.claims.facts import AnswerSentence, Figure
 from chains.claims.report import ClaimPlace
 from vault.notes.dates import LocatedDate, locate_dates
@@ -17,7 +24,6 @@ from vault.review.statements import (
     Quantity,
     Statement,
     find_numbers,
-    find_statements,
     list_words,
     measure_overlap,
 )
@@ -60,43 +66,44 @@ class SourceDifference:
 
 
 def find_contradiction(
-    figure: Figure, sentence: AnswerSentence, evidence: ClaimEvidence
+    figure: Figure, sentence: AnswerSentence, evidence: ClaimEvidence, effort: CheckEffort
 ) -> SourceDifference | None:
     """Return what the notes say instead of a figure that stands nowhere in what was sent.
 
     A sentence of a note must say the same in nearly the same words, and differ in this figure
     alone. If several such sentences have other figures, they are of several things.
     """
-    shown = remove_markup(sentence.masked)
-    said = [each for each in find_statements(shown) if _find_own(figure, each) is not None]
+    said = [each for each in sentence.statements if _find_own(figure, each) is not None]
     found = [
         SourceDifference(other.written, text.place(placed.start))
         for claimed in said
         if len(claimed.words) >= _LEAST_WORDS
-        for text, placed in _list_statements(evidence.current[:_MOST_COMPARED])
+        for text, placed in _list_statements(evidence.current[:_MOST_COMPARED], effort)
         if (other := _find_other(figure, claimed, placed.statement)) is not None
     ]
     return found[0] if len({each.written for each in found}) == 1 else None
 
 
 def find_differing_sources(
-    figure: Figure, figures: Sequence[Figure], evidence: ClaimEvidence
+    figure: Figure, figures: Sequence[Figure], evidence: ClaimEvidence, effort: CheckEffort
 ) -> tuple[SourceDifference, ...]:
     """Return the two sources that say different figures of one thing, or nothing.
 
     Args:
         figure: a figure that stands in a source.
         figures: all figures of the answer. One that tells both is not accused.
+        evidence: what was sent.
+        effort: counts the comparisons. If it is spent, nothing is found.
     """
     compared = evidence.current[:_MOST_COMPARED]
     holding = [text for text in compared if _holds(text, figure)][:_MOST_HOLDING]
-    for text, own in _list_statements(holding):
+    for text, own in _list_statements(holding, effort):
         quantity = _find_own(figure, own.statement)
         if quantity is None or len(own.statement.words) < _LEAST_WORDS:
             continue
         words = {word for word in own.statement.words if len(word) > 2}
         others = [each for each in compared if words & each.index.tokens]
-        for other_text, other in _list_statements(others):
+        for other_text, other in _list_statements(others, effort):
             found = _find_other(figure, own.statement, other.statement)
             if found is None or other_text.path == text.path:
                 continue
@@ -144,7 +151,9 @@ class AlignedSentence:
         return 0 < said <= sum(bool(each.values & figure.values) for each in self.numbers)
 
 
-def list_aligned(sentence: AnswerSentence, evidence: ClaimEvidence) -> list[AlignedSentence]:
+def list_aligned(
+    sentence: AnswerSentence, evidence: ClaimEvidence, effort: CheckEffort
+) -> list[AlignedSentence]:
     """Return the sentences of sources that have nearly the words of a sentence, in their order."""
     words = split_words(blank_dates(remove_markup(sentence.masked)))
     telling = {word for word in words if word not in FUNCTION_WORDS and not word.isdecimal()}
@@ -155,7 +164,9 @@ def list_aligned(sentence: AnswerSentence, evidence: ClaimEvidence) -> list[Alig
         if len(telling & text.index.tokens) < _ALIGNED_SHARE * len(telling):
             continue
         for said, others in text.index.sentences:
-            if len(found) < _MOST_ALIGNED and _is_aligned(words, telling, others):
+            if len(found) == _MOST_ALIGNED or effort.is_spent:
+                return found
+            if _is_aligned(words, telling, others, effort):
                 dates = tuple(locate_dates(said))
                 numbers = tuple(_list_numbers(said, dates))
                 found.append(AlignedSentence(text, said, numbers, dates))
@@ -169,9 +180,19 @@ def _list_numbers(text: str, dates: Sequence[LocatedDate]) -> Iterator[Quantity]
             yield number.quantity
 
 
-def _is_aligned(words: Sequence[str], telling: Set[str], others: Sequence[str]) -> bool:
-    if not others or len(telling & set(others)) < _ALIGNED_SHARE * len(telling):
+def _is_aligned(
+    words: Sequence[str], telling: Set[str], others: Sequence[str], effort: CheckEffort
+) -> bool:
+    effort.spend(1)
+    longest = max(len(words), len(others))
+    if not _ALIGNED_SHARE * longest <= min(len(words), len(others)):
         return False
+    if len(telling & set(others)) < _ALIGNED_SHARE * len(telling):
+        return False
+    # Words in order are no more than words in any order, which are counted much faster.
+    if (Counter(words) & Counter(others)).total() < _ALIGNED_SHARE * longest:
+        return False
+    effort.spend(4 * longest)
     least = min(measure_order(words, others), measure_order(others, words))
     return least >= _ALIGNED_SHARE
 
@@ -200,11 +221,14 @@ def _holds(text: EvidenceText, figure: Figure) -> bool:
 
 
 def _list_statements(
-    texts: Iterable[EvidenceText],
+    texts: Iterable[EvidenceText], effort: CheckEffort
 ) -> Iterator[tuple[EvidenceText, PlacedStatement]]:
     for text in texts:
         if text.path:
             for placed in text.index.statements:
+                if effort.is_spent:
+                    return
+                effort.spend(1)
                 yield text, placed
 
 

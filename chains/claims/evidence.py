@@ -29,6 +29,7 @@ from vault.review.statements import (
 )
 
 __all__ = [
+    "CheckEffort",
     "ClaimEvidence",
     "EvidenceText",
     "PlacedStatement",
@@ -41,6 +42,8 @@ __all__ = [
 TextOrigin = Literal["source", "user", "tool", "edit"]
 _TOKEN: Final = re.compile(r"\w+(?:[-_.@:/]\w+)*")
 _MOST_INDEXED: Final = 512
+# Comparisons of a figure or a sentence of an answer with one of a source: about a second.
+_MOST_EFFORT: Final = 300_000
 
 
 @dataclass(frozen=True)
@@ -138,6 +141,25 @@ class ClaimEvidence:
         )
 
 
+class CheckEffort:
+    """What is left of the comparisons that the check of one answer may make.
+
+    Work is counted, not time, so that the same answer has the same report on any machine.
+    """
+
+    def __init__(self) -> None:
+        self._left = _MOST_EFFORT
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether nothing is left. What is not checked by then can not be told."""
+        return self._left <= 0
+
+    def spend(self, count: int) -> None:
+        """Count comparisons that are made."""
+        self._left -= count
+
+
 @dataclass(frozen=True)
 class PlacedStatement:
     """A sentence with a number, and the offset of its line in the text."""
@@ -170,10 +192,13 @@ class TextIndex:
         return found
 
     @cached_property
-    def measured(self) -> Sequence[LocatedNumber]:
-        """The numbers of the text whose unit can be converted."""
-        found = dict.fromkeys(number for some in self.numbers.values() for number in some)
-        return [number for number in found if is_known_unit(number.quantity.unit)]
+    def measured(self) -> Mapping[str, Sequence[LocatedNumber]]:
+        """The numbers of the text whose unit can be converted, by their units."""
+        found: dict[str, list[LocatedNumber]] = defaultdict(list)
+        for number in dict.fromkeys(each for some in self.numbers.values() for each in some):
+            if is_known_unit(number.quantity.unit):
+                found[number.quantity.unit].append(number)
+        return found
 
     @cached_property
     def dates(self) -> Sequence[LocatedDate]:
@@ -206,6 +231,11 @@ class TextIndex:
     def folded(self) -> str:
         """The text with what stands above it, normalized for comparison."""
         return fold(f"{self.above}\n{remove_markup(self.text)}")
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        """The words of the text and of what stands above it, without function words."""
+        return list_words(self.folded)
 
     @cached_property
     def tokens(self) -> frozenset[str]:

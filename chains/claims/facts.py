@@ -5,8 +5,9 @@ such as "step 3". A sentence that is hedged is read too, but it is not accused.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from chains.citations.parser import HIDDEN, mask_non_prose, parse_answer
@@ -17,8 +18,15 @@ from vault.notes.dates import LocatedDate, find_month, locate_dates
 from vault.notes.keywords import FUNCTION_WORDS, fold
 from vault.notes.text.lines import TABLE_ROW
 from vault.notes.text.markdown_text import read_text
+from vault.notes.text.markup import remove_markup
 from vault.notes.units import is_known_unit
-from vault.review.statements import LocatedNumber, find_numbers, list_words
+from vault.review.statements import (
+    LocatedNumber,
+    Statement,
+    find_numbers,
+    find_statements,
+    list_words,
+)
 
 __all__ = ["AnswerSentence", "Figure", "is_hedged", "list_sentences"]
 
@@ -139,14 +147,24 @@ class AnswerSentence:
         return self.text.rstrip(' *_"”»)').endswith(("?", "？", "؟"))
 
     @property
+    def is_row(self) -> bool:
+        """Whether the sentence is a row of a table."""
+        return self.text.lstrip().startswith("|")
+
+    @property
     def is_hedged(self) -> bool:
         """Whether the sentence says that it is not certain, or that something is missing."""
         return is_hedged(self.masked)
 
-    @property
+    @cached_property
     def words(self) -> frozenset[str]:
         """The words of the sentence without function words."""
         return list_words(self.masked)
+
+    @cached_property
+    def statements(self) -> Sequence[Statement]:
+        """The parts of the sentence that state a few numbers."""
+        return tuple(find_statements(remove_markup(self.masked)))
 
     def list_dates(self) -> list[LocatedDate]:
         """Return the dates of the sentence, with their offsets in the answer."""

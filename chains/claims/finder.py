@@ -16,8 +16,8 @@ from chains.claims.report import ClaimPlace
 from vault.notes.date_spans import Span
 from vault.notes.dates import YEARLESS, LocatedDate
 from vault.notes.keywords import fold
-from vault.notes.units import convert_amount, is_known_unit
-from vault.review.statements import LocatedNumber, list_words
+from vault.notes.units import can_convert, convert_amount, is_known_unit
+from vault.review.statements import LocatedNumber
 
 __all__ = ["find_date", "find_figure", "find_name", "find_path", "is_same_date"]
 
@@ -85,13 +85,8 @@ def _find_numbers(figure: Figure, words: frozenset[str], text: EvidenceText) -> 
     if figure.values & index.above_values:
         yield _Hit(len(words & index.above_words), text, None)
     for value in figure.values:
-        if _IN_WORDS.get(value, frozenset()) & index.tokens and words & _list_words(index):
+        if _IN_WORDS.get(value, frozenset()) & index.tokens and words & index.words:
             yield _Hit(0, text, None)
-
-
-def _list_words(index: TextIndex) -> frozenset[str]:
-    """Return the words of a text and of what stands above it."""
-    return list_words(index.folded)
 
 
 def _list_equal(figure: Figure, index: TextIndex) -> Iterator[LocatedNumber]:
@@ -101,9 +96,9 @@ def _list_equal(figure: Figure, index: TextIndex) -> Iterator[LocatedNumber]:
             if _have_same_value(figure, number):
                 yield number
     if is_known_unit(figure.unit):
-        for number in index.measured:
-            if _read_unit(number) != figure.unit and _have_same_value(figure, number):
-                yield number
+        for unit, measured in index.measured.items():
+            if unit != figure.unit and can_convert(unit, figure.unit):
+                yield from (each for each in measured if _have_same_value(figure, each))
 
 
 def _have_same_value(figure: Figure, number: LocatedNumber) -> bool:

@@ -167,7 +167,8 @@ def check_computed(
     beside = [other for other in beside if _can_be_part(other, figure)]
     earlier = [other for other in before if _can_be_part(other, figure)]
     is_said = any(each.search(sentence.text) for each in (_SUM, _DIFFERENCE, _COMPARED))
-    operands = [*beside, *earlier] if is_said else beside if figure.unit else []
+    is_alone = not figure.unit or sentence.is_row  # whose numbers add up by chance
+    operands = [*beside, *earlier] if is_said else [] if is_alone else beside
     if (found := _find_operands(figure, operands[:_MOST_OPERANDS])) is not None:
         return ComputedFigure(figure, True, found)
     items = [other for other in column if _can_be_part(other, figure)]
@@ -209,15 +210,27 @@ def _can_be_part(other: Figure, figure: Figure) -> bool:
 
 def _find_operands(figure: Figure, operands: Sequence[Figure]) -> str | None:
     """Return the sum or difference of figures that makes a figure, or None."""
+    values = [(max(each.values), min(each.values)) for each in operands]
     for size in range(2, len(operands) + 1):
-        for chosen in combinations(operands, size):
-            if _makes(chosen, "+" * (size - 1), figure):
-                return " + ".join(operand.written for operand in chosen)
+        for chosen in combinations(range(len(operands)), size):
+            if not any(_is_near(values, chosen, which, figure) for which in (0, 1)):
+                continue
+            parts = [operands[at] for at in chosen]
+            if _makes(parts, "+" * (size - 1), figure):
+                return " + ".join(operand.written for operand in parts)
     for one, other in combinations(operands, 2):
         larger, smaller = sorted((one, other), key=lambda each: -max(each.values))
         if _makes((larger, smaller), "-", figure):
             return f"{larger.written} - {smaller.written}"
     return None
+
+
+def _is_near(
+    values: Sequence[tuple[float, float]], chosen: Iterable[int], which: int, figure: Figure
+) -> bool:
+    """Return whether a sum may make a figure, before its decimals are read."""
+    wanted = min(figure.values) if which else max(figure.values)
+    return abs(sum(values[at][which] for at in chosen) - wanted) <= 1 + _EXACT * abs(wanted)
 
 
 def _show(value: float) -> str:

@@ -133,3 +133,81 @@ def test_what_was_read_before_an_edit_says_so() -> None:
     evidence = ClaimEvidence((*READ, written), (BACKUPS,), can_edit=True)
     told = {claim.text: claim.reason for claim in check_claims("4 TB, now 8 TB.", evidence).claims}
     assert told == {"4 TB": "in Backups, line 1, as read before the change", "8 TB": "in Backups"}
+
+
+GONE = NoteChange("House/Backups.md", "", "old", None)
+NEW = NoteChange("House/Backups.md", "", None, "new")
+MOVED = NoteChange("Archive/Backups.md", "House/Backups.md", "old", "old")
+
+
+@pytest.mark.parametrize(
+    ("answer", "done", "kind"),
+    [
+        ("I've deleted Backups.md.", GONE, "deleted"),
+        ("I removed the note [[Backups]].", GONE, "deleted"),
+        ("Ich habe Backups.md gelöscht.", GONE, "deleted"),
+        ("- Backups.md: deleted", GONE, "deleted"),
+        ("J'ai supprimé la note Backups.", GONE, "deleted"),
+        ("I created Backups.md.", NEW, "created"),
+        ("I have created a new note called **Backups**.", NEW, "created"),
+        ("He creado la nota Backups.", NEW, "created"),
+        ("The note Backups.md has been created.", NEW, "created"),
+        ("I have moved Backups.md to Archive/Backups.md.", MOVED, "moved"),
+        ("Ich habe die Notiz Backups umbenannt.", MOVED, "moved"),
+    ],
+)
+def test_an_act_of_another_kind_is_contradicted(answer: str, done: NoteChange, kind: str) -> None:
+    assert judge(answer, done)[0] == "supported"
+    assert judge(answer, BACKUPS) == ("contradicted", f"Backups was changed, not {kind}")
+    assert judge(answer, BACKUPS, is_complete=False)[0] == "unchecked"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "I deleted the table in Backups.md.",
+        "I have removed two lines from [[Backups]].",
+        "I created a list in Backups.md.",
+        "I moved the heading of Backups.md up.",
+        "Ich habe in Backups.md eine Zeile gelöscht.",
+        "Ich habe den Absatz aus Backups gelöscht.",
+    ],
+)
+def test_a_part_that_was_deleted_created_or_moved_is_a_change(answer: str) -> None:
+    assert judge(answer, BACKUPS) == ("supported", "changed: Backups")
+
+
+def test_all_notes_of_a_list_were_deleted() -> None:
+    told = judge("I deleted Backups.md and Boiler.md.", GONE, BOILER)
+    assert told == ("contradicted", "Boiler was changed, not deleted")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "I haven't changed Backups, but I've deleted Boiler.md.",
+        "I have deleted Boiler.md, but I could not find the other one.",
+        "I did not touch the garden, I have updated Boiler.md.",
+        "I have updated Boiler.md, not Garden.md.",
+        "Ich habe nichts gesucht, aber ich habe Boiler.md geändert.",
+        "Je n'ai pas changé Backups, mais j'ai modifié Boiler.md.",
+        "No he cambiado Backups, pero he modificado Boiler.md.",
+        "I've deleted Boiler.md but never read it.",
+    ],
+)
+def test_what_is_denied_beside_an_act_does_not_hide_it(answer: str) -> None:
+    assert judge(answer, BACKUPS) == ("contradicted", "Boiler.md was not changed")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "If you allow it, I have changed Boiler.md.",
+        "Ich habe, wie gewünscht, Backups nicht geändert.",
+        "I have changed nothing in Backups, and not in Boiler.md.",
+        "I've not changed Backups, nor Boiler.md.",
+    ],
+)
+def test_a_denial_or_a_condition_is_no_act(answer: str) -> None:
+    report = check_claims(answer, ClaimEvidence(READ, (), can_edit=True))
+    assert [claim for claim in report.claims if claim.kind == "act"] == []

@@ -1,5 +1,6 @@
 """The claims of an answer against what was sent: figures, dates, names and sums."""
 
+from cProfile import Profile
 from datetime import date
 
 import pytest
@@ -233,3 +234,44 @@ def test_one_line_counts_what_could_be_checked() -> None:
         "unchecked": 1,
     }
     assert shown["claims"][0]["places"][0]["lines"] == [16, 16]
+
+
+def _list_work(answer: str, lines: int = 400) -> int:
+    """Return how many function calls a check makes, which does not depend on the machine."""
+    sand = "\n".join(
+        f"The pump number {at} holds {at * 37 + 100} kg of sand." for at in range(lines)
+    )
+    evidence = ClaimEvidence((text(sand, "Sand", 1), text(sand, "Copy", 2)), changes=())
+    profile = Profile()
+    profile.runcall(check_claims, answer, evidence)
+    return sum(entry.callcount for entry in profile.getstats())
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        f"The pump holds {', '.join(f'{at * 91 + 7} kg' for at in range(600))} of sand.",
+        "| a | b |\n|---|---|\n"
+        + f"| {' | '.join(f'{at * 13 + 100} €' for at in range(60))} |\n" * 40,
+        "\n".join(f"- The pump number {at} holds {at * 91 + 7} kg of sand." for at in range(400)),
+        f"In all {' + '.join(str(at * 91) for at in range(600))} kg.",
+    ],
+    ids=["sentence", "table", "list", "sum"],
+)
+def test_an_answer_with_many_figures_takes_a_bounded_amount_of_work(answer: str) -> None:
+    assert _list_work(answer) < 4_000_000
+
+
+def test_figures_beyond_the_bound_are_not_accused_and_the_others_are_checked() -> None:
+    known = "The greenhouse costs 2,480 €."
+    many = f"{known} The parts cost {', '.join(f'{at * 91 + 7} €' for at in range(60))}."
+    told = [claim.verdict for claim in check(many)]
+    assert (told[0], told[1], told[-1]) == ("supported", "unsupported", "unchecked")
+    assert told.count("unchecked") == 20
+
+
+def test_the_numbers_of_a_table_row_are_no_sum_without_a_word_of_one() -> None:
+    rows = "| a | b | c |\n|---|---|---|\n| 300 € | 400 € | 700 € |"
+    assert {claim.kind for claim in check(rows)} == {"figure"}
+    total = check("| a | b | total |\n|---|---|---|\n| in total: 300 € | 400 € | 700 € |")
+    assert [(each.kind, each.verdict) for each in total][-1] == ("sum", "supported")
