@@ -2,7 +2,6 @@
 
 import logging
 from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, time, timedelta
 from functools import partial
@@ -16,7 +15,6 @@ from app.library.projects import Projects
 from app.paths import Paths
 from app.pinned.answer import MOST_ROWS, AnswerRow, PinnedAnswer
 from app.pinned.asked import AskedAnswer, ReadChat, find_asked, find_changed_rows
-from app.pinned.block import find_blocks
 from app.pinned.changes import ChangedRow, RowChanges, compare_rows
 from app.pinned.compute import (
     FoundRows,
@@ -30,7 +28,6 @@ from app.pinned.store import PinnedStore
 from context.fixes import Command, Fix
 from vault.access import find_excluded
 from vault.errors import VaultError
-from vault.notes.kinds import BASE
 from vault.vault import Vault
 
 __all__ = ["Clock", "PinnedAnswers", "ShownAnswer", "measure_wait_for_midnight"]
@@ -150,7 +147,7 @@ class PinnedAnswers:
             day=today.isoformat(),
             project=named,
         )
-        written = self._find_blocks(made, self._store.read(self._index_dir))
+        written = WrittenBlocks(vault, made.id)
         made = self._take(made, find_rows(vault, made.question, understood, today, written))
         return self._keep(replace(made, seen=made.rows, seen_total=made.total))
 
@@ -213,7 +210,7 @@ class PinnedAnswers:
         for id in set(ids or ()):
             _find(stored, id)
         wanted = [one for one in stored if ids is None or one.id in ids]
-        found = {one.id: self._find_again(one, stored) for one in wanted}
+        found = {one.id: self._find_again(one) for one in wanted}
         if all(found[one.id].is_same(one) for one in wanted):
             return tuple(map(self._show, stored))
 
@@ -298,7 +295,7 @@ class PinnedAnswers:
 
         return self._show(_find(self._store.change(self._index_dir, change_one), id))
 
-    def _find_again(self, answer: PinnedAnswer, stored: Sequence[PinnedAnswer]) -> "_FoundAgain":
+    def _find_again(self, answer: PinnedAnswer) -> "_FoundAgain":
         """Find the rows of now, or keep those from before and the problem that prevented it."""
         self._problems.pop(answer.id, None)
         today = self.clock().date()
@@ -314,7 +311,7 @@ class PinnedAnswers:
             if answer.day != today.isoformat():
                 query = read_again(vault, answer.question, query, today)
             understood = UnderstoodQuestion(answer.kind, query)
-            written = self._find_blocks(answer, stored)
+            written = WrittenBlocks(vault, answer.id, answer.note)
             found = find_rows(vault, answer.question, understood, today, written)
             vault.require_folder()  # it may have gone away meanwhile, so that no note was there
             hidden = self._find_hidden(vault, answer, found.rows)
@@ -328,17 +325,6 @@ class PinnedAnswers:
             return _FoundAgain(answer)
         answer = replace(answer, query=query, day=today.isoformat())
         return _FoundAgain(self._take(answer, found), hidden)
-
-    def _find_blocks(self, answer: PinnedAnswer, stored: Sequence[PinnedAnswer]) -> WrittenBlocks:
-        """Find the blocks of all pinned answers in notes. A note that is gone has none."""
-        vault, blocks = self._vault.require_vault(), dict[str, list[tuple[int, int]]]()
-        for note in {one.note for one in stored} - {""}:
-            if note.endswith(BASE.suffixes):
-                continue
-            with suppress(VaultError):
-                text = vault.read_allowed(note).text
-                blocks[note] = [block.lines for block in find_blocks(text)]
-        return WrittenBlocks(blocks, answer.note)
 
     def _take(self, answer: PinnedAnswer, found: FoundRows) -> PinnedAnswer:
         """Return a pinned answer with the rows that were found, and the time if they differ."""

@@ -4,20 +4,24 @@ What a question asks for is understood once, when it is pinned. Later only its d
 "overdue" follows the calendar, and a new tag in the vault does not make it another question.
 """
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Final
 
 from app.errors import InvalidRequest
 from app.pinned.answer import MOST_ROWS, AnswerRow, PinKind
+from app.pinned.block import PinnedBlock, find_blocks
 from chains.citations.sections import ShownSection
 from chains.extractive.model import ExtractiveModel
 from chains.retrieval.listing_query import read_list_query
 from chains.retrieval.passages import build_passages
 from chains.retrieval.totals import tell_total, tell_value
 from context.layers import Segment
+from resources.system.files import read_file
 from vault.coverage import name_count
+from vault.errors import VaultError
+from vault.notes.kinds import MARKDOWN, TEXT, find_kind
 from vault.search.hits import Hit
 from vault.search.query import Query, parse_query, write_query
 from vault.vault import Vault
@@ -49,23 +53,47 @@ class UnderstoodQuestion:
     query: str
 
 
-@dataclass(frozen=True)
 class WrittenBlocks:
     """The blocks of pinned answers in notes, which are no source of an answer.
 
-    Attributes:
-        blocks: the first and last line of each block, by the path of its note.
-        note: the note that shows the answer itself, which is not in its own list, or "".
+    The marks in a note tell, so that also blocks of removed answers and copies of blocks are known.
     """
 
-    blocks: Mapping[str, Sequence[tuple[int, int]]] = field(default_factory=dict)
-    note: str = ""
+    def __init__(self, vault: Vault, id: str, note: str = "") -> None:
+        """Create the object. A note is read when its lines are asked for.
+
+        Args:
+            vault: the notes.
+            id: the pinned answer that is found.
+            note: the note that shows it, which is not in its own list, or an empty string.
+        """
+        self._vault, self._id, self._note = vault, id, note
+        self._blocks = dict[str, tuple[PinnedBlock, ...]]()
 
     def hold(self, path: str, first: int, last: int, *, is_note: bool = False) -> bool:
-        """Return whether lines are in a block, or stand for the note that shows the answer."""
-        if is_note and path == self.note:
+        """Return whether lines are in a block, or stand for a note that shows the answer."""
+        if is_note and path == self._note:
             return True
-        return any(first <= end and start <= last for start, end in self.blocks.get(path, ()))
+        if path not in self._blocks:
+            self._blocks[path] = self._read(path)
+        return any(
+            (is_note and block.id == self._id)
+            or (first <= block.lines[1] and block.lines[0] <= last)
+            for block in self._blocks[path]
+        )
+
+    def _read(self, path: str) -> tuple[PinnedBlock, ...]:
+        """Read the blocks of a note. A note that is gone or hidden has none."""
+        if find_kind(path) not in (MARKDOWN, TEXT):
+            return ()
+        try:
+            content = read_file(self._vault.root / path)
+            # Without the zeros, also where each character takes two bytes.
+            if b"%% pinned answer " not in content.replace(b"\0", b""):
+                return ()
+            return tuple(find_blocks(self._vault.read_allowed(path).text))
+        except (OSError, VaultError):
+            return ()
 
 
 @dataclass(frozen=True)
@@ -157,7 +185,7 @@ def find_rows(
     question: str,
     understood: UnderstoodQuestion,
     today: date,
-    written: WrittenBlocks = WrittenBlocks(),
+    written: WrittenBlocks,
 ) -> FoundRows:
     """Find the present rows of a question. No model is called, and none is loaded.
 
@@ -224,9 +252,11 @@ def _find_value(vault: Vault, question: str, query: str, today: date) -> FoundRo
 
 def _find_quotes(vault: Vault, question: str, today: date, written: WrittenBlocks) -> FoundRows:
     """Find the lines of notes that answer a question, by words alone."""
-    most = 2 * _MOST_PASSAGES if written.blocks else _MOST_PASSAGES
-    found = vault.search(question, most, is_quoted=True, by_meaning=False)
-    hits = [hit for hit in found.hits if not written.hold(hit.path, *hit.lines)]
+    for most in (_MOST_PASSAGES, 2 * _MOST_PASSAGES):
+        found = vault.search(question, most, is_quoted=True, by_meaning=False)
+        hits = [hit for hit in found.hits if not written.hold(hit.path, *hit.lines)]
+        if len(hits) == len(found.hits):
+            break
     passages = build_passages(hits, gap=_BLANK_LINES)[:_MOST_PASSAGES]
     searched = "" if found.query == question else found.query
     model = ExtractiveModel(

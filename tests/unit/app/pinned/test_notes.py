@@ -98,6 +98,40 @@ def test_a_block_is_never_one_of_its_own_sources(
         assert (shown.answer.rows, shown.changes.mark) == (before.rows, "")
 
 
+@pytest.mark.parametrize(
+    ("way", "question"),
+    [
+        ("second note", "List all notes about spice"),
+        ("second note", "What is spice?"),
+        ("copied", "List all notes about spice"),
+        ("UTF-16", "What is spice?"),
+        ("removed", "What is spice?"),
+    ],
+)
+def test_a_block_in_any_note_is_no_source(
+    assistant: Assistant, vault: Path, way: str, question: str
+) -> None:
+    pinned, notes = assistant.pinned, assistant.pinned_notes
+    (vault / "Note.md").write_text("Spice #urgent\n")
+    update(assistant)
+    before = pinned.add(question).answer
+    notes.apply(notes.plan(before.id, "First.md"))
+    if way == "second note":
+        notes.apply(notes.plan(before.id, "Second.md"))
+    elif way == "copied":
+        (vault / "Copy.md").write_text((vault / "First.md").read_text())
+    elif way == "UTF-16":
+        block = (vault / "First.md").read_text()
+        (vault / "Wide.md").write_bytes(f"\ufeff{block}".encode("utf-16-le"))
+    elif way == "removed":
+        pinned.remove(before.id)
+        before = pinned.add(question).answer
+    update(assistant)
+    (shown,) = pinned.refresh()
+    assert [row.path for row in shown.answer.rows] == [row.path for row in before.rows]
+    assert {row.path for row in shown.answer.rows} <= {"House.md", "Note.md", "Books/Dune.md"}
+
+
 def test_what_a_base_can_say_is_written_as_a_base(assistant: Assistant, vault: Path) -> None:
     id = assistant.pinned.add("tag:book [rating:>=4]", title="Good: books").answer.id
     planned = assistant.pinned_notes.plan(id)
