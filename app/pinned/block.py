@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from app.pinned.answer import AnswerRow, PinnedAnswer
+from chains.citations.pieces import split_at_code
 from chains.extractive.writer import write_item, write_text
 from vault.notes.kinds import drop_note_suffix
 
@@ -17,8 +18,8 @@ __all__ = ["PinnedBlock", "find_blocks", "write_block"]
 
 _MOST_LINES: Final = 200
 _MARK: Final = re.compile(r"%% (?P<end>end of )?pinned answer (?P<id>[0-9a-f]{8})[^\n]* %%\s*")
-# A tag, an inline property, and the name of a block.
-_ACTS: Final = re.compile(r"(?<!\S)(#)(?=\w)|(::)|(?<=\s)(\^)(?=[\w-]+$)")
+# A tag, an inline property, the name of a block, and the mark of a comment.
+_ACTS: Final = re.compile(r"(?<!\S)(#)(?=\w)|(::)|(?<=\s)(\^)(?=[\w-]+$)|%(?=%)|(?<=%)%")
 _NOT_IN_LINKS: Final = frozenset("[]#^|\n")
 
 
@@ -68,13 +69,20 @@ def find_blocks(text: str) -> Iterator[PinnedBlock]:
 def _write_row(row: AnswerRow) -> str:
     text = _tame(write_item(row.shown.split("\n", 1)[0]))
     name, title = drop_note_suffix(row.path), row.title or row.path
-    if _NOT_IN_LINKS & set(f"{name}{title}"):
-        link = write_text(title)
+    if _NOT_IN_LINKS & set(f"{name}{title}") or _ACTS.search(f"{name} {title}"):
+        link = _tame(write_text(title))
     else:
         link = f"[[{name}]]" if title == name else f"[[{name}|{title}]]"
     return f"{link}: {text}" if text and text != title else link
 
 
 def _tame(text: str) -> str:
-    """Escape what would make a line a property, a target of links, or give the note a tag."""
-    return _ACTS.sub(lambda found: ":" if found[0] == "::" else f"\\{found[0]}", text)
+    """Escape what would make a line a property, a target of links or a comment, or give a tag."""
+    return "".join(
+        piece.replace("::", ":") if is_code else _ACTS.sub(_escape, piece)
+        for piece, is_code in split_at_code(text)
+    )
+
+
+def _escape(found: re.Match[str]) -> str:
+    return ":" if found[0] == "::" else f"\\{found[0]}"

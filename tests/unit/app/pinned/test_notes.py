@@ -11,6 +11,7 @@ from app.pinned.block import find_blocks, write_block
 from chains.cancel import CancelToken
 from tests.conftest import write_notes
 from vault.errors import EditOutdated
+from vault.notes.text.inline import blank_inline_code, remove_comments
 
 NOTES = {
     "House.md": "# House\n\n- [ ] Call the plumber #urgent\n- [ ] Paint the door\n",
@@ -171,6 +172,23 @@ def test_nothing_in_a_block_is_a_task_a_tag_or_a_property() -> None:
     for sign in ("[ ]", " #", "::", " ^block", "%%", "![["):
         assert sign not in body
     assert "- 5 more" in body
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["- 100 %% and on", "%%", "a %%% b", "x %%%% y", "50 \\%% z", "<!-- and on", "~~100 %%~~"],
+)
+@pytest.mark.parametrize("place", ["text", "title", "values", "path", "answer"])
+def test_nothing_in_a_block_begins_a_comment(text: str, place: str) -> None:
+    row = {"path": "A.md", "text": "Text", "title": "A", "values": ""}
+    named = AnswerRow(line=1, **{**row, place: text} if place in row else row)  # type: ignore[arg-type]
+    title = text if place == "answer" else "All"
+    rows = (named, AnswerRow("B.md", 2, "- last `100 %% of` it"))
+    block = write_block(PinnedAnswer("0a1b2c3d", title, "q", "list", rows=rows, total=2))
+    after = remove_comments(f"{block}\nBehind.")
+    assert "last `100 %% of` it" in after
+    assert after.endswith("Behind.")
+    assert "%%" not in blank_inline_code("\n".join(block.split("\n")[1:-1]))
 
 
 @pytest.mark.parametrize(
