@@ -1,4 +1,4 @@
-"""The page of a project: instructions, notes, web pages, memories, model, and what L1 holds.
+"""The page of a project: instructions, notes, web pages, memories, skills, model, and L1.
 
 There is no Save button: what is typed and chosen applies at once, and can be undone.
 """
@@ -18,6 +18,7 @@ from app.project_overview import ProjectNote, ProjectOverview, describe_project
 from ui.chat.composer.menus import ModelMenu
 from ui.settings.instructions import SAVED_AFTER_MS, EditorWords, UserTextSection
 from ui.settings.project_pages import KeptPages
+from ui.settings.skills import SkillsSection
 from ui.tasks import LatestOnly, TaskRunner
 from ui.theme import Theme, dress
 from ui.widgets.controls import ElidedLabel, escape_tooltip, label, make_wrapped_label, one_line
@@ -81,6 +82,7 @@ class ProjectDialog(QDialog):
         self.memories = UserTextSection(projects.memory(name), runner, _MEMORIES)
         self.notes = ProjectFields(assistant, name, runner)
         self.pages = KeptPages(assistant, name, runner)
+        self.skills = SkillsSection(assistant, runner, name)
         self.contents = ProjectContents()
         self._overviews = LatestOnly(runner, SAVED_AFTER_MS, self)
         self._overviews.answered.connect(self._on_described)
@@ -97,7 +99,7 @@ class ProjectDialog(QDialog):
         title = one_line(self._assistant.projects.find_title(self._name))
         self.setWindowTitle(f"Project {title}")
         self._title.set_text(title)
-        for part in (self.instructions, self.memories, self.notes, self.pages):
+        for part in (self.instructions, self.memories, self.notes, self.pages, self.skills):
             part.refresh()
         self._measure()
 
@@ -122,6 +124,8 @@ class ProjectDialog(QDialog):
             self.pages,
             Hairline(),
             self.memories,
+            Hairline(),
+            self.skills,
             Hairline(),
             self.contents,
             stretch(),

@@ -139,7 +139,8 @@ class KeptPages(QWidget):
         named = os.path.expanduser(self.address.text().strip())
         if named and self._task is None:
             host = urlsplit(named).hostname or Path(named).name
-            self._start(f"Fetching {host}…", lambda token: self._add(named, token))
+            add = partial(self._add, named)
+            self._start(f"Fetching {host}…", add, self.address.clear)
 
     def _add(self, named: str, token: CancelToken) -> str:
         page = self._fetcher.add(self._store, named, token)
@@ -162,43 +163,68 @@ class KeptPages(QWidget):
             self._start("Fetching again…", refresh)
 
     def _on_remove(self, page: ProjectPage) -> None:
-        self._store.remove(page)
-        self._removed = page
-        self._say(f"{page.title or page.address} is not kept any more.", "secondary")
+        name = page.title or page.address
+
+        def remove(_token: CancelToken) -> str:
+            self._store.remove(page)
+            return f"{name} is not kept any more."
+
+        if self._task is None:
+            self._start(f"Removing {name}…", remove, partial(self._offer_undo, page))
+            self.address.setFocus()
+
+    def _offer_undo(self, removed: ProjectPage) -> None:
+        self._removed = removed
         self.undo.show()
-        self.refresh()
-        self.address.setFocus()
-        self.changed.emit()
 
     def _on_undo(self) -> None:
-        if self._removed is not None:
-            self._store.put(self._removed)
-        self._removed = None
-        self._say("", "secondary")
-        self.undo.hide()
-        self.refresh()
-        self.changed.emit()
+        page = self._removed
+        if page is None or self._task is not None:
+            return
+
+        def put(_token: CancelToken) -> str:
+            self._store.put(page)
+            return f"{page.title or page.address} is kept again."
+
+        self._start("Keeping it again…", put, failed=partial(self._offer_undo, page))
+        self.address.setFocus()
 
     def _on_cancel(self) -> None:
         if self._task is not None:
             self._task.cancel()
 
-    def _start(self, busy: str, work: Callable[[CancelToken], str]) -> None:
-        """Run a task that fetches pages. Meanwhile, it can be cancelled."""
+    def _start(
+        self,
+        busy: str,
+        work: Callable[[CancelToken], str],
+        done: Callable[[], None] | None = None,
+        failed: Callable[[], None] | None = None,
+    ) -> None:
+        """Run a task that fetches or changes pages. Meanwhile, it can be cancelled.
+
+        Args:
+            busy: what is said while it runs.
+            work: the task, which returns what is said afterwards.
+            done: called when it has succeeded, or None.
+            failed: called when it has failed, or None.
+        """
         self._task = self._runner.stream(lambda token: iter((work(token),)))
-        self._task.yielded.connect(self._on_done)
-        self._task.failed.connect(self._on_failed)
+        self._task.yielded.connect(partial(self._on_done, done))
+        self._task.failed.connect(partial(self._on_failed, failed))
         self._task.finished.connect(self._on_finished)
         self.undo.hide()
         self._say(busy, "secondary")
         self._show_pages()
         self._task.start()
 
-    def _on_done(self, said: str) -> None:
+    def _on_done(self, done: Callable[[], None] | None, said: str) -> None:
         self._say(said, "secondary")
-        self.address.clear()
+        if done is not None:
+            done()
 
-    def _on_failed(self, error: Exception) -> None:
+    def _on_failed(self, failed: Callable[[], None] | None, error: Exception) -> None:
+        if failed is not None:
+            failed()
         if isinstance(error, Cancelled):
             self._say("Stopped. What was kept is unchanged.", "secondary")
             return

@@ -1,4 +1,4 @@
-"""The section that lists the skills on the page "Prompts", and the dialog that shows one."""
+"""The section that lists skills, for the settings and projects, and the dialog that shows one."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -28,6 +28,10 @@ _HELP: Final = (
     "names and descriptions, and reads one when it fits; /NAME sends it as a message. Those in "
     ".agents/skills of your notes are used once you have accepted them."
 )
+_PROJECT_HELP: Final = (
+    "Folders in .agents/skills of this project, with a SKILL.md that tells an agent how to do a "
+    "certain task. They are used once you have accepted them."
+)
 _OPEN = ButtonText("Open the folder of skills", "Show it in the file manager; it is made if needed")
 _SHOW = ButtonText("Read it", "Show the text and the files of the skill")
 _ACCEPT = ButtonText("Accept", "Give this skill to models, as it is now")
@@ -36,10 +40,19 @@ _NONE: Final = "No skill yet. A folder named after the task, with a SKILL.md in 
 
 
 class SkillsSection(QWidget):
-    """The skills of the user and of the open vault, each with its state and its tokens."""
+    """The skills of the user and of the open vault, each with its state and its tokens.
 
-    def __init__(self, assistant: Assistant, runner: TaskRunner) -> None:
+    Args:
+        assistant: provides the skills.
+        runner: runs the tasks that read and write files.
+        project: the project whose skills are listed instead, or None.
+    """
+
+    def __init__(
+        self, assistant: Assistant, runner: TaskRunner, project: str | None = None
+    ) -> None:
         super().__init__()
+        self._project = project
         self._skills, self._folder = assistant.customization.skills, assistant.paths.skills
         self._reads = LatestOnly(runner, 0, self)
         self._reads.answered.connect(self.show_skills)
@@ -48,21 +61,20 @@ class SkillsSection(QWidget):
         self._rows = make_column(spacing=8)
         texts = make_column(
             label("Skills", "ui_strong"),
-            make_wrapped_label(_HELP, "caption", "secondary"),
+            make_wrapped_label(_HELP if project is None else _PROJECT_HELP, "caption", "secondary"),
             4,
             self.state,
             spacing=2,
         )
-        head = make_row(
-            grow(texts),
-            align(make_button(_OPEN, "", self._open_folder), Qt.AlignmentFlag.AlignTop),
-            spacing=8,
-        )
+        head = make_row(grow(texts), spacing=8)
+        if project is None:
+            open_folder = make_button(_OPEN, "", self._open_folder)
+            head.addWidget(open_folder, alignment=Qt.AlignmentFlag.AlignTop)
         make_column(head, self._rows, margins=(0, 10, 0, 10), spacing=8, parent=self)
 
     def refresh(self) -> None:
         """Read the skills again."""
-        self._reads.ask(self._skills.list, now=True)
+        self._reads.ask(self._list, now=True)
 
     def show_skills(self, skills: Sequence[Skill]) -> None:
         """List skills, each with a button that shows it."""
@@ -106,8 +118,14 @@ class SkillsSection(QWidget):
             self._reads.ask(partial(self._store, skill, decision), now=True)
 
     def _store(self, skill: Skill, decision: Decision) -> tuple[Skill, ...]:
-        self._skills.decide(skill.name, decision, skill.digest)
-        return self._skills.list()
+        self._skills.decide(skill.name, decision, skill.digest, self._project)
+        return self._list()
+
+    def _list(self) -> tuple[Skill, ...]:
+        found = self._skills.list(self._project)
+        if self._project is None:
+            return found
+        return tuple(skill for skill in found if skill.origin == "project")
 
     def _open_folder(self) -> None:
         try:

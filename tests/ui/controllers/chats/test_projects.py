@@ -1,5 +1,6 @@
 """Projects in the window: rows, chats, modes, commands, and folders that are gone."""
 
+import errno
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
     QFileDialog,
+    QLabel,
     QLineEdit,
     QMenu,
     QPlainTextEdit,
@@ -20,8 +22,11 @@ from PySide6.QtWidgets import (
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
+from app.library import project_pages
+from app.library.project_pages import ProjectPage
 from tests.support.models.model_server import Answer, ModelServer
 from tests.support.window.clicks import (
+    button_named,
     choose_from_row,
     click_button,
     click_row,
@@ -29,12 +34,15 @@ from tests.support.window.clicks import (
     row_of,
     visible_rows,
 )
+from tests.support.window.waiting import settle
 from tests.support.window.window_pages import WindowPage, find, open_window
 from ui.chat.middle import ProjectLabel
 from ui.panels.chats.chats_model import CHAT_TYPE
 from ui.settings.project import ProjectDialog
+from ui.settings.skills import SkillDialog
 from ui.tasks import TaskRunner
 
+NOW = "2026-11-27T10:00:00.000Z"
 Press = Callable[[QAbstractItemView, str], None]
 
 
@@ -441,12 +449,73 @@ def test_a_transcript_is_kept_refreshed_and_removed_with_undo_on_the_page(
     click_button(pages, "Refresh talk.vtt")
     assert pages.state.text() == "1 changed."
     qtbot.waitUntil(lambda: "changed since it was fetched before" in " ".join(texts_of(pages)))
+    pages.address.setText("https://typed.example")
     click_button(pages, "Remove talk.vtt")
     store = assistant.projects.pages("Thesis")
     assert store.list() == ()
+    assert pages.state.text() == "talk.vtt is not kept any more."
+    assert pages.address.text() == "https://typed.example", "what was typed stays"
     click_button(pages, "Undo")
     (kept,) = store.list()
     assert kept.text == "The walrus is quiet\n"
+
+
+def test_a_page_that_cannot_be_removed_or_put_back_stays_and_the_reason_is_said(
+    window: WindowPage, assistant: Assistant, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window.view.open_project("Thesis")
+    pages = open_project_settings(window).pages
+    store = assistant.projects.pages("Thesis")
+    talk = ProjectPage(str(tmp_path / "talk.vtt"), "transcript", "talk.vtt", "Hello\n", NOW)
+    store.put(talk)
+    pages.refresh()
+    settle()
+
+    def refuse(*_args: object) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(project_pages, "remove_if_there", refuse)
+        click_button(pages, "Remove talk.vtt")
+    assert "permission denied" in pages.state.text()
+    assert pages.undo.isHidden()
+    settle()
+    click_button(pages, "Remove talk.vtt")
+    assert store.list() == ()
+    with monkeypatch.context() as patch:
+        patch.setattr(project_pages, "write_atomically", refuse)
+        click_button(pages, "Undo")
+    assert "permission denied" in pages.state.text()
+    click_button(pages, "Undo")
+    assert store.list() == (talk,)
+
+
+def test_a_skill_of_a_project_is_accepted_on_its_page(
+    window: WindowPage, assistant: Assistant, thesis: Path
+) -> None:
+    for folder in (thesis, thesis.parent):
+        skill = folder / ".agents" / "skills" / f"{folder.name.lower()}-review" / "SKILL.md"
+        skill.parent.mkdir(parents=True)
+        front = f"name: {skill.parent.name}\ndescription: Write a review."
+        skill.write_text(f"---\n{front}\n---\nLook at chapter two.\n")
+    window.view.open_project("Thesis")
+    dialog = open_project_settings(window)
+    said = [one.text() for one in dialog.skills.findChildren(QLabel)]
+    assert "thesis-review · not used until you accept it (of the project)" in said
+    assert not any(text.startswith(f"{thesis.parent.name.lower()}-review") for text in said)
+    button_named(dialog, "Read the skill thesis-review").click()  # it may be below the fold
+    shown = QApplication.activeModalWidget()
+    assert isinstance(shown, SkillDialog)
+    click_button(shown, "Accept")
+    assert assistant.customization.skills.find("thesis-review", "Thesis").state == "used"
+    said = [one.text() for one in dialog.skills.findChildren(QLabel)]
+    assert "thesis-review · used (of the project)" in said
+
+
+def test_a_project_without_skills_says_how_one_is_made(window: WindowPage) -> None:
+    window.view.open_project("Thesis")
+    dialog = open_project_settings(window)
+    assert "No skill yet." in dialog.skills.state.text()
 
 
 def test_the_model_of_a_project_is_chosen_from_the_menu_of_models_and_l1_is_measured(
