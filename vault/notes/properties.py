@@ -1,6 +1,7 @@
 """Parse the front matter of notes. Malicious or invalid YAML is treated as empty."""
 
 import re
+import unicodedata
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -158,6 +159,14 @@ def split_values(value: object, *, splits_blanks: bool = False) -> tuple[str, ..
     if isinstance(value, list):
         return tuple(item.strip() for item in value if isinstance(item, str) and item.strip())
     return ()
+
+
+def normalize_name(name: str) -> str:
+    """Return the name of a property as it is compared: in lower case, and accents in one form.
+
+    An accent may be written as a character of its own, as in the names of files on macOS.
+    """
+    return unicodedata.normalize("NFC", name.strip().lower())
 
 
 def read_text_properties(properties: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Final, Literal, TypeVar, cast
+from unicodedata import normalize
 
 from vault.catalog import Catalog
 from vault.notes.amounts import (
@@ -25,6 +26,7 @@ from vault.notes.amounts import (
 )
 from vault.notes.keywords import fold
 from vault.notes.links import fold_link_name
+from vault.notes.properties import normalize_name
 from vault.notes.tasks import TaskKind, find_tasks
 from vault.notes.units import can_convert, convert_amount
 from vault.records import Records
@@ -56,6 +58,7 @@ Comparison = Literal["=", "!=", "<", "<=", ">", ">=", "~"]
 
 # The value of a condition that a note has a property at all, as in `[rating:*]`.
 ANY_VALUE: Final = "*"
+_FORMS: Final[tuple[Literal["NFC", "NFD"], ...]] = ("NFC", "NFD")
 
 # What a note may have, by the value of `has:`.
 PARTS: Final = {
@@ -154,7 +157,7 @@ def parse_property(name: str, test: str, *, is_negated: bool = False) -> Conditi
     sign = cast("Comparison", found["order"] or found["sign"] or "=")
     value = (found["first"] or found["value"]).strip().strip('"')
     also = parse_property(name, found["also"]) if found["also"] else None
-    return Condition("property", value, name.strip().lower(), sign, is_negated, also)
+    return Condition("property", value, normalize_name(name), sign, is_negated, also)
 
 
 def compare_values(value: str, condition: Condition, mark: DecimalMark = "") -> bool:
@@ -372,10 +375,19 @@ def _read_values(name: str, catalog: Catalog) -> Sequence[tuple[int, str]]:
     if (field := FILE_FIELDS.get(name)) is not None:
         files = catalog.rows("SELECT id, path, size, mtime_ns FROM files WHERE state = 'indexed'")
         return [(int(row[0]), field(str(row[1]), int(row[2]), int(row[3]))) for row in files]
-    rows = catalog.rows(  # `due-date` is also the name of `due date`, as in Dataview
-        "SELECT file_id, value FROM properties WHERE name IN (?, ?)", (name, name.replace("-", " "))
+    rows = catalog.rows(
+        "SELECT file_id, value FROM properties WHERE name IN (?, ?, ?, ?)", _list_forms(name)
     )
     return [(int(row[0]), str(row[1])) for row in rows]
+
+
+def _list_forms(name: str) -> tuple[str, ...]:
+    """Return how a name may be written in notes: its accents in two forms, and `-` for spaces.
+
+    `due-date` is also the name of `due date`, as in Dataview.
+    """
+    names = (name, name.replace("-", " "))
+    return tuple(normalize(form, each) for form in _FORMS for each in names)
 
 
 def _write_time(time_ns: int) -> str:

@@ -11,6 +11,7 @@ from typing import Final
 from vault.catalog import Catalog, Row
 from vault.notes.kinds import find_kind
 from vault.notes.note import Link, Note
+from vault.notes.properties import normalize_name
 from vault.records import Records
 from vault.scope import WHOLE, Scope
 from vault.search.conditions import Condition, find_property_mark
@@ -182,7 +183,8 @@ WHERE state = 'indexed' AND id IN (SELECT value FROM json_each(?))
 def _read_rows(catalog: Catalog, ids: Collection[int]) -> dict[int, NoteRow]:
     wanted = (json.dumps(sorted(ids)),)
     properties: dict[int, dict[str, tuple[str, ...]]] = defaultdict(dict)
-    for file, name, value in _read_table(catalog, "properties", "name, value", wanted):
+    for file, written, value in _read_table(catalog, "properties", "name, value", wanted):
+        name = normalize_name(written)
         properties[file][name] = (*properties[file].get(name, ()), value)
     tags, links = defaultdict[int, list[str]](list), defaultdict[int, list[Link]](list)
     for file, tag in _read_table(catalog, "tags", "tag", wanted):

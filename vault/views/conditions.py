@@ -14,6 +14,7 @@ from datetime import date, datetime
 from typing import Final
 
 from vault.errors import ViewNotUnderstood
+from vault.notes.properties import normalize_name
 from vault.search.conditions import ANY_VALUE, Comparison, Condition
 from vault.search.query import parse_query
 from vault.views.evaluate import Evaluator
@@ -188,7 +189,7 @@ class _Reader:
                 return Condition("link", text)
             case "infolder":
                 return Condition("folder", f"/{text.strip('/')}")
-        return Condition("property", ANY_VALUE, text.strip().lower())
+        return Condition("property", ANY_VALUE, normalize_name(text))
 
     def _read_contains(
         self, call: Call, texts: Sequence[str], *, is_negated: bool
@@ -246,7 +247,7 @@ class _Reader:
             case ("file" | "formula" | "this", *_):
                 return None
             case ("note", name) | (name,):
-                return name.strip().lower()
+                return normalize_name(name)
         return None
 
     def _compute(self, expression: Expression) -> Value:

@@ -18,6 +18,7 @@ from vault.notes.amounts import DecimalMark
 from vault.notes.keywords import fold
 from vault.notes.kinds import drop_note_suffix
 from vault.notes.note import Note, TaskItem
+from vault.notes.properties import normalize_name
 from vault.notes.tasks import TASK_DAYS, TaskDay
 from vault.views.expressions import (
     Binary,
@@ -90,9 +91,9 @@ class NoteRow:
         return LinkValue(self.path, drop_note_suffix(posixpath.basename(self.path)))
 
 
-def _normalize_name(name: str) -> str:
-    """Return the name of a property as Dataview compares it: lower case, with `-` for spaces."""
-    return "-".join(name.strip().lower().split())
+def _join_words(name: str) -> str:
+    """Return the name of a property as Dataview compares it, with `-` for spaces."""
+    return "-".join(name.split())
 
 
 def check_expression(
@@ -244,12 +245,13 @@ class Evaluator:
         return found
 
     def _read_property(self, name: str, row: NoteRow) -> Value:
-        texts = row.note.properties.get(name.lower())
+        name = normalize_name(name)
+        texts = row.note.properties.get(name)
         if texts is None and self._dialect == "dataview":
-            wanted = _normalize_name(name)
-            same = (each for each in row.note.properties if _normalize_name(each) == wanted)
+            wanted = _join_words(name)
+            same = (each for each in row.note.properties if _join_words(each) == wanted)
             texts = row.note.properties.get(next(same, ""))
-        return read_property(texts or (), partial(self._find_mark, name.lower()))
+        return read_property(texts or (), partial(self._find_mark, name))
 
     def _call(self, call: Call, row: NoteRow | None) -> Value:
         if call.name in ("if", "choice"):
@@ -535,6 +537,6 @@ _FILE_METHODS: Final[Mapping[str, Callable[..., Value]]] = {
     "hastag": _has_tag,
     "infolder": _is_in_folder,
     "haslink": _has_link,
-    "hasproperty": lambda row, name: _to_text(name).lower() in row.note.properties,
+    "hasproperty": lambda row, name: normalize_name(_to_text(name)) in row.note.properties,
 }
 _LAZY: Final = frozenset((*_FILE_METHODS, "if", "choice", "today", "now", "date"))

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
 from vault.errors import ViewNotUnderstood
+from vault.notes.text.inline import MARKS
 
 __all__ = [
     "Binary",
@@ -31,7 +32,8 @@ Dialect = Literal["base", "dataview"]
 
 _MOST_TOKENS: Final = 500
 _MOST_DEPTH: Final = 40
-_NAME: Final = r"[^\W\d](?:\w|(?<=\w)-(?=\w))*"
+_LETTER: Final = rf"[\w{MARKS}]"
+_NAME: Final = rf"[^\W\d](?:{_LETTER}|(?<={_LETTER})-(?=\w))*"
 _TOKEN: Final = {
     dialect: re.compile(
         r"\s*(?:(?P<number>\d+(?:\.\d+)?)(?!\w)"
@@ -41,7 +43,7 @@ _TOKEN: Final = {
         rf"|(?P<name>{name})"
         r"|(?P<sign>=>|==|!=|<=|>=|&&|\|\||[-+*/%<>=!().,\[\]]))"
     )
-    for dialect, name in (("base", r"[^\W\d]\w*"), ("dataview", _NAME))
+    for dialect, name in (("base", rf"[^\W\d]{_LETTER}*"), ("dataview", _NAME))
 }
 _DAY_FIRST: Final = re.compile(r"\s*(?P<day>\d{4}-\d\d(?:-\d\d(?:T[\d:.]+)?)?)(?![\w-])")
 _ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)

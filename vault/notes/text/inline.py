@@ -15,7 +15,9 @@ _INLINE_LINK = re.compile(r"!?\[([^\[\]\n]{0,500})\](?:\([^()\n]{0,1000}\))?")
 _EMPHASIS = re.compile(r"(\*\*|__|~~|==|[*`])(?=\S)(.{1,500}?)(?<=\S)\1")
 HEADING_MARKS = r"#{1,6}(?=[ \t]|$)"  # the marks before the text of a heading
 ITEM = r"[ \t>]{0,200}(?:[-*+]|\d{1,9}[.)])[ \t]{1,8}"
-_NAME = r"([^\W\d_][\w \t/-]{0,99})"
+# Accents and vowel signs that are characters of their own, for a class of characters in a name.
+MARKS = r"\u0300-\u036f\u0900-\u0dff\u0e31-\u0e4e\u3099\u309a"
+_NAME = rf"([^\W\d_][\w{MARKS} \t/-]{{0,99}})"
 _FIELD_LINE = re.compile(
     rf"(?:{ITEM}(?:\[.\][ \t]+)?|[ \t>]{{0,200}})[*_~]{{0,3}}{_NAME}[*_~]{{0,3}}::(?:[ \t](.*))?$"
 )
