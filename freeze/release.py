@@ -167,4 +167,7 @@ def _git(*arguments: str) -> str:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except subprocess.CalledProcessError as error:
+        raise SystemExit(f"A step failed: {' '.join(map(str, error.cmd))}") from None
