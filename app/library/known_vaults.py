@@ -7,13 +7,13 @@ left out.
 
 import json
 import os
-import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from resources.system.calls import SYSTEM, System
 from resources.system.files import read_file
 
 __all__ = ["KnownVault", "find_known_vaults", "list_obsidian_files", "list_vaults"]
@@ -37,19 +37,19 @@ class KnownVault:
 
 
 def list_obsidian_files(
-    environ: Mapping[str, str] = os.environ, home: Path | None = None, system: str = sys.platform
+    environ: Mapping[str, str] = os.environ, home: Path | None = None, system: System = SYSTEM
 ) -> tuple[Path, ...]:
     """Return where Obsidian may keep its list of vaults.
 
     Args:
         environ: the environment variables.
         home: the home folder of the user, or None for the current user's.
-        system: the operating system, as in `sys.platform`.
+        system: the operating system.
     """
     home = home or Path.home()
-    if system == "win32":
+    if system == "windows":
         folders = [Path(environ.get("APPDATA") or home / "AppData" / "Roaming")]
-    elif system == "darwin":
+    elif system == "macos":
         folders = [home / "Library" / "Application Support"]
     else:
         folders = [

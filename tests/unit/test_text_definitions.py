@@ -75,13 +75,19 @@ DEFINITIONS: dict[str, tuple[Callable[[str], bool], set[str]]] = {
     "heading": (is_heading, {CARRIED, "vault/notes/text/inline.py"}),
     "comment": (
         is_comment,
-        {"vault/notes/text/inline.py", "vault/notes/text/lines.py"},
+        {
+            "vault/notes/text/inline.py",
+            "vault/notes/text/lines.py",
+            "app/pinned/block.py",  # writes its marks as comments, and finds them
+        },
     ),
     "front matter": (
         is_front_matter,
         {
             "vault/notes/text/lines.py",
             "app/sessions/export.py",  # writes it
+            "vault/views/blocks.py",  # writes the line below the head of a table
+            "ui/panels/pinned.py",  # reads the head of a diff
         },
     ),
     "markup": (

@@ -55,8 +55,10 @@ class PinnedController(ChatController):
         self._asked: AskedAnswer | None = None
         self._reads = LatestOnly(self._runner, 0, self)
         self._finds = LatestOnly(self._runner, _PAUSE_MS, self)
+        self._reads.answered.connect(self._on_read)
+        # A change may be stored after a find has begun, so that what it found is read again.
+        self._finds.answered.connect(lambda _found: self._reload())
         for calls in (self._reads, self._finds):  # apart, so that no read takes a find's place
-            calls.answered.connect(self._on_read)
             calls.failed.connect(self._on_unreadable)
         self._day = ""
         self.midnight = QTimer(self)

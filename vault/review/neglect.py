@@ -1,13 +1,12 @@
 """Find what waits for its author: overdue tasks, and drafts that were not changed for a year."""
 
 import json
-import re
 from collections.abc import Iterator, Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Final
 
 from vault.catalog import Catalog
-from vault.notes.keywords import fold
+from vault.notes.keywords import WORD, fold
 from vault.notes.tasks import TaskItem, read_task
 from vault.review.findings import Check, Finding, FindingNote, shorten_quote
 from vault.review.texts import NoteInfo, NoteLine
@@ -31,7 +30,6 @@ _CHANGE_DAYS: Final = """
     WHERE lower(name) IN ('updated', 'modified', 'last_modified', 'date_modified', 'changed')
     GROUP BY path
 """
-_WORD: Final = re.compile(r"[^\W_]+")
 _UNTOUCHED: Final = timedelta(days=365)
 
 
@@ -93,7 +91,7 @@ class DraftRule:
 
     def add(self, note: NoteInfo, _lines: Sequence[NoteLine]) -> None:
         """Check a note."""
-        words = {fold(word) for word in _WORD.findall(note.path)}
+        words = {fold(word) for word in WORD.findall(note.path)}
         is_draft = note.path in self._drafts or not words.isdisjoint(_DRAFT_WORDS)
         if not is_draft or note.changed_ns < 0:
             return

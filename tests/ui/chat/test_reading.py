@@ -147,6 +147,7 @@ def test_the_chat_is_one_stop_and_arrows_walk_it(qtbot: QtBot, place: Place) -> 
         "Compare with another model's answer",
         "Continue from here in a new chat",
         "Pin answer",
+        "Pin to the sidebar",
         "Name this answer",
         "Save answer as a note",
         "What the model saw",

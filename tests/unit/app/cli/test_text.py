@@ -3,18 +3,18 @@
 import pytest
 
 from app.cli.text import call, list_edits, sources
-from chains.events import CITES_NOTHING, AskResult
+from chains.events import CITES_NOTHING, AskResult, EditedNote, RunEdits
 from chains.turn_answer import AnswerEnd, ToolStep, TurnAnswer
 from context.messages import ToolCallPart
 
 
 def test_the_notes_that_an_answer_changed_are_listed_with_the_way_to_undo_it() -> None:
-    notes = [
-        {"path": "a.md", "old_path": None, "is_new": False, "diff": ""},
-        {"path": "b\x1b.md", "old_path": None, "is_new": True, "diff": ""},
-        {"path": "d.md", "old_path": "c.md", "is_new": False, "diff": ""},
-    ]
-    assert list(list_edits({"run": "12ab34cd", "notes": notes})) == [
+    notes = (
+        EditedNote("a.md", old_path=None, is_new=False, diff=""),
+        EditedNote("b\x1b.md", old_path=None, is_new=True, diff=""),
+        EditedNote("d.md", old_path="c.md", is_new=False, diff=""),
+    )
+    assert list(list_edits(RunEdits("12ab34cd", notes))) == [
         "",
         "Changed notes:",
         "  a.md",

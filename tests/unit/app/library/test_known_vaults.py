@@ -34,8 +34,8 @@ def make(folder: Path) -> str:
                 "snap/obsidian/current/.config/obsidian/obsidian.json",
             ],
         ),
-        ("darwin", {}, ["Library/Application Support/obsidian/obsidian.json"]),
-        ("win32", {}, ["AppData/Roaming/obsidian/obsidian.json"]),
+        ("macos", {}, ["Library/Application Support/obsidian/obsidian.json"]),
+        ("windows", {}, ["AppData/Roaming/obsidian/obsidian.json"]),
     ],
 )
 def test_the_list_is_looked_for_where_each_system_keeps_it(
@@ -48,7 +48,7 @@ def test_the_list_is_looked_for_where_each_system_keeps_it(
 def test_folders_that_the_environment_names_come_first() -> None:
     linux = list_obsidian_files({"XDG_CONFIG_HOME": "/xdg"}, Path("/home/me"), "linux")
     assert linux[0] == Path("/xdg/obsidian/obsidian.json")
-    (windows,) = list_obsidian_files({"APPDATA": "/roaming"}, Path("/home/me"), "win32")
+    (windows,) = list_obsidian_files({"APPDATA": "/roaming"}, Path("/home/me"), "windows")
     assert windows == Path("/roaming/obsidian/obsidian.json")
 
 

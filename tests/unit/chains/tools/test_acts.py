@@ -2,6 +2,7 @@
 
 import pytest
 
+from app.customize.skills import READ_SKILL
 from chains.cancel import CancelToken
 from chains.mcp.client import McpClient
 from chains.mcp.server import McpServer, McpTool
@@ -19,7 +20,8 @@ ACTING = {tool.name for tool in (*EDIT_TOOLS, *MEMORY_TOOLS, REMEMBER)} | {COMPA
 
 
 def test_each_built_in_tool_reads_or_acts() -> None:
-    built_in = {tool.name for tool in (*AGENT_TOOLS, *EDIT_TOOLS, REMEMBER, FETCH_URL)}
+    tools = (*AGENT_TOOLS, *EDIT_TOOLS, REMEMBER, FETCH_URL, READ_SKILL)
+    built_in = {tool.name for tool in tools}
     assert built_in == ACTING | READING_TOOLS
     assert not ACTING & READING_TOOLS
 

@@ -170,6 +170,7 @@ def test_the_result_has_every_field_of_the_command_line(run):
         "status",
         "citations",
         "unverified",
+        "claims",
         "tools",
         "model",
         "usage",
