@@ -136,7 +136,7 @@ def test_the_chat_is_one_stop_and_arrows_walk_it(qtbot: QtBot, place: Place) -> 
     assert first.is_current
     qtbot.keyClick(transcript, Qt.Key.Key_Down)
     visited = []
-    for _ in range(12):
+    for _ in range(13):
         qtbot.keyClick(QGuiApplication.focusObject(), Qt.Key.Key_Tab)
         visited.append(spoken())
     assert visited == [
