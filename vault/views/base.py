@@ -24,12 +24,11 @@ from vault.notes.properties import load_properties
 from vault.views.conditions import Clause, expand_formulas, read_conditions
 from vault.views.evaluate import Evaluator, NoteRow, check_expression
 from vault.views.expressions import Binary, Constant, Expression, FieldName, Unary, parse_expression
-from vault.views.view import FILE, Column, Order, Shape, View, name_field, read_limit
+from vault.views.view import FILE, MOST_COLUMNS, Column, Order, Shape, View, name_field, read_limit
 
 __all__ = ["read_base"]
 
 _MOST_VIEWS: Final = 50
-_MOST_COLUMNS: Final = 50
 _KEYS: Final = frozenset(("filters", "formulas", "properties", "summaries", "views", "display"))
 _SHAPES: Final[Mapping[str, Shape]] = {"table": "table", "cards": "table", "list": "list"}
 _NAMES: Final = (("file", "name"), ("file", "basename"), ("file", "file"))
@@ -89,7 +88,7 @@ class _Base:
 
     def _read_view(self, view: Mapping[str, Any], name: str) -> View:
         kind = str(view.get("type", "table"))
-        columns = _as_list(view.get("order"))[:_MOST_COLUMNS]
+        columns = _as_list(view.get("order"))[:MOST_COLUMNS]
         group, limit = view.get("groupBy"), view.get("limit")
         return View(
             name,
@@ -97,7 +96,7 @@ class _Base:
             "base",
             (*self._read_filter(self._filter), *self._read_filter(view.get("filters"))),
             columns=tuple(map(self._read_column, columns)) or (Column("Name", FILE, is_link=True),),
-            sort=tuple(map(self._read_order, _as_list(view.get("sort")))),
+            sort=tuple(map(self._read_order, _as_list(view.get("sort"))[:MOST_COLUMNS])),
             limit=None if limit in (None, "") else read_limit(str(limit), "limit:"),
             group=None if not group else self._read_order(group),
             formulas=self._formulas,

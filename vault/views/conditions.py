@@ -11,6 +11,7 @@ each note.
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
+from math import isfinite
 from typing import Final
 
 from vault.errors import ViewNotUnderstood
@@ -263,6 +264,8 @@ def _compare(name: str, comparison: Comparison, value: Value) -> Condition | Non
         if name.startswith("file."):
             return None
         return Condition("property", ANY_VALUE, name, is_negated=True)
+    if isinstance(value, float) and not isfinite(value):
+        return None
     if comparison in ("=", "!="):
         text = _write(value)
         return None if text == ANY_VALUE else Condition("property", text, name)

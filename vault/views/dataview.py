@@ -34,6 +34,7 @@ from vault.views.expressions import (
 from vault.views.view import (
     FILE,
     MARKDOWN_NOTES,
+    MOST_COLUMNS,
     NO_TASKS,
     Column,
     Order,
@@ -64,6 +65,7 @@ _SOURCE: Final = re.compile(
     r"|(?P<sign>\(|\)|-|!|&&|\|\||and\b|or\b))",
     re.IGNORECASE,
 )
+_MOST_COMMANDS: Final = 50
 _MOST_SOURCE_TOKENS: Final = 500
 _MOST_SOURCE_DEPTH: Final = 40
 _OR: Final = ("or", "||")
@@ -92,6 +94,8 @@ class _Query:
         self._shape = _SHAPES[first[1].lower()]
         self._has_link = not first[2]
         self._head, *self._commands = _split_commands(text[first.end() :])
+        if len(self._commands) > _MOST_COMMANDS:
+            raise ViewNotUnderstood("A query with so many commands")
         self._this = this
         self._evaluator = Evaluator("dataview", {}, this, now)
 
@@ -172,12 +176,14 @@ def _split_commands(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _split_commas(text: str) -> Iterator[str]:
-    found, depth = list[str](), 0
+    found, depth, left = list[str](), 0, MOST_COLUMNS
     for piece in _PIECE.findall(text):
         depth += (piece in ("(", "[")) - (piece in (")", "]"))
         if piece == "," and depth == 0:
             yield "".join(found).strip()
-            found = []
+            found, left = [], left - 1
+            if not left:
+                raise ViewNotUnderstood(text)
         else:
             found.append(piece)
     yield "".join(found).strip()

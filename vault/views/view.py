@@ -17,6 +17,7 @@ from vault.views.expressions import Dialect, Expression, FieldName
 __all__ = [
     "FILE",
     "MARKDOWN_NOTES",
+    "MOST_COLUMNS",
     "NO_TASKS",
     "Column",
     "ComputedView",
@@ -35,6 +36,7 @@ MARKDOWN_NOTES: Final = (Condition("property", "md", "file.ext"),)
 NO_TASKS: Final = Query("")
 # The column with the link to the note.
 FILE: Final = FieldName(("file",))
+MOST_COLUMNS: Final = 50
 _MOST_LIMIT_DIGITS: Final = 9
 
 _NAMES: Final = {
