@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from chains.events import AskResult, RunEdits
     from chains.turn_answer import ToolStep, TurnAnswer
     from vault.indexing.indexer import IndexReport
+    from vault.review.findings import FindingFilter
     from vault.search.related import RelatedNote
     from vault.search.search import SearchResult
     from vault.search.selftest import SelfTest
@@ -132,12 +133,18 @@ def list_related(found: "Sequence[RelatedNote]") -> Iterator[str]:
         yield escape_text(f"      {note.why}")
 
 
-def review(result: "ReviewResult") -> Iterator[str]:
-    """Format the findings of a review: the reason, the places, and the key."""
+def review(result: "ReviewResult", which: "FindingFilter") -> Iterator[str]:
+    """Format the findings of a review: the reason, the places, and the key.
+
+    Args:
+        result: the result.
+        which: what limits the findings.
+    """
     from vault.review.findings import FIXED_KINDS
 
     if not result.findings:
-        yield f"No finding in {format_count(result.notes, 'note')}."
+        kind, here = " of this kind" if which.kinds else "", " here" if which.folder else ""
+        yield f"No finding{kind}{here} in {format_count(result.notes, 'note')}."
     for finding in result.findings:
         yield escape_text(finding.reason)
         for note in finding.notes:

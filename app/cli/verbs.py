@@ -163,7 +163,7 @@ def _review(args: argparse.Namespace, assistant: Assistant, output: Output) -> i
     which = FindingFilter(frozenset(args.kind), args.folder)
     with Interruptible() as run:
         result = review_with(review, run.cancel, which, args.dismiss, args.restore)
-    output.show(result.to_dict, cli_text.review(result))
+    output.show(result.to_dict, cli_text.review(result, which))
     return run.exit_code or 0
 
 

@@ -7,10 +7,11 @@ another takes its place, and one that cannot be read is not replaced.
 
 import json
 import logging
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from typing import Any, Final
@@ -28,6 +29,7 @@ from resources.system.files import (
     write_atomically,
 )
 from vault.indexing.relocate import list_folders
+from vault.paths import name_on_disk, printable
 from vault.review.findings import (
     MOST_FINDINGS,
     Check,
@@ -39,6 +41,7 @@ from vault.review.findings import (
 from vault.review.review import (
     ReviewProgress,
     ReviewReport,
+    count_notes,
     read_fingerprint,
     review_notes,
 )
@@ -65,7 +68,7 @@ class ReviewResult:
         findings: the findings that the user has not dismissed, most important first. Of each kind,
             only the first ones are contained.
         dismissed: the findings that the user has dismissed.
-        notes: the number of notes that were compared.
+        notes: the number of notes that were compared, of those in the folder or project alone.
         totals: how many findings of each kind there are that were not dismissed.
     """
 
@@ -198,6 +201,29 @@ class NoteReview:
         restored = {finding.key for finding in findings}
         self._change(lambda keys: [key for key in keys if key not in restored])
 
+    def name_folder(self, named: str) -> str:
+        """Return the path in the vault of a folder, or an empty string for the vault's own folder.
+
+        Args:
+            named: the path, from the vault's folder on or absolute, as a user may write it.
+
+        Raises:
+            VaultNotChosen: no vault is open.
+            NotFound: the vault has no such folder.
+        """
+        root = self._find_vault().root
+        if not named:
+            return ""
+        inside = named if Path(named).is_relative_to(root) else root / named.strip("/")
+        folder = Path(os.path.abspath(inside))
+        if not (folder.is_relative_to(root) and folder.is_dir()):
+            raise NotFound(
+                f"There is no folder “{printable(named)}” in {root}.",
+                hint="Give its path from the folder of notes on.",
+            )
+        path = folder.relative_to(root).as_posix()
+        return "" if path == "." else name_on_disk(root, path)
+
     def _review(self, vault: Vault, rest: Check) -> Iterator[ReviewProgress | ReviewReport]:
         """Yield the stored report if the notes are unchanged. Otherwise, review the notes.
 
@@ -223,7 +249,10 @@ class NoteReview:
         found = [one for one in inside if which.fits(one)]
         dismissed = tuple(one for one in found if one.key in keys)
         offered, totals = limit_findings(one for one in found if one.key not in keys)
-        return ReviewResult(offered, dismissed, report.notes, totals)
+        notes = report.notes
+        if which.folder or not vault.scope.is_whole:
+            notes = count_notes(vault.index_dir, lambda path: covers(path) and which.covers(path))
+        return ReviewResult(offered, dismissed, notes, totals)
 
     def _change(self, change: Callable[[Sequence[str]], Sequence[str]]) -> None:
         vault = self._find_vault()
@@ -288,15 +317,16 @@ def review_with(
     Args:
         review: reviews the vault.
         cancel: cancels the review.
-        which: what limits the findings.
+        which: what limits the findings. Its folder is named as a user writes it.
         dismiss: the key of a finding to hide from now on, or None.
         restore: the key of a dismissed finding to show again, or None.
 
     Raises:
-        NotFound: there is no such finding.
+        NotFound: there is no such finding, or no such folder.
         VaultNotChosen: no vault is open.
         VaultError: the notes are not indexed yet, or the index cannot be read.
     """
+    which = replace(which, folder=review.name_folder(which.folder))
     result = _read_result(review, cancel, which)
     if dismiss is None and restore is None:
         return result

@@ -133,8 +133,8 @@ class FindingFilter:
 
     Attributes:
         kinds: the kinds to show. If there are none, all are shown.
-        folder: the folder in the vault that all notes of a finding have to be in, or an empty
-            string for the whole vault.
+        folder: the path in the vault of the folder that all notes of a finding have to be in, or an
+            empty string for the whole vault.
     """
 
     kinds: frozenset[FindingKind] = frozenset()
@@ -142,10 +142,14 @@ class FindingFilter:
 
     def fits(self, finding: Finding) -> bool:
         """Return whether a finding is shown."""
-        below = f"{self.folder.strip('/')}/" if self.folder.strip("/") else ""
         return (not self.kinds or finding.kind in self.kinds) and all(
-            note.path.startswith(below) for note in finding.notes
+            self.covers(note.path) for note in finding.notes
         )
+
+    def covers(self, path: str) -> bool:
+        """Return whether a note is in the folder."""
+        folder = self.folder.strip("/")
+        return not folder or path.startswith(f"{folder}/")
 
 
 def choose_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:

@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import date
@@ -75,6 +75,16 @@ def read_fingerprint(index_dir: Path, today: date) -> str:
     """
     with _open_catalog(index_dir) as catalog:
         return _compute_fingerprint(read_notes(catalog), today)
+
+
+def count_notes(index_dir: Path, covers: Callable[[str], bool]) -> int:
+    """Return how many of the notes that a review compares are covered, given their paths.
+
+    Raises:
+        IndexUnusable: there is no index yet, or it cannot be read.
+    """
+    with _open_catalog(index_dir) as catalog:
+        return sum(covers(note.path) for note in read_notes(catalog))
 
 
 def review_notes(

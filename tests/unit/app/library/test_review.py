@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 
 from app.assistant import Assistant
-from app.errors import StorageFailed, VaultNotChosen
+from app.errors import NotFound, StorageFailed, VaultNotChosen
 from app.library.library import Library
-from app.library.review import NoteReview, ReviewResult
+from app.library.review import NoteReview, ReviewResult, review_with
 from chains.cancel import CancelToken
 from chains.errors import Cancelled
+from tests.conftest import write_notes
 from tests.support.vaults.reviewed import make_catalog
+from vault.review.findings import FindingFilter
 
 BARREL = "# {}\n\nThe rain barrel holds {} litres.\n"
 NOTES = {
@@ -115,6 +117,58 @@ def test_two_instances_do_not_lose_each_others_dismissed_findings(reviewing: Ass
         other.join()
     (file,) = reviewing.paths.reviews.iterdir()
     assert len(json.loads(file.read_bytes())["dismissed"]) == 50
+
+
+@pytest.mark.parametrize(
+    ("named", "notes"),
+    [
+        ("", 4),
+        (".", 4),
+        ("Work", 3),
+        ("./Work", 3),
+        ("Work/", 3),
+        ("/Work", 3),
+        ("Work/../Work", 3),
+        ("Work/Plans", 1),
+        ("Work//Plans/.", 1),
+        ("{root}/Work/Plans", 1),
+        ("{root}", 4),
+    ],
+)
+def test_a_review_is_limited_to_a_folder_however_it_is_written(
+    assistant: Assistant, tmp_path: Path, named: str, notes: int
+) -> None:
+    review_in_folders(assistant, tmp_path)
+    which = FindingFilter(folder=named.format(root=tmp_path))
+    result = review_with(assistant.review, CancelToken(), which)
+    assert result.notes == notes
+    assert [one.kind for one in result.findings].count("contradiction") == (notes > 1)
+
+
+@pytest.mark.parametrize(
+    "named",
+    ["Wor", "Workshop", "..", "Work/../..", "/etc", "{root}-2", "Work/A.md", " ", "~x", "\0"],
+)
+def test_a_folder_that_the_vault_does_not_have_is_an_error(
+    assistant: Assistant, tmp_path: Path, named: str
+) -> None:
+    review_in_folders(assistant, tmp_path)
+    with pytest.raises(NotFound, match="There is no folder"):
+        review_with(assistant.review, CancelToken(), FindingFilter(folder=named))
+
+
+def review_in_folders(assistant: Assistant, root: Path) -> None:
+    """Open a folder whose notes are in folders, and fill its index without embedding."""
+    notes = {
+        "Work/A.md": BARREL.format("Barrel", 210),
+        "Work/B.md": BARREL.format("Garden", 200),
+        "Work/Plans/C.md": "Note.\n",
+        "Worker.md": "Note.\n",
+    }
+    write_notes(root, notes)
+    assistant.open_vault(root, remember=False)
+    assert assistant.library is not None
+    make_catalog(assistant.library.vault.index_dir, notes, {})
 
 
 def test_dismissed_findings_stay_dismissed_when_the_vault_moves(

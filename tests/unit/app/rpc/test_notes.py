@@ -30,6 +30,12 @@ class Client:
 
     def do(self, type: str, **fields: Any) -> dict[str, Any]:
         """Send a request that must succeed, and return its data."""
+        found = self.send(type, **fields)
+        assert found["success"], found
+        return dict(found["data"])
+
+    def send(self, type: str, **fields: Any) -> dict[str, Any]:
+        """Send a request, and return the response."""
         said: queue.SimpleQueue[dict[str, Any]] = queue.SimpleQueue()
         found: list[dict[str, Any]] = []
 
@@ -40,8 +46,7 @@ class Client:
                 found.extend([line] if line["type"] == "response" else [])
 
         RPC(self._assistant, lambda line: said.put(json.loads(line))).serve(lines())
-        assert found[0]["success"], found[0]
-        return dict(found[0]["data"])
+        return found[0]
 
 
 @pytest.fixture
@@ -79,8 +84,12 @@ def test_findings_are_limited_to_a_kind_a_folder_and_a_project(
     assert {one["kind"] for one in client.do("review", kinds=["contradiction"])["findings"]} == {
         "contradiction"
     }
-    assert client.do("review", kinds=["contradiction"], folder="Nowhere")["findings"] == []
     (small_vault / "Inside").mkdir()
+    assert client.do("review", folder="./Inside/")["notes"] == 0
+    assert client.do("review", folder=".") == client.do("review")
+    error = client.send("review", folder="Nowhere")["error"]
+    assert error["code"] == "not_found"
+    assert f"There is no folder “Nowhere” in {small_vault}." in error["message"]
     assert client.do("review", project=str(small_vault / "Inside"))["findings"] == []
     assert client.do("review")["totals"]["contradiction"] == 1
 
@@ -187,6 +196,24 @@ def test_the_commands_do_the_same(
         ["It is green."],
         ["Paint it"],
     )
+
+
+def test_a_limited_review_says_how_many_notes_it_is_about(
+    indexed: Assistant, small_vault: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def strata(*argv: str) -> tuple[int, str, str]:
+        code = run(["review", *argv, "--vault", str(small_vault)], no_window)
+        printed = capsys.readouterr()
+        return code, printed.out, printed.err
+
+    (small_vault / "Empty").mkdir()
+    assert strata("--folder", "./Empty") == (0, "No finding here in 0 notes.\n", "")
+    only = ("--kind", "git_conflict")
+    assert strata("--folder", "Empty/", *only)[1] == "No finding of this kind here in 0 notes.\n"
+    assert strata(*only)[1].startswith("No finding of this kind in ")
+    code, said, error = strata("--folder", "nonexist")
+    assert (code, said) == (1, "")
+    assert f"There is no folder “nonexist” in {small_vault}." in error
 
 
 def test_a_task_is_ticked_and_undone(
