@@ -143,6 +143,11 @@ class TurnAnswer:
         return check_claims(self.text, self.evidence, self.checked.citations)
 
     @property
+    def has_claims(self) -> bool:
+        """Whether the claims have been checked, which may take some time."""
+        return "claims" in self.__dict__
+
+    @property
     def shown_text(self) -> str:
         """The answer's text, with the citation numbers that Strata added."""
         found = self.checked.citations

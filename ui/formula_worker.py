@@ -19,6 +19,7 @@ from functools import cache
 from time import process_time, sleep
 from typing import Any, Final
 from xml.etree import ElementTree
+from xml.sax.saxutils import escape
 
 from resources.system.processes import limit_memory
 from vault.workers.frames import Answer, Frame, Requests
@@ -32,6 +33,13 @@ _CHECK_S: Final = 0.05
 _MOST_SIZE_PX: Final = 4_000
 _LARGER: Final = 1.1  # the letters of the formula's font are smaller than those of the text
 _TOO_DEEP: Final = "The formula is not drawn: it is nested too deeply."
+_TOO_LONG: Final = "The formula is not drawn: it takes too long to draw."
+_NOT_READ: Final = "The formula cannot be read: it holds a sign that is not known here."
+# The library copies what stands in these to XML as it is.
+_TEXT: Final = re.compile(
+    r"(\\(?:text(?:rm|bf|it|sf|tt|normal)?|mbox)\s*\{)((?:[^{}\\]|\\.|\{[^{}]*\})*)"
+)
+_ESCAPED: Final = re.compile(r"\\([&%#_])")
 _NO_TEX: Final = re.compile(r"\\(?:href|url|includegraphics|input|def|newcommand|tag)\b")
 
 
@@ -75,18 +83,25 @@ def draw_formula(tex: str, *, is_display: bool, size_px: float, color: str) -> A
     try:
         ziamath = _load_library()
         made = ziamath.Latex(
-            tex, size=size_px * _LARGER, color=color, inline=not is_display, margin=0
+            _escape_texts(tex), size=size_px * _LARGER, color=color, inline=not is_display, margin=0
         )
         svg, (width, height) = made.svg().encode("utf-8", "replace"), made.getsize()
         descent = -float(made.getyofst())
         ElementTree.fromstring(svg)  # noqa: S314 - made here
     except (RecursionError, MemoryError):
         return {"failure": _TOO_DEEP}, b""
+    except ElementTree.ParseError:
+        return {"failure": _NOT_READ}, b""
     except Exception as error:  # noqa: BLE001 - the library raises whatever goes wrong in it
         return {"failure": f"The formula cannot be read: {_describe(error)}."}, b""
     if not 0 < width <= _MOST_SIZE_PX or not 0 < height <= _MOST_SIZE_PX:
         return {"failure": "The formula is not drawn: it is empty or too large."}, b""
     return {"width": width, "ascent": height - descent, "descent": descent}, svg
+
+
+def _escape_texts(tex: str) -> str:
+    """Return a formula with its words as XML, such as "R&amp;D"."""
+    return _TEXT.sub(lambda found: found[1] + escape(_ESCAPED.sub(r"\1", found[2])), tex)
 
 
 @cache
@@ -137,7 +152,7 @@ class _TimeLimit:
             with self._lock:
                 if self._is_drawing.is_set() and process_time() > self._until_s:
                     self._requests.answer(
-                        {"id": self._request, "failure": _TOO_DEEP, "is_slow": True}
+                        {"id": self._request, "failure": _TOO_LONG, "is_slow": True}
                     )
                     os._exit(0)
 

@@ -16,10 +16,10 @@ __all__ = ["DrawnFormula", "FormulaDrawer", "UndrawnFormula"]
 _WORKER: Final = "ui.formula_worker"
 _ANSWER_S: Final = 30.0  # until a child that does not answer is killed, on a busy machine too
 _LIMIT_S: Final = 1.0  # of processor time for one formula
-_FEW_S: Final = 0.1  # after some formulas that took too long
+_FEW_S: Final = 0.5  # after some formulas in a row that took too long
 _MOST_SLOW: Final = 8
 _PAUSE_S: Final = 30.0  # before a child that could not be started is tried again
-_TOO_LONG: Final = "The formula is not drawn: it takes too long."
+_TOO_LONG: Final = "The formula is not drawn: it takes too long to draw."
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +99,11 @@ class FormulaDrawer:
             raise self._pause(error) from error
         self._has_answered = True
         if "failure" in answer.header:
-            self._slow_count += bool(answer.header.get("is_slow"))
-            raise UndrawnFormula(answer.header["failure"], is_lasting=True)
+            is_slow = bool(answer.header.get("is_slow"))
+            self._slow_count += is_slow
+            is_lasting = not is_slow or limit_s == _LIMIT_S
+            raise UndrawnFormula(answer.header["failure"], is_lasting=is_lasting)
+        self._slow_count = 0
         sizes = (float(answer.header[name]) for name in ("width", "ascent", "descent"))
         return DrawnFormula(answer.payload, *sizes)
 

@@ -10,11 +10,15 @@ from pathlib import Path
 
 from PySide6.QtCore import Signal
 from PySide6.QtGui import QGuiApplication
+from shiboken6 import isValid
 
 from app.errors import ErrorInfo, describe
 from app.sessions.branches import AbandonedBranch
 from app.sessions.transcript import ChatTranscript, SummaryItem
+from chains.claims.report import ClaimReport
 from chains.request.ask import Ask
+from chains.turn_answer import TurnAnswer
+from ui.chat.message.answer import Answer
 from ui.chat.message.tools import MessageAction
 from ui.controllers.chats.save_note import SaveNoteController
 from ui.controllers.composer import ComposerController
@@ -115,11 +119,23 @@ class MessageController(ChatController):
         maker, sources = self._transcript.maker, self._frame.column.sources
         maker.citation_activated.connect(self._frame.navigation.show_note)
         maker.before_requested.connect(self._continue_before)
+        maker.claims_wanted.connect(self._check_claims)
         maker.citation_pointed.connect(self._on_citation_pointed)
         maker.action_requested.connect(self.perform)
         maker.retry_requested.connect(self._on_retry)
         sources.place_chosen.connect(self._frame.navigation.show_note)
         sources.hovered.connect(self._transcript.mark_source)
+
+    def _check_claims(self, shown: Answer, answer: TurnAnswer) -> None:
+        """Check the claims of an older answer in a worker, and then show the line below it."""
+
+        def show(report: ClaimReport) -> None:
+            if isValid(shown):
+                shown.claims.show_report(report)
+
+        task = self._runner.call(lambda: answer.claims)
+        task.yielded.connect(show)
+        task.start()
 
     def _change(self, session: str, action: MessageAction) -> None:
         branches, entry, turns = self._assistant.branches, action.entry, self._session

@@ -346,6 +346,7 @@ class ChildOnDemand:
             ChildRefused: the child answered with an error.
             OSError: the child cannot be started.
         """
+        has_tried = False
         while True:
             if self._child is None or not self._child.is_alive:
                 self._end()
@@ -353,8 +354,9 @@ class ChildOnDemand:
             try:
                 return self._child.answer(self._child.submit(header, payload), timeout_s)
             except ChildDied:
-                if not self._child.has_left:
+                if has_tried or not self._child.has_left:
                     raise
+                has_tried = True  # it was idle, and left just before the request
             except BaseException:
                 self._end()
                 raise

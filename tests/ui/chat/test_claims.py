@@ -7,6 +7,7 @@ from pytestqt.qtbot import QtBot
 
 from app.sessions.transcript import ChatTranscript
 from chains.claims.evidence import ClaimEvidence
+from chains.turn_answer import TurnAnswer
 from tests.support.sessions.sent_text import send_text
 from tests.support.window.transcripts import answer_item, widgets
 from tests.support.window.waiting import settle
@@ -22,7 +23,9 @@ MIXED = "The disk has 4 TB. The roof costs 1,900 €. 4 + 90 = 95. It might be 5
 
 
 def show(transcript: Transcript, text: str, evidence: ClaimEvidence | None = SENT) -> Answer:
-    transcript.load(ChatTranscript("x", (answer_item(text, evidence=evidence),)))
+    item = answer_item(text, evidence=evidence)
+    _ = item.answer.claims  # as a worker does
+    transcript.load(ChatTranscript("x", (item,)))
     settle()
     (answer,) = widgets(transcript, Answer)
     return answer
@@ -51,6 +54,20 @@ def test_one_quiet_line_unfolds_to_a_row_for_each_claim(
     assert check.rows[3].accessibleName() == "4 TB, supported, in Backups, line 16"
     QTest.mouseClick(check.head, Qt.MouseButton.LeftButton)
     assert not check.is_open
+
+
+def test_claims_are_not_checked_on_the_thread_of_the_window(
+    qtbot: QtBot, transcript: Transcript
+) -> None:
+    wanted: list[tuple[Answer, TurnAnswer]] = []
+    transcript.maker.claims_wanted.connect(lambda *each: wanted.append(each))
+    item = answer_item(MIXED, evidence=SENT)
+    transcript.load(ChatTranscript("x", (item,)))
+    settle()
+    ((shown, answer),) = wanted
+    assert (answer.has_claims, shown.claims.isVisible()) == (False, False)
+    shown.claims.show_report(answer.claims)
+    assert shown.claims.isVisible()
 
 
 def test_a_row_opens_the_place_of_its_claim(qtbot: QtBot, transcript: Transcript) -> None:

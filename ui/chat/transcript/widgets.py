@@ -51,6 +51,8 @@ class MessageMaker(QObject):
             when the pointer leaves it.
         link_activated: a permitted address.
         embed_wanted: a view of an answer, and the source of an image or note that it embeds.
+        claims_wanted: the widget of an answer, and the answer, whose claims are to be
+            checked in the background.
         action_requested: a `MessageAction`.
         attachment_opened: the clicked `Attachment`.
         summary_edit_requested: the `SummaryItem` to edit.
@@ -66,6 +68,7 @@ class MessageMaker(QObject):
     citation_pointed = Signal(str, int)
     link_activated = Signal(str)
     embed_wanted = Signal(object, str)
+    claims_wanted = Signal(object, object)
     action_requested = Signal(object)
     attachment_opened = Signal(object)
     summary_edit_requested = Signal(object)
@@ -272,7 +275,10 @@ class MessageMaker(QObject):
         answer.show_changes(item.changed)
         answer.show_found_sources(found.sources_sentence)
         answer.show_filter(item.filter_parts)
-        answer.claims.show_report(found.claims)
+        if found.has_claims or found.evidence is None:
+            answer.claims.show_report(found.claims)
+        else:
+            self.claims_wanted.emit(answer, found)
 
     def _show_entry(self, answer: Answer, item: AnswerItem) -> None:
         answer.set_entry(item.entry, item.siblings, item.label)

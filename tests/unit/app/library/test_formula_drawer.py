@@ -4,16 +4,22 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from app.library.formula_drawer import DrawnFormula, FormulaDrawer, UndrawnFormula
 from tests.support.processes.program import children_of, wait_until
+from vault.errors import ChildDied
 from vault.workers import process
+from vault.workers.frames import Frame
+from vault.workers.process import ChildOnDemand
 
+ROW = "&".join(f"\\frac{{a_{at}}}{{b}}" for at in range(6))
+MATRIX = f"\\begin{{pmatrix}}{(ROW + chr(92) * 2) * 6}\\end{{pmatrix}}"
 START = """
 import time
 from app.library.formula_drawer import FormulaDrawer
@@ -52,7 +58,8 @@ def test_a_formula_of_its_own_is_larger(drawer: FormulaDrawer) -> None:
     [
         ("\\frac{a", "cannot be read"),
         ("\\begin{matrix}", "cannot be read"),
-        ("\\frac{1}{" * 80 + "x" + "}" * 80, "nested too deeply"),
+        ("\\frac{1}{" * 80 + "x" + "}" * 80, "takes too long to draw"),
+        ("\\text{a\x01b}", "a sign that is not known here"),
         ("x+" * 2_000, "4,000 characters"),
         ("\\rule{9999em}{9999em}", "not drawn"),
         ("\\href{http://a}{b}", "not known here"),
@@ -63,6 +70,61 @@ def test_a_formula_that_is_not_drawn_says_why(drawer: FormulaDrawer, tex: str, r
         draw(drawer, tex)
     assert error.value.is_lasting
     assert draw(drawer, "x").width > 0  # the next one is drawn all the same
+
+
+@pytest.mark.parametrize(
+    "tex",
+    [
+        "\\text{a < b}",
+        "\\text{R\\&D}",
+        "\\textbf{Q&A: 5 > 3}",
+        "\\mbox{if $a < b$ & c}",
+        "x\\text{ <b> }y",
+    ],
+)
+def test_words_with_signs_of_xml_are_drawn(drawer: FormulaDrawer, tex: str) -> None:
+    assert draw(drawer, tex).width > 0
+
+
+def test_slow_formulas_do_not_keep_others_from_being_drawn(drawer: FormulaDrawer) -> None:
+    limits: list[float] = []
+    answers = iter([{"failure": "too long", "is_slow": True}] * 9)
+    child = drawer._child
+
+    class Slow(ChildOnDemand):
+        def request(self, header: Mapping[str, Any], payload: bytes, timeout_s: float) -> Frame:
+            limits.append(header["limit_s"])
+            found = next(answers, None)
+            return child.request(header, payload, timeout_s) if found is None else Frame(found, b"")
+
+    drawer._child = Slow("")
+    lasting = []
+    for _ in range(9):
+        with pytest.raises(UndrawnFormula) as error:
+            draw(drawer, "x")
+        lasting.append(error.value.is_lasting)
+    assert lasting == [True] * 8 + [False]
+    assert draw(drawer, MATRIX).width > 0
+    assert draw(drawer, "x").width > 0
+    assert limits[0] == limits[-1] > limits[8] == limits[9]
+    drawer._child = child
+
+
+def test_a_child_that_leaves_before_it_answers_is_started_twice_at_most(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    tried = []
+
+    def build(module: str) -> list[str]:
+        tried.append(module)
+        return [sys.executable, "-c", "import sys; sys.stdin.buffer.read(1)"]
+
+    monkeypatch.setattr(process, "build_command", build)
+    child = ChildOnDemand("x")
+    with pytest.raises(ChildDied):
+        child.request({}, b"", 20.0)
+    assert len(tried) == 2
+    child.close()
 
 
 def test_a_killed_child_is_replaced(drawer: FormulaDrawer) -> None:
