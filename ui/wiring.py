@@ -109,7 +109,7 @@ def make_controllers(
     instructions = InstructionsController(shared, session, vault)
     for changed in (errors.hooks_switched, instructions.decided, vault.opened, vault.indexed):
         changed.connect(context.refresh)
-    review = ReviewController(shared)
+    review = _make_review(shared, session)
     vault.notes_changed.connect(review.note_changes)
     projects = ProjectController(*chat_list)
     for act in (review.forget, projects.refresh, sessions.end_search, sessions.show_known):
@@ -134,6 +134,13 @@ def _follow_agents(shared: Collaborators, session: SessionController) -> None:
     EditsController(shared, session)
     MemoryController(shared, session)
     SpendingController(shared)
+
+
+def _make_review(shared: Collaborators, session: SessionController) -> ReviewController:
+    review = ReviewController(shared)
+    for changed in (session.loaded, session.session_changed):
+        changed.connect(lambda *_: review.set_project(session.project))
+    return review
 
 
 def _make_related(shared: Collaborators, session: SessionController) -> RelatedController:

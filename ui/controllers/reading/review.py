@@ -28,6 +28,9 @@ class ReviewController(Controller):
     A review is started when the panel is first shown, when the user asks for it, and in the
     background some time after notes have changed. The number of findings is shown in the menu of
     the vault and in the index panel.
+
+    The panel, when it is visible, follows the project of the open chat: another project limits the
+    list to it, until the user chooses another place.
     """
 
     def __init__(self, shared: Collaborators) -> None:
@@ -37,6 +40,8 @@ class ReviewController(Controller):
         self._progress: ReviewProgress | None = None
         self._dismissed: list[Finding] = []
         self._has_looked = self._has_failed = False
+        self._project: str | None = None
+        self._followed: str | None = None
         self._panel.looked_at.connect(self._on_looked_at)
         self._panel.start_requested.connect(self.start)
         self._panel.stop_requested.connect(self.stop)
@@ -97,6 +102,24 @@ class ReviewController(Controller):
         if self._panel.isVisible():
             self.start()
 
+    def set_project(self, name: str | None) -> None:
+        """Limit the list to the open chat's project, if it is in the vault and another than before.
+
+        If the panel is hidden, this is done when it is shown.
+        """
+        self._project = None if name is None or os.path.isabs(name) else name
+        if self._panel.isVisible() and self._follow_project():
+            self._on_filter_changed()
+
+    def _follow_project(self) -> bool:
+        """Limit the list to the open chat's project, and return whether a review is needed."""
+        name = self._project
+        if name == self._followed:
+            return False
+        self._followed = name
+        title = "" if name is None else self._assistant.projects.find_title(name)
+        return self._panel.choose_project(name, title)
+
     def note_changes(self) -> None:
         """Show in the panel that notes have changed since the last review.
 
@@ -125,6 +148,9 @@ class ReviewController(Controller):
         if self._task is not None or (library is not None and library.is_in_use):
             self.idle_timer.start()
         elif not self._panel.isVisible():  # a list that the user reads is not replaced
+            if self._panel.project == self._followed:  # the number is that of all notes
+                self._panel.choose_project(None)
+                self._followed = None
             self.start(is_background=True)
 
     def _show_number(self, number: int) -> None:
@@ -134,6 +160,8 @@ class ReviewController(Controller):
     def _on_looked_at(self) -> None:
         if self._assistant.vault is None:
             self._panel.show_waiting(has_vault=False)
+        elif self._follow_project():
+            self._on_filter_changed()
         elif not self._has_looked:
             self.start()
 

@@ -99,7 +99,8 @@ class ReviewPanel(Pane):
         self.kinds = MenuButton("Show")
         self.kinds.set_choices([("", "All kinds", ""), *((k, t, "") for k, t in _TITLES.items())])
         self.places = MenuButton("Look in")
-        self.places.set_choices([_WHOLE])
+        self._places = [_WHOLE]
+        self.places.set_choices(self._places)
         for menu in (self.kinds, self.places):
             menu.chosen.connect(lambda _value: self.filter_changed.emit())
         self._bar = ProgressBar()
@@ -130,10 +131,30 @@ class ReviewPanel(Pane):
         If the present choice is not among them, the whole vault is chosen.
         """
         choices = [_WHOLE, *((f"{folder}/", folder, "folder") for folder in folders)]
-        choices += [(f"{_PROJECT}{name}", title, "project") for name, title in projects]
+        choices += [_make_choice(name, title) for name, title in projects]
         if self.places.value not in {value for value, _, _ in choices}:
             self.places.set_value("")
+        self._places = choices
         self.places.set_choices(choices)
+
+    def choose_project(self, name: str | None, title: str = "") -> bool:
+        """Limit the list to a project, and return whether this is another choice than before.
+
+        Args:
+            name: the name of the project. If it is None, a list that is limited to a project is
+                limited no more, and one that is limited to a folder stays so.
+            title: the title of the project.
+        """
+        before = self.places.value
+        if name is not None:
+            choice = _make_choice(name, title)
+            if choice[0] not in {value for value, _, _ in self._places}:
+                self._places.append(choice)
+                self.places.set_choices(self._places)
+            self.places.set_value(choice[0])
+        elif self.project is not None:
+            self.places.set_value("")
+        return self.places.value != before
 
     @property
     def is_limited(self) -> bool:
@@ -379,3 +400,7 @@ class ReviewPanel(Pane):
         row.addWidget(self._restore)
         row.addStretch(1)
         return self._foot
+
+
+def _make_choice(project: str, title: str) -> tuple[str, str, str]:
+    return f"{_PROJECT}{project}", title, "project"

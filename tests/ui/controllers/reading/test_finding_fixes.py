@@ -117,6 +117,38 @@ def test_a_link_is_fixed_below_its_finding(window: WindowPage, vault: Path, qtbo
     qtbot.waitUntil(lambda: (vault / "House/List.md").read_text() == fixed)
 
 
+def test_the_list_follows_the_project_of_the_open_chat(window: WindowPage, qtbot: QtBot) -> None:
+    panel = window.view.column.review
+
+    def paths() -> set[str]:
+        return {note.path for card in panel.list_cards() for note in card.finding.notes}
+
+    everywhere = paths()
+    window.view.open_project("House")
+    settle()
+    qtbot.waitUntil(lambda: panel.project == "House" and bool(paths()))
+    assert paths() == {"House/List.md"} < everywhere
+    assert button_named(panel, "Look in: House") is panel.places
+    window.press_keys("Ctrl+Shift+K")
+    settle()
+    assert not panel.isVisible()
+    window.view.controllers.review.idle_timer.timeout.emit()
+    settle()
+    assert paths() == everywhere, "behind the scenes, all notes are looked through"
+    window.press_keys("Ctrl+Shift+K")
+    settle()
+    assert (panel.project, paths()) == ("House", {"House/List.md"})
+    window.press_keys("Ctrl+N")
+    settle()
+    assert panel.project is None
+    assert paths() == everywhere
+    panel.set_places(["Garden"], [])
+    panel.places.set_value("Garden/")
+    window.press_keys("Ctrl+N")
+    settle()
+    assert panel.folder == "Garden/", "a folder that the user chose stays"
+
+
 def test_the_list_is_limited_to_a_kind_and_a_folder(window: WindowPage) -> None:
     panel = window.view.column.review
     for menu, choice, kinds in (
