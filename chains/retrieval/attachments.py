@@ -42,6 +42,7 @@ __all__ = [
     "explain_blindness",
     "find_unseen_images",
     "fit_attachments",
+    "measure_list_room",
     "measure_reading_cost",
     "warn_of_blindness",
 ]
@@ -115,6 +116,22 @@ def estimate_attachments(turn: Turn) -> FittedAttachments:
     attached, repeated = drop_repeats(seen, budget, counter)
     found = estimate_excerpts(attached, budget, counter)
     return FittedAttachments(found.segments, (*dropped, *found.unsent), (*warnings, *repeated))
+
+
+def measure_list_room(turn: Turn) -> int:
+    """Return how many tokens a list may use beside the attachments of a turn.
+
+    Attachments that fit are sent in full. Those that do not are cut, so that the list has room.
+    """
+    turn, _ = _choose_pictures(turn)
+    budget, counter = _measure_budget(turn), turn.counter
+    attached, _ = drop_repeats(turn.attached, budget, counter)
+    if find_large_attachments(attached, budget, counter).segments:
+        return _measure_passages_share(turn)
+    total = turn.compute_request_budget(turn.factor).budget
+    question = count_message(Message("user", turn.ask.question), counter) + counter.part_overhead
+    taken = sum(count_segment(segment, counter) for segment in attached)
+    return min(compute_passages_share(total, question), int(total * TURN_CONTEXT_SHARE) - taken)
 
 
 def find_unseen_images(turn: Turn, segments: Sequence[Segment]) -> tuple[Segment, ...]:

@@ -7,6 +7,7 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate, takewhile
 from typing import Any, Final
 
 from chains.retrieval.listing_query import LISTED, ListQuery
@@ -43,25 +44,21 @@ def build_page(
     most_tokens: int,
     counter: TokenCounter,
 ) -> ListPage:
-    """Build a page with as many notes as fit into `most_tokens`.
-
-    If any notes match, the page lists at least one.
-    """
+    """Build a page with as many notes as fit into `most_tokens` below its summary."""
     total = result.total or 0
     first = 1 + max((segment.number or 0 for segment in attached), default=0)
     lines = [_line(hit, number) for number, hit in enumerate(result.hits, start=first)]
-    head = _head(listed, len(lines), result)
-    left = most_tokens - count_segment(head, counter)
-    shown: list[Segment] = []
-    for line in lines:
-        left -= count_segment(line, counter)
-        if left < 0 and shown:
-            break
-        shown.append(line)
-    end = listed.offset + len(shown)
-    head = _head(listed, len(shown), result)
+    sizes = (count_segment(line, counter) for line in lines)
+    ends = accumulate(sizes, initial=0)  # the tokens of no line, of one line, of two…
+    fitting = list(takewhile(lambda tokens: tokens <= most_tokens, ends))
+    shown = max(len(fitting) - 1, 0)
+    head = _head(listed, shown, result)
+    while shown and fitting[shown] + count_segment(head, counter) > most_tokens:
+        shown -= 1
+        head = _head(listed, shown, result)
+    end = listed.offset + shown
     stored_fields = {"query": listed.query, "next": end if end < total else None, "total": total}
-    return ListPage((head, *shown), {LISTED: stored_fields}, head.raw_content)
+    return ListPage((head, *lines[:shown]), {LISTED: stored_fields}, head.raw_content)
 
 
 def find_property_line(hits: Sequence[Hit], name: str) -> Hit | None:
@@ -104,7 +101,9 @@ def _head(listed: ListQuery, shown: int, result: SearchResult) -> Segment:
     from chains.extractive.model import LIST_SOURCE  # as in `chains.request.open_turn`
 
     total, text = result.total or 0, result.describe_total()
-    if shown < total:
+    if not shown and total > listed.offset:
+        text += " There is no room to list them beside what is attached. Attach less."
+    elif shown < total:
         last = listed.offset + shown
         text += f" {listed.offset + 1:,} to {last:,} are listed here."
         text += " Ask for more to see the next." if last < total else " These are the last."

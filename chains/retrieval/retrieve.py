@@ -11,6 +11,7 @@ from chains.events import Event, Step, Warned
 from chains.models import EXTRACTIVE
 from chains.request.turn import SEARCHED, SearchedQuery, Turn
 from chains.request.usage import CallUsage
+from chains.retrieval.attachments import measure_list_room
 from chains.retrieval.follow_up import (
     RewrittenQuery,
     expand_query,
@@ -24,7 +25,7 @@ from chains.retrieval.passages import build_passages
 from chains.retrieval.period_search import MOST_PASSAGES_OF_PERIOD, PeriodSearch, mix_results
 from chains.retrieval.totals import tell_total, tell_value
 from chains.tokenizer import load_counter
-from context.assemble.turn_context import TURN_CONTEXT_SHARE, compute_passages_share
+from context.assemble.turn_context import compute_passages_share
 from context.history.exclusion import hide_in_turn
 from context.history.turns import LoggedTurn, list_turns
 from context.layers import Segment
@@ -297,8 +298,7 @@ def _list_notes(
     result = call(list_page, turn.cancel)
     if listed.is_tentative and (result.is_partial or not result.hits or result.literal == 0):
         return None
-    attached = turn.attached
-    page = build_page(result, listed, attached, _measure_list_tokens(turn), turn.counter)
+    page = build_page(result, listed, turn.attached, measure_list_room(turn), turn.counter)
     # A quoted answer begins with the summary itself.
     is_told = turn.model_name == EXTRACTIVE
     warnings = result.warnings if is_told else (*result.warnings, page.summary)
@@ -358,14 +358,6 @@ def _list_turns_before(turn: Turn) -> tuple[LoggedTurn, ...]:
     if message is None:
         return found
     return tuple(one for one in found if one.user is None or one.user.id != message.id)
-
-
-def _measure_list_tokens(turn: Turn) -> int:
-    counter = turn.counter
-    budget = turn.compute_request_budget(turn.factor).budget
-    attached = sum(count_segment(segment, counter) for segment in turn.attached)
-    share = compute_passages_share(budget, counter.count(turn.ask.question))
-    return max(min(share, int(budget * TURN_CONTEXT_SHARE) - attached), share // 2)
 
 
 def read_ways(stored_fields: Mapping[str, object]) -> tuple[str, ...]:

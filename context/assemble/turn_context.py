@@ -42,7 +42,7 @@ def fit_passages(tail: Tail, budget: int) -> FittedTail:
 
     Passages may use a quarter of the budget minus the user message, but at least a tenth of the
     budget. The whole turn context, which also contains attachments, may use up to half of the
-    budget.
+    budget. The sentence above a list, which comes first and has no number, always stays.
 
     Args:
         tail: the user message with its context.
@@ -53,7 +53,8 @@ def fit_passages(tail: Tail, budget: int) -> FittedTail:
         return FittedTail(tail)
     sizes = [count_segment(segment, tail.counter) for segment in passages]
     most_tokens, kept = _compute_passages_limit(tail, budget), len(passages)
-    while kept and sum(sizes[:kept]) > most_tokens:
+    least = 1 if passages[0].number is None else 0
+    while kept > least and sum(sizes[:kept]) > most_tokens:
         kept -= 1
     rank = count()
     segments = tuple(

@@ -12,7 +12,7 @@ from chains.retrieval.listing_query import (
     list_filter_parts,
     read_list_query,
 )
-from context.tokens import ByteEstimator
+from context.tokens import ByteEstimator, count_segment
 from tests.support.sessions.memory_session import hit
 from vault.questions.reader import Operation, Reading
 from vault.search.hits import SearchResult
@@ -100,6 +100,18 @@ def test_a_page_keeps_to_its_room_and_says_where_it_ends() -> None:
         " Ask for more to see the next."
     )
     assert page.segments[0].source == LIST_SOURCE
+
+
+@pytest.mark.parametrize("room", [-500, 0, 10, 60, 100, 200, 400, 1_000])
+@pytest.mark.parametrize(("count", "total"), [(1, 1), (30, 30), (30, 200)])
+def test_a_page_never_takes_more_than_its_room(room: int, count: int, total: int) -> None:
+    counter = ByteEstimator()
+    page = build_page(result(count, total), ListQuery("q"), (), room, counter)
+    shown = len(page.segments) - 1
+    assert not shown or sum(count_segment(part, counter) for part in page.segments) <= room
+    assert page.stored_fields["listed"]["next"] == (shown if shown < total else None)
+    assert ("no room to list them" in page.summary) == (not shown)
+    assert (f"1 to {shown} are listed" in page.summary) == (0 < shown < total)
 
 
 def test_where_nothing_matches_that_is_the_answer() -> None:

@@ -71,6 +71,15 @@ def test_a_long_question_leaves_passages_a_tenth():
     assert 300 < taken <= 400
 
 
+def test_the_sentence_above_a_list_stays_where_its_lines_have_no_room():
+    note, head = (
+        replace(passage(9, chars(1_990)), kind="note"),
+        replace(passage(1, "Two."), number=None),
+    )
+    fitted = fit_passages(tail(note, head, passage(2, chars(80))), 4_000)
+    assert fitted.tail.segments == (note, head)
+
+
 def test_attachments_and_passages_share_a_half():
     note = replace(passage(9, chars(1_900)), kind="note")
     fitted = fit_passages(tail(note, passage(1, chars(80))), 4_000)
