@@ -22,7 +22,7 @@ from chains.claims.note_acts import (
 from chains.claims.report import AnswerClaim, ClaimPlace, ClaimVerdict
 from vault.edits.plan import NoteChange
 
-__all__ = ["check_act"]
+__all__ = ["are_acts_read", "check_act"]
 
 _ENGLISH: Final = (
     r"corrected|updated|changed|edited|modified|amended|adjusted|fixed|replaced|rewrote|rewritten"
@@ -98,6 +98,13 @@ _NOTE_WORD: Final = re.compile(
     r"\b(?:notes?|files?|vault|notiz(?:en)?|datei(?:en)?|fichiers?|notas?|archivos?)\b",
     re.IGNORECASE,
 )
+# Words of English, German, French or Spanish alone, among the languages of Europe.
+_COMMONEST: Final = re.compile(
+    r"\b(?:the|and|this|that|with|from|your|you|have|has|are|it|see|i|i['’]ve|note|notes|source|sources"
+    r"|und|ich|ist|nicht|das|eine|für|mit|auf|siehe|notiz|quellen?"
+    r"|et|est|les|vous|dans|une|pour|sur|j['’]ai|voir|el|los|las|está|y|usted|véase)\b",
+    re.IGNORECASE,
+)
 _COUNTED: Final = re.compile(
     r"\b(?P<count>\d{1,3}|two|both|three|four|five|six|seven|eight|nine|ten|zwei|beide[nr]?|drei"
     r"|vier|fünf|sechs|sieben|acht|neun|zehn|deux|trois|quatre|cinq|dos|tres|cuatro|cinco)"
@@ -123,6 +130,11 @@ _COUNTS: Final = {
     )
     for word in words.split()
 }
+
+
+def are_acts_read(text: str) -> bool:
+    """Return whether a text is in a language in which acts are read, by its commonest words."""
+    return _COMMONEST.search(text) is not None
 
 
 def check_act(sentence: AnswerSentence, evidence: ClaimEvidence) -> AnswerClaim | None:

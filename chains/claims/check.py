@@ -11,13 +11,14 @@ from typing import Final
 
 from chains.citations.check import Citation
 from chains.citations.sources import count_negations
-from chains.claims.acts import check_act
+from chains.claims.acts import are_acts_read, check_act
 from chains.claims.differences import (
     AlignedSentence,
     SourceDifference,
     find_contradiction,
     find_denial,
     find_differing_sources,
+    find_other_pairing,
     list_aligned,
 )
 from chains.claims.evidence import CheckEffort, ClaimEvidence
@@ -39,6 +40,7 @@ from vault.notes.dates import LocatedDate
 __all__ = ["check_claims"]
 
 NOT_SENT: Final = "not in what was sent"
+_SIGN: Final = "its sign is not checked"
 _TOO_MANY: Final = "too many claims to check"
 _MOST_SENTENCES: Final = 200
 _MOST_FIGURES: Final = 400
@@ -57,7 +59,8 @@ def check_claims(
         citations: the citations that the model wrote or Strata found.
     """
     sentences = list_sentences(answer)[:_MOST_SENTENCES]
-    walk = _AnswerWalk(evidence, *_divide([sentence.list_figures() for sentence in sentences]))
+    figures, left_out = _divide([sentence.list_figures() for sentence in sentences])
+    walk = _AnswerWalk(evidence, figures, left_out, are_acts_read(answer))
     claims: list[AnswerClaim] = []
     covered: list[CoveredSentence] = []
     for at, sentence in enumerate(sentences):
@@ -102,12 +105,14 @@ class _AnswerWalk:
 
     Attributes:
         figures: the figures of each sentence that are checked.
+        is_read: whether the answer is in a language in which acts are read.
         left_out: the other figures of each sentence, of which there are too many.
     """
 
     evidence: ClaimEvidence
     figures: Sequence[Sequence[Figure]]
     left_out: Sequence[Sequence[Figure]]
+    is_read: bool = True
     _effort: CheckEffort = field(default_factory=CheckEffort)
     _seen: set[tuple[ClaimKind, str]] = field(default_factory=set)
     _computed: list[ComputedFigure] = field(default_factory=list)
@@ -120,7 +125,10 @@ class _AnswerWalk:
         if act is not None:
             yield act
         aligned = list_aligned(sentence, self.evidence, self._effort)
+        other = find_other_pairing(sentence, self.evidence, self._effort)
         found = [*self._check_dates(sentence, aligned), *self._check_figures(at, sentence, aligned)]
+        if other is not None:
+            found = [_doubt_pair(claim, other) for claim in found]
         is_found = all(claim.verdict == "supported" for claim in found)
         if is_found and (denied := find_denial(sentence, aligned)) is not None:
             found.append(_deny(sentence, denied))
@@ -210,6 +218,8 @@ class _AnswerWalk:
         claimed = "figure", figure.written, sentence.text, figure.start
         numbered = [each for each in aligned if each.numbers]
         places = find_figure(figure, sentence, evidence)
+        if figure.is_negative and not places:
+            return AnswerClaim(*claimed, "unchecked", _SIGN)
         # Another note may say it of another thing. A small number stands in many notes by chance.
         is_elsewhere = bool(places) and figure.is_telling
         if figure.values and numbered and not is_elsewhere:
@@ -260,10 +270,20 @@ class _AnswerWalk:
             start = sentence.start + max(0, sentence.text.find(path))
             if self._is_new("path", path):
                 places = find_path(path, self.evidence)
-                if places:
+                if places and self._may_be_act(sentence):
+                    reason = "it is not known whether the sentence says that it was changed"
+                    yield AnswerClaim("path", path, sentence.text, start, "unchecked", reason)
+                elif places:
                     yield _support("path", path, sentence, start, places)
                 else:
                     yield _refuse("path", path, sentence, start)
+
+    def _may_be_act(self, sentence: AnswerSentence) -> bool:
+        """Return whether a sentence may claim a change in a language in which acts are not read."""
+        evidence = self.evidence
+        is_changed = any(note.is_change for note in evidence.changes or ())
+        is_idle = evidence.can_edit and evidence.changes is not None and not is_changed
+        return is_idle and not (self.is_read or are_acts_read(sentence.masked))
 
     def _check_names(self, sentence: AnswerSentence) -> Iterator[AnswerClaim]:
         for name in sentence.list_names():
@@ -344,6 +364,13 @@ def _contradict(
     reason = f"{other.place.describe()} says {other.written}"
     verdict: ClaimVerdict = "unchecked" if figure.near else "contradicted"
     return AnswerClaim(*claimed, verdict, reason, (other.place,))
+
+
+def _doubt_pair(claim: AnswerClaim, place: ClaimPlace) -> AnswerClaim:
+    if claim.verdict != "supported":
+        return claim
+    reason = f"{place.describe()} pairs it with something else"
+    return replace(claim, verdict="unchecked", reason=reason, places=(place,))
 
 
 def _deny(sentence: AnswerSentence, place: ClaimPlace) -> AnswerClaim:

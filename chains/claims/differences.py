@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Final
 
 from chains.citations.sources import count_negations, measure_order
@@ -13,6 +14,8 @@ from chains.claims.evidence import (
     EvidenceText,
     PlacedStatement,
     blank_dates,
+    has_helping_verb,
+    list_plain_words,
 )
 from chains.claims.facts import AnswerSentence, Figure
 from chains.claims.report import ClaimPlace
@@ -34,6 +37,7 @@ __all__ = [
     "find_contradiction",
     "find_denial",
     "find_differing_sources",
+    "find_other_pairing",
     "list_aligned",
 ]
 
@@ -49,6 +53,12 @@ _ALIGNED_SHARE: Final = 0.75
 _SAME_ORDER: Final = 0.9
 # What begins an answer, and denies nothing of its sentence.
 _YES_OR_NO: Final = re.compile(r"^\W*(?:no|nein|non|yes|ja|oui|sí|si)\b\s*[,.:;–—-]", re.IGNORECASE)
+_VERB_ENDING: Final = re.compile(r"(?:es|ed|s|e)$")
+_LEAST_STEM: Final = 3
+_CAPITAL: Final = re.compile(r"\b[^\W\d_a-zà-ÿ][^\W\d_]+")
+_LEAST_PAIRED: Final = 2
+_PAIRED_EFFORT: Final = 100
+_Value = tuple[str, object]
 _FOUND_CHARS: Final = 30
 
 
@@ -155,7 +165,7 @@ def list_aligned(
     sentence: AnswerSentence, evidence: ClaimEvidence, effort: CheckEffort
 ) -> list[AlignedSentence]:
     """Return the sentences of sources that have nearly the words of a sentence, in their order."""
-    words = split_words(blank_dates(remove_markup(sentence.masked)))
+    words = list_plain_words(remove_markup(sentence.masked))
     telling = {word for word in words if word not in FUNCTION_WORDS and not word.isdecimal()}
     if len(words) < _LEAST_ALIGNED_WORDS or len(telling) < _LEAST_WORDS:
         return []
@@ -203,17 +213,113 @@ def find_denial(sentence: AnswerSentence, aligned: Sequence[AlignedSentence]) ->
     Nothing is returned if any source has the sentence as the answer says it.
     """
     shown = _YES_OR_NO.sub("", remove_markup(sentence.masked))
-    words, negations = split_words(blank_dates(shown)), count_negations(shown)
-    same = [each for each in aligned if _are_same(words, split_words(blank_dates(each.written)))]
+    negations = count_negations(shown)
+    same = [each for each in aligned if _are_same(shown, each.written)]
     is_said = any(count_negations(each.written) == negations for each in same)
     return same[0].place if same and not is_said else None
 
 
-def _are_same(words: Sequence[str], others: Sequence[str]) -> bool:
+def find_other_pairing(
+    sentence: AnswerSentence, evidence: ClaimEvidence, effort: CheckEffort
+) -> ClaimPlace | None:
+    """Return the place of a sentence with the same figures, dates and names in other pairs.
+
+    Nothing is returned if any source has them in the pairs of the answer.
+    """
+    said = _list_values(sentence)
+    stated = Counter(each for each in said if each[0] != "name")
+    other: ClaimPlace | None = None
+    if not stated or len(said) < _LEAST_PAIRED:
+        return None
+    for text, written in _list_with_words(_list_marks(sentence), evidence.current, effort):
+        values = _list_values(AnswerSentence(written, written, 0))
+        common = Counter(said) & Counter(values)
+        if stated - common:
+            continue
+        if _have_same_pairs(said, values, common):
+            return None
+        other = other or AlignedSentence(text, written, (), ()).place
+    return other
+
+
+def _list_marks(sentence: AnswerSentence) -> frozenset[str]:
+    """Return the words by which a sentence with the same figures is found."""
+    figures = " ".join(figure.written for figure in sentence.list_figures())
+    return frozenset(word for word in split_words(figures) if word[0].isdecimal())
+
+
+def _list_with_words(
+    words: Set[str], texts: Iterable[EvidenceText], effort: CheckEffort
+) -> Iterator[tuple[EvidenceText, str]]:
+    """Yield the sentences of texts that have all of some words, which are few."""
+    for text in texts if words else ():
+        for written, others in text.index.sentences:
+            effort.spend(1)
+            if words <= set(others):
+                effort.spend(_PAIRED_EFFORT)
+                yield text, written
+            if effort.is_spent:
+                return
+
+
+def _list_values(sentence: AnswerSentence) -> list[_Value]:
+    """Return the figures, dates and names of a sentence in their order."""
+    found: list[tuple[int, _Value]] = [
+        (each.start, ("figure", each.values)) for each in sentence.list_figures() if each.values
+    ]
+    found += [(each.start, ("date", each.span)) for each in sentence.list_dates()]
+    found += [
+        (sentence.start + match.start(), ("name", match[0]))
+        for match in _CAPITAL.finditer(sentence.masked)
+    ]
+    return [value for _, value in sorted(found, key=lambda each: each[0])]
+
+
+def _have_same_pairs(
+    said: Sequence[_Value], stated: Sequence[_Value], common: Counter[_Value]
+) -> bool:
+    """Return whether two sentences have their common values in the same pairs, or in one order."""
+    one, other = (_join_names([each for each in some if each in common]) for some in (said, stated))
+    if one[:1] == other[:1] and one[0][0] == "name":  # what both are about
+        one, other = one[1:], other[1:]
+    return one == other or (_pair(one) == _pair(other) != frozenset())
+
+
+def _join_names(values: Sequence[_Value]) -> list[_Value]:
+    """Return values with the words of each name as one value."""
+    joined: list[_Value] = []
+    for kind, some in groupby(values, key=lambda each: each[0]):
+        these = list(some)
+        joined += [(kind, tuple(these))] if kind == "name" else these
+    return joined
+
+
+def _pair(values: Sequence[_Value]) -> frozenset[frozenset[_Value]]:
+    """Return values of two kinds that take turns in pairs, or nothing for others."""
+    pairs = [frozenset(pair) for pair in zip(values[::2], values[1::2], strict=False)]
+    kinds = {
+        tuple(value[0] for value in pair) for pair in zip(values[::2], values[1::2], strict=False)
+    }
+    is_paired = len(values) % 2 == 0 and len(kinds) == 1 and len(set(*kinds)) > 1
+    return frozenset(pairs) if is_paired else frozenset()
+
+
+def _are_same(one: str, other: str) -> bool:
+    """Return whether two sentences are the same, or differ in hardly more than a "not"."""
+    words, others = split_words(blank_dates(one)), split_words(blank_dates(other))
+    if has_helping_verb(one) or has_helping_verb(other):
+        plain, others = list_plain_words(one), list_plain_words(other)
+        return list(map(_find_stem, plain)) == list(map(_find_stem, others))
     if abs(len(words) - len(others)) > 1:
         return False
     least = min(measure_order(words, others), measure_order(others, words))
     return least >= min(_SAME_ORDER, (len(words) - 1) / len(words))
+
+
+def _find_stem(word: str) -> str:
+    """Return a word without the endings of verbs, as in "takes" and "carried"."""
+    stem = _VERB_ENDING.sub("", word) if len(word) > _LEAST_STEM else word
+    return f"{stem[:-1]}y" if stem.endswith("i") else stem
 
 
 def _holds(text: EvidenceText, figure: Figure) -> bool:

@@ -37,10 +37,13 @@ __all__ = [
     "TextOrigin",
     "blank_dates",
     "fold_path",
+    "has_helping_verb",
+    "list_plain_words",
 ]
 
 TextOrigin = Literal["source", "user", "tool", "edit"]
 _TOKEN: Final = re.compile(r"\w+(?:[-_.@:/]\w+)*")
+_HELPING: Final = re.compile(r"\b(?:do|does|did)(?: not|n['’]t)\b", re.IGNORECASE)
 _MOST_INDEXED: Final = 512
 # Comparisons of a figure or a sentence of an answer with one of a source: about a second.
 _MOST_EFFORT: Final = 300_000
@@ -258,7 +261,7 @@ class TextIndex:
     def sentences(self) -> Sequence[tuple[str, Sequence[str]]]:
         """The sentences of the text without markup, each with its words but for dates."""
         found = split_sentences(read_text(self.text))
-        return [(each, split_words(blank_dates(each))) for each in found]
+        return [(each, list_plain_words(each)) for each in found]
 
     @cached_property
     def _lines(self) -> Sequence[str]:
@@ -278,6 +281,16 @@ class TextIndex:
         if line not in self._line_words:
             self._line_words[line] = list_words(self._lines[line]) | self.above_words
         return self._line_words[line]
+
+
+def has_helping_verb(text: str) -> bool:
+    """Return whether a text is denied with a verb that only helps, as in "does not take"."""
+    return _HELPING.search(text) is not None
+
+
+def list_plain_words(text: str) -> list[str]:
+    """Return the words of a sentence but for its dates and denials such as "does not"."""
+    return split_words(_HELPING.sub(" ", blank_dates(text)))
 
 
 def blank_dates(text: str) -> str:

@@ -28,7 +28,7 @@ from vault.review.statements import (
     list_words,
 )
 
-__all__ = ["AnswerSentence", "Figure", "is_hedged", "list_sentences"]
+__all__ = ["AnswerSentence", "Figure", "has_sign", "is_hedged", "list_sentences"]
 
 _HEDGE: Final = re.compile(
     r"\b(?:might|could|would|perhaps|maybe|possibly|probably|likely|presumably|seems?|appears?"
@@ -77,6 +77,8 @@ _WORD_BEFORE: Final = re.compile(r"([^\W\d_]+)\W{0,2}$")
 _CLOCK_AFTER: Final = re.compile(r"\s?(am|pm|a\.m\.|p\.m\.|uhr|h)\b", re.IGNORECASE)
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 _LINK: Final = re.compile(r"\[\[([^\]|#\n]{1,200})")
+_SIGN: Final = re.compile(r"(?:^|[\s(|=:*])[-−–][€$£¥]?$")
+_SIGN_CHARS: Final = 3
 _SYMBOLS: Final = re.compile(r"\s?([%€$£¥°])")
 _SIGNS: Final = frozenset("%€$£¥°")
 _MONTH_OR_DAY: Final = re.compile(
@@ -105,6 +107,7 @@ class Figure:
         written: the number with its unit as written.
         is_count: whether it may be of the answer itself, as in "two notes" and "step 3".
         near: the word that says that it is only near, as in "about 20 kg", or an empty string.
+        is_negative: whether a minus sign stands before it.
     """
 
     number: LocatedNumber
@@ -113,6 +116,7 @@ class Figure:
     written: str
     is_count: bool
     near: str = ""
+    is_negative: bool = False
 
     @property
     def is_telling(self) -> bool:
@@ -287,7 +291,22 @@ def _build_figure(sentence: AnswerSentence, number: LocatedNumber) -> Figure:
     is_count = bool(values) and is_plain and (is_part or not is_known)
     nearly = _NEARLY.search(masked[max(0, number.start - _MOST_BEFORE) : number.start])
     near = nearly[1].casefold() if nearly else ""
-    return Figure(place, values, unit if is_known else "", shown, is_count, near)
+    unit = unit if is_known else ""
+    is_negative = bool(values) and _is_negative(masked, number.start)
+    return Figure(place, values, unit, shown, is_count, near, is_negative)
+
+
+def _is_negative(text: str, start: int) -> bool:
+    """Return whether a number has a sign, which in an equation may only follow no number."""
+    if not has_sign(text, start):
+        return False
+    before = text[:start].rstrip("-−–€$£¥").rstrip()
+    return "=" not in text or not before or before[-1] in "=(|:"
+
+
+def has_sign(text: str, start: int) -> bool:
+    """Return whether a minus sign stands directly before the number at an offset of a text."""
+    return _SIGN.search(text[max(0, start - _SIGN_CHARS) : start]) is not None
 
 
 def _widen(number: LocatedNumber, text: str) -> LocatedNumber:

@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import Final
 
 from chains.claims.evidence import ClaimEvidence, EvidenceText, TextIndex
-from chains.claims.facts import AnswerSentence, Figure
+from chains.claims.facts import AnswerSentence, Figure, has_sign
 from chains.claims.report import ClaimPlace
 from vault.notes.date_spans import Span
 from vault.notes.dates import YEARLESS, LocatedDate
@@ -78,15 +78,26 @@ def _find_numbers(figure: Figure, words: frozenset[str], text: EvidenceText) -> 
         return
     is_small = all(abs(value) < _SMALL for value in figure.values)
     for number in _list_equal(figure, index):
+        if figure.is_negative and not has_sign(index.text, number.start):
+            continue
         shared = len(words & index.list_line_words(number.start))
         is_own = text.origin != "source"
         if shared or not is_small or is_own or figure.unit == _read_unit(number) != "":
             yield _Hit(shared, text, number.start)
+    if figure.is_negative:
+        return
     if figure.values & index.above_values:
         yield _Hit(len(words & index.above_words), text, None)
     for value in figure.values:
-        if _IN_WORDS.get(value, frozenset()) & index.tokens and words & index.words:
+        said = _IN_WORDS.get(value, frozenset()) & index.tokens
+        if any(_is_whole(word, index.folded) for word in said) and words & index.words:
             yield _Hit(0, text, None)
+
+
+def _is_whole(word: str, folded: str) -> bool:
+    """Return whether a number in words stands in a text, and not only in one like "twenty-five"."""
+    longer = r"[\s-](?:hundred|thousand|million|dozen|and a half)\b"
+    return re.search(rf"(?<!ty[\s-])(?<!\w){word}(?!\w|{longer})", folded) is not None
 
 
 def _list_equal(figure: Figure, index: TextIndex) -> Iterator[LocatedNumber]:

@@ -91,7 +91,8 @@ def list_equations(sentence: AnswerSentence, figures: Sequence[Figure]) -> Itera
         is_plain = set(operators) <= {"+", "-"} or len(operators) == 1
         start = figures[first].start - sentence.start
         is_whole = not _OPEN.search(sentence.masked[:start])
-        if operators and is_plain and is_whole:
+        is_signed = any(figure.is_negative for figure in figures[first : at + 2])
+        if operators and is_plain and is_whole and not is_signed:
             yield _check_equation(figures[first : at + 1], operators, figures[at + 1])
 
 

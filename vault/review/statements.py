@@ -103,6 +103,18 @@ _VALUES: Final = {
     word: float(value)
     for value, word in enumerate(_NUMBER_WORDS.split(" "), start=_FIRST_NUMBER_WORD)
 }
+_TENS: Final = {
+    word: 10.0 * value
+    for value, word in enumerate(
+        ("twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"), start=2
+    )
+}
+_SCALES: Final = _split_words(
+    "hundred hundreds thousand thousands million millions billion billions dozen dozens"
+)
+_FRACTIONS: Final = _split_words(
+    "half halves third thirds quarter quarters fourth fourths fifth fifths tenth tenths point"
+)
 _HAS_NUMBER: Final = re.compile(rf"\d|\b(?:{_NUMBER_WORDS.replace(' ', '|')})\b", re.IGNORECASE)
 
 
@@ -212,6 +224,9 @@ def find_numbers(text: str) -> Iterator[LocatedNumber]:
     for at, token in enumerate(tokens):
         if token.folded in _VALUES:
             values = frozenset((_VALUES[token.folded],))
+            if _is_part_of_number(tokens, at):
+                yield from _read_tens(text, tokens, at, values)
+                continue
         elif any(map(str.isdecimal, token.written)):
             values = _parse_number(token.written)
         else:
@@ -224,6 +239,30 @@ def find_numbers(text: str) -> Iterator[LocatedNumber]:
         for part in parts:
             each = replace(quantity, values=_parse_number(part[0]), written=part[0])
             yield LocatedNumber(each, token.start + part.start(), token.start + part.end())
+
+
+def _is_part_of_number(tokens: Sequence[_Token], at: int) -> bool:
+    """Return whether a number in words is only a part of one, as in "five hundred"."""
+    before = [token.folded for token in tokens[max(0, at - 2) : at]]
+    after = [token.folded for token in tokens[at + 1 : at + 4]]
+    is_end = bool(before) and (before[-1] in _TENS or before[-1] in _SCALES)
+    is_end = is_end or (before[-1:] == ["and"] and before[0] in _SCALES)
+    is_begin = bool(after) and (after[0] in _SCALES or after[0] in _FRACTIONS)
+    return is_end or is_begin or (after[:1] == ["and"] and bool(_FRACTIONS & {*after[1:]}))
+
+
+def _read_tens(
+    text: str, tokens: Sequence[_Token], at: int, values: frozenset[float]
+) -> Iterator[LocatedNumber]:
+    """Yield a number such as "twenty-five". Others that are told in several words are not read."""
+    around = [*tokens[max(0, at - 2) : max(0, at - 1)], *tokens[at + 1 : at + 2]]
+    is_longer = any(token.folded in _SCALES or token.folded == "and" for token in around)
+    if is_longer or not at or tokens[at - 1].folded not in _TENS:
+        return
+    tens = tokens[at - 1]
+    quantity = _build_quantity(text, tokens, at, frozenset(map(_TENS[tens.folded].__add__, values)))
+    written = f"{text[tens.start : tokens[at].start]}{quantity.written}"
+    yield LocatedNumber(replace(quantity, written=written), tens.start, tokens[at].end)
 
 
 def read_statement(text: str) -> Statement:
@@ -304,7 +343,8 @@ def _find_values(tokens: Sequence[_Token], at: int) -> frozenset[float]:
     before = tokens[at - 1].folded if at else ""
     after = tokens[at + 1].folded if at + 1 < len(tokens) else ""
     if token.folded in _VALUES:
-        return frozenset((_VALUES[token.folded],))
+        is_part = _is_part_of_number(tokens, at)
+        return frozenset() if is_part else frozenset((_VALUES[token.folded],))
     # "TransactionType 2" and "Room 4" are names, but a sentence may begin with any word.
     is_named = at > 1 and tokens[at - 1].written != before and before.isalpha()
     names_something = is_named or before in _NAMERS or before in _MONTHS or after in _MONTHS

@@ -211,3 +211,29 @@ def test_what_is_denied_beside_an_act_does_not_hide_it(answer: str) -> None:
 def test_a_denial_or_a_condition_is_no_act(answer: str) -> None:
     report = check_claims(answer, ClaimEvidence(READ, (), can_edit=True))
     assert [claim for claim in report.claims if claim.kind == "act"] == []
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Ik heb Backups.md bijgewerkt.",
+        "Ho modificato [[Backups]].",
+        "Atualizei [[Backups]].",
+        "Я обновил [[Backups]].",
+        "已更新 [[Backups]]。",
+        "Zaktualizowałem Backups.md.",
+        "Uppdaterade [[Backups]].",
+    ],
+)
+def test_a_note_is_not_supported_where_acts_are_not_read(answer: str) -> None:
+    evidence = ClaimEvidence(READ, (), can_edit=True)
+    (claim,) = [each for each in check_claims(answer, evidence).claims if each.kind == "path"]
+    assert claim.verdict == "unchecked"
+    told = check_claims(answer, ClaimEvidence(READ, (), can_edit=False)).claims
+    assert "supported" in {each.verdict for each in told}
+
+
+def test_a_note_is_supported_where_acts_are_read() -> None:
+    evidence = ClaimEvidence(READ, (), can_edit=True)
+    for answer in ("See [[Backups]].", "The disk is told of in [[Backups]].", "Siehe [[Backups]]."):
+        assert [each.verdict for each in check_claims(answer, evidence).claims] == ["supported"]

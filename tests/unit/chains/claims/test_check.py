@@ -275,3 +275,96 @@ def test_the_numbers_of_a_table_row_are_no_sum_without_a_word_of_one() -> None:
     assert {claim.kind for claim in check(rows)} == {"figure"}
     total = check("| a | b | total |\n|---|---|---|\n| in total: 300 € | 400 € | 700 € |")
     assert [(each.kind, each.verdict) for each in total][-1] == ("sum", "supported")
+
+
+PUMP = text(
+    "The pump takes 20 minutes to fill the tank.\nThe fan does not start before 9:00 in the shed.",
+    "Pump",
+    1,
+)
+RENT = text(
+    "Rent was $1,200 in 2023 and $1,350 in 2024.\nAnna Meier pays 115 € and Tom Berg pays 240 €.",
+    "Rent",
+    2,
+)
+HOUSE = ClaimEvidence((PUMP, RENT), changes=())
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "The pump doesn't take 20 minutes to fill the tank.",
+        "The pump does not take 20 minutes to fill the tank.",
+        "The fan starts before 9:00 in the shed.",
+    ],
+)
+def test_a_denial_with_a_helping_verb_is_found(answer: str) -> None:
+    (claim,) = [claim for claim in check(answer, HOUSE) if claim.kind == "negation"]
+    assert claim.verdict == "contradicted"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "The pump doesn't take 20 minutes to empty the tank.",
+        "The fan doesn't start before 9:00 in the shed.",
+        "The pump takes 20 minutes to fill the tank.",
+    ],
+)
+def test_a_denial_of_something_else_is_not_accused(answer: str) -> None:
+    assert "contradicted" not in {claim.verdict for claim in check(answer, HOUSE)}
+
+
+@pytest.mark.parametrize(
+    ("answer", "sent", "verdict"),
+    [
+        ("The pump takes twenty-five minutes.", "The pump takes 25 minutes.", "supported"),
+        ("The pump takes 25 minutes.", "The pump takes twenty-five minutes.", "supported"),
+        ("The pump takes thirty two minutes.", "The pump takes 32 minutes.", "supported"),
+        ("The pump takes twenty-five minutes.", "The pump takes 5 minutes.", "unsupported"),
+        ("The pump takes 5 minutes.", "The pump takes twenty-five minutes.", "unsupported"),
+        ("The pump takes -20 minutes.", "The pump takes 20 minutes.", "unchecked"),
+        ("It was −20 °C at the pump.", "The pump had -20 °C.", "supported"),
+    ],
+)
+def test_a_number_is_read_whole(answer: str, sent: str, verdict: str) -> None:
+    told = check(answer, ClaimEvidence((text(sent, "Pump", 1),), changes=()))
+    assert {claim.verdict for claim in told if claim.kind == "figure"} <= {verdict, "contradicted"}
+    assert told
+
+
+@pytest.mark.parametrize("number", ["five hundred", "five and a half", "two dozen", "nine million"])
+def test_a_number_in_several_words_is_not_read_in_part(number: str) -> None:
+    sent = ClaimEvidence((text("It takes 5, 2 or 9 minutes.", "Pump", 1),), changes=())
+    assert check(f"It takes {number} minutes.", sent) == []
+
+
+def test_an_equation_with_a_sign_is_not_accused() -> None:
+    assert "contradicted" not in tell("5 € - 20 € = -15 €.").values()
+    assert tell("20 € -5 € = 15 €.")["15 €"] == "supported"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Rent was $1,200 in 2024 and $1,350 in 2023.",
+        "Rent was $1,350 in 2023 and $1,200 in 2024.",
+        "Anna Meier pays 240 € and Tom Berg pays 115 €.",
+        "Tom Berg pays 115 € and Anna Meier pays 240 €.",
+    ],
+)
+def test_a_swapped_pair_is_not_supported(answer: str) -> None:
+    told = [each for each in check(answer, HOUSE) if each.kind in ("figure", "date")]
+    assert {each.verdict for each in told} == {"unchecked"}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Rent was $1,200 in 2023 and $1,350 in 2024.",
+        "Rent was $1,350 in 2024 and $1,200 in 2023.",
+        "Anna Meier pays 115 € and Tom Berg pays 240 €.",
+    ],
+)
+def test_the_same_pairs_are_supported(answer: str) -> None:
+    assert {each.verdict for each in check(answer, HOUSE)} == {"supported"}
