@@ -100,9 +100,9 @@ _NOTE_WORD: Final = re.compile(
 )
 # Words of English, German, French or Spanish alone, among the languages of Europe.
 _COMMONEST: Final = re.compile(
-    r"\b(?:the|and|this|that|with|from|your|you|have|has|are|it|see|i|i['’]ve|note|notes|source|sources"
-    r"|und|ich|ist|nicht|das|eine|für|mit|auf|siehe|notiz|quellen?"
-    r"|et|est|les|vous|dans|une|pour|sur|j['’]ai|voir|el|los|las|está|y|usted|véase)\b",
+    r"\b(?:the|and|this|that|with|from|your|you|has|it|see|i['’]ve|i have|notes|sources?"
+    r"|und|ich|ist|nicht|eine|für|mit|auf|siehe|notiz|quellen?"
+    r"|est|les|vous|une|pour|j['’]ai|voir|el|está|y|usted|véase)\b",
     re.IGNORECASE,
 )
 _COUNTED: Final = re.compile(

@@ -286,7 +286,10 @@ class _AnswerWalk:
         return is_idle and not (self.is_read or are_acts_read(sentence.masked))
 
     def _check_names(self, sentence: AnswerSentence) -> Iterator[AnswerClaim]:
+        paths = list(sentence.list_paths()) if self._may_be_act(sentence) else []
         for name in sentence.list_names():
+            if any(name in path for path in paths):
+                continue  # the note was checked as a path
             start = sentence.start + max(0, sentence.text.find(name))
             if self._is_new("name", name):
                 places = find_name(name, self.evidence)

@@ -223,12 +223,14 @@ def test_a_denial_or_a_condition_is_no_act(answer: str) -> None:
         "已更新 [[Backups]]。",
         "Zaktualizowałem Backups.md.",
         "Uppdaterade [[Backups]].",
+        "Poprawiłem [[Backups]] i zapisałem.",
+        "Ho aggiornato le note: [[Backups]].",
+        "Jeg har opdateret et tal i [[Backups]].",
     ],
 )
 def test_a_note_is_not_supported_where_acts_are_not_read(answer: str) -> None:
     evidence = ClaimEvidence(READ, (), can_edit=True)
-    (claim,) = [each for each in check_claims(answer, evidence).claims if each.kind == "path"]
-    assert claim.verdict == "unchecked"
+    assert {each.verdict for each in check_claims(answer, evidence).claims} == {"unchecked"}
     told = check_claims(answer, ClaimEvidence(READ, (), can_edit=False)).claims
     assert "supported" in {each.verdict for each in told}
 
