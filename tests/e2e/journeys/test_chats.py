@@ -9,7 +9,7 @@ from tests.support.window.remote_window import Opened, RemoteWindow
 BEANS = ("How deep go the beans?", "Three centimetres deep.")
 PEAS = ("What about peas?", "Peas may freeze.")
 SUMMARY = "The barrel: behind the shed."
-LONG = "The barrel stands behind the shed, and holds two hundred litres of rain. " * 12
+LONG = "The barrel stands behind the shed, and holds two hundred litres of rain. " * 20
 
 
 def titles(window: RemoteWindow) -> list[str]:
