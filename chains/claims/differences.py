@@ -229,7 +229,7 @@ def find_other_pairing(
     said = _list_values(sentence)
     stated = Counter(each for each in said if each[0] != "name")
     other: ClaimPlace | None = None
-    if not stated or len(said) < _LEAST_PAIRED:
+    if len(stated) < _LEAST_PAIRED:
         return None
     for text, written in _list_with_words(_list_marks(sentence), evidence.current, effort):
         values = _list_values(AnswerSentence(written, written, 0))
@@ -308,8 +308,9 @@ def _are_same(one: str, other: str) -> bool:
     """Return whether two sentences are the same, or differ in hardly more than a "not"."""
     words, others = split_words(blank_dates(one)), split_words(blank_dates(other))
     if has_helping_verb(one) or has_helping_verb(other):
-        plain, others = list_plain_words(one), list_plain_words(other)
-        return list(map(_find_stem, plain)) == list(map(_find_stem, others))
+        stems = [list(map(_find_stem, list_plain_words(each))) for each in (one, other)]
+        if stems[0] == stems[1]:
+            return True
     if abs(len(words) - len(others)) > 1:
         return False
     least = min(measure_order(words, others), measure_order(others, words))

@@ -172,6 +172,10 @@ class AnswerSentence:
 
     def list_dates(self) -> list[LocatedDate]:
         """Return the dates of the sentence, with their offsets in the answer."""
+        return self._dates
+
+    @cached_property
+    def _dates(self) -> list[LocatedDate]:
         found = locate_dates(self.masked)
         taken = [(each.start, each.end) for each in found]
         for number in find_numbers(self.masked):
@@ -189,6 +193,10 @@ class AnswerSentence:
 
     def list_figures(self) -> list[Figure]:
         """Return the figures of the sentence that are no part of a date."""
+        return self._figures
+
+    @cached_property
+    def _figures(self) -> list[Figure]:
         taken = [(each.start - self.start, each.end - self.start) for each in self.list_dates()]
         return [
             _build_figure(self, number)

@@ -296,6 +296,7 @@ HOUSE = ClaimEvidence((PUMP, RENT), changes=())
         "The pump doesn't take 20 minutes to fill the tank.",
         "The pump does not take 20 minutes to fill the tank.",
         "The fan starts before 9:00 in the shed.",
+        "The fan does start before 9:00 in the shed.",
     ],
 )
 def test_a_denial_with_a_helping_verb_is_found(answer: str) -> None:
