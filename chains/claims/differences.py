@@ -253,6 +253,8 @@ def _list_with_words(
 ) -> Iterator[tuple[EvidenceText, str]]:
     """Yield the sentences of texts that have all of some words, which are few."""
     for text in texts if words else ():
+        if not all(word in text.index.folded for word in words):
+            continue
         for written, others in text.index.sentences:
             effort.spend(1)
             if words <= set(others):
