@@ -17,7 +17,8 @@ __all__ = [
 ]
 
 _END: Final = re.compile(
-    r"(?:[.!?…؟]+[\"'”’»)\]*_]{0,4}(?=\s)|[。！？]+[」』”’»）)*_]{0,4})(?P<blank>\s*)"
+    # A run of signs is tried at its first sign alone, or a long one takes quadratic time.
+    r"(?:(?<![.!?…؟])[.!?…؟]+[\"'”’»)\]*_]{0,4}(?=\s)|[。！？]+[」』”’»）)*_]{0,4})(?P<blank>\s*)"
 )
 _SHORT: Final = re.compile(
     # An initial, but not a unit; the number of a list item; an ordinal number in German.

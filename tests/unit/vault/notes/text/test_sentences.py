@@ -60,3 +60,8 @@ def test_samples_are_whole_sentences(text: str, sentences: list[str]) -> None:
 def test_lines_are_joined_as_their_script_is_written() -> None:
     assert join_lines(["A line", "goes on."]) == "A line goes on."
     assert join_lines(["一行目は", "続きます。"]) == "一行目は続きます。"
+
+
+def test_a_long_run_of_signs_is_read_in_linear_time() -> None:
+    run = "." * 300_000  # this took an hour when each sign was tried
+    assert list(find_sentence_ends(f"{run}xy. Next.")) == [(300_003, 300_004)]
