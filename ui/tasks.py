@@ -56,19 +56,25 @@ class Mailbox(QObject):
     def __init__(self, parent: QObject, *, is_paced: bool = True) -> None:
         super().__init__(parent)
         self._is_paced = is_paced
-        self._lock = threading.Lock()
+        self._lock = lock = threading.Lock()
         self._items: list[object] = []
         self._is_called = False
-        self._is_closed = False
+        self._closed = closed = threading.Event()
         self._last_flush_s = 0.0
         self._timer = QTimer(self, singleShot=True, timerType=Qt.TimerType.PreciseTimer)
         self._timer.timeout.connect(self.flush)
         self._called.connect(self.flush, Qt.ConnectionType.QueuedConnection)
 
+        def end() -> None:
+            with lock:  # a thread may be emitting a signal of this object
+                closed.set()
+
+        self.destroyed.connect(end)
+
     def put(self, item: object) -> None:
-        """Add an item, from any thread. Items added after `close` are dropped."""
+        """Add an item, from any thread. Items added after `close` or the deletion are dropped."""
         with self._lock:
-            if self._is_closed:
+            if self._closed.is_set():
                 return
             self._items.append(item)
             if not self._is_called:
@@ -78,7 +84,7 @@ class Mailbox(QObject):
     def close(self) -> None:
         """Drop all items that have not been delivered, and accept no more."""
         with self._lock:
-            self._is_closed = True
+            self._closed.set()
             self._items.clear()
 
     def flush(self) -> None:
@@ -92,7 +98,7 @@ class Mailbox(QObject):
             items, self._items = self._items, []
             self._is_called = False
         for item in _join_text(items):
-            if not self._is_closed:
+            if not self._closed.is_set():
                 self.arrived.emit(item)
 
 

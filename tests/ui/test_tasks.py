@@ -1,11 +1,13 @@
 """Threads meet Qt in one place: in order, joined, and never after the end."""
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from PySide6.QtCore import QCoreApplication, QThread
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
+from shiboken6 import delete, isValid
 
 from chains.cancel import CancelToken
 from chains.events import Step, TextDelta
@@ -159,3 +161,19 @@ def test_after_the_runner_is_closed_nothing_put_in_arrives(runner: TaskRunner) -
     mail.put("after")
     QCoreApplication.processEvents()
     assert seen == []
+
+
+def test_what_is_put_into_a_deleted_mailbox_is_dropped(qapp: QApplication) -> None:
+    def fill(put: Callable[[object], None]) -> None:
+        for number in range(2_000):
+            put(number)
+
+    for _ in range(20):
+        runner = TaskRunner()
+        mailbox = runner.mailbox()
+        thread = threading.Thread(target=fill, args=(mailbox.put,))
+        thread.start()
+        qapp.processEvents()
+        delete(runner)  # as with the window that owns it
+        thread.join()
+        assert not isValid(mailbox)

@@ -4,12 +4,19 @@ import re
 from collections.abc import Callable
 
 from tests.support.models.model_server import Answer, ModelServer, Silence
-from tests.support.window.remote_window import Opened, RemoteWindow
+from tests.support.window.remote_window import Node, Opened, RemoteWindow
 
 BEANS = ("How deep go the beans?", "Three centimetres deep.")
 PEAS = ("What about peas?", "Peas may freeze.")
 SUMMARY = "The barrel: behind the shed."
 LONG = "The barrel stands behind the shed, and holds two hundred litres of rain. " * 20
+
+DOWN = 5  # the button of a mouse that its wheel presses
+
+
+def dividers(window: RemoteWindow) -> list[Node]:
+    """Return the dividers of compactions that are in view."""
+    return [n for n in window.nodes() if n.role == "Separator" and "summarised" in n.name]
 
 
 def titles(window: RemoteWindow) -> list[str]:
@@ -72,7 +79,10 @@ def test_a_compaction_is_seen_once_with_one_pair_of_figures(
     window.click("Use this summary")
     window.wait_until_gone("Use this summary")
     window.wait_for("6 earlier messages summarised")
-    (divider,) = [n for n in window.nodes() if n.role == "Separator" and "summarised" in n.name]
+    window.screen.act("mousemove", *window.find("Answer", "Document")[-1].middle)
+    window.screen.act("click", "--repeat", 9, DOWN)
+    window.wait_until(lambda: bool(dividers(window)), "the divider")
+    (divider,) = dividers(window)
     figures = re.search(r"[\d,]+ → [\d,]+ tokens", divider.name)
     assert figures is not None
     (row,) = window.find("L4", "TreeItem", "Left out of this request")
