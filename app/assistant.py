@@ -243,7 +243,7 @@ class Assistant:
 
     @cached_property
     def pinned(self) -> "PinnedAnswers":
-        """Pins questions, and finds their answers again without a model."""
+        """Keeps pinned questions, and computes their answers anew without a language model."""
         from app.pinned.answers import PinnedAnswers
 
         def read_chat(session: str) -> "ChatTranscript":

@@ -247,7 +247,7 @@ class Spending:
             raise LedgerFailed(call.host, describe_failure(self._file.path, error)) from error
 
     def reserve(self, call: PricedCall, *, is_allowed: bool) -> "SpendingReservation":
-        """Book the most that a call can cost.
+        """Reserve the highest possible cost of a call.
 
         Args:
             call: the call.
@@ -348,7 +348,7 @@ class TurnSpending:
             return monotonic() - start
 
     def reserve(self, call: PricedCall) -> SpendingReservation:
-        """Book the most that a call can cost. See `chains.spending.SpendingPort`."""
+        """Reserve the highest possible cost of a call. See `chains.spending.SpendingPort`."""
         return self._spending.reserve(call, is_allowed=self._is_allowed)
 
 

@@ -59,7 +59,7 @@ class SpendingPort(Protocol):
         """
 
     def reserve(self, call: PricedCall) -> Reservation:
-        """Book the most that a call can cost, just before it is sent.
+        """Reserve the highest possible cost of a call, just before it is sent.
 
         Raises:
             SpendingLimitReached: the call may pass a limit, and the user did not allow it.

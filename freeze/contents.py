@@ -1,4 +1,4 @@
-"""What the frozen program consists of: its packages, their licences and their sizes."""
+"""List what the program of PyInstaller contains: its packages, their licences and sizes."""
 
 import importlib.metadata
 import json

@@ -201,7 +201,7 @@ class _Model:
     def _choose_encoder(self) -> OnnxModel | TorchModel:
         """Return the form that embeds passages faster. The first time, this is measured."""
         onnx = self._onnx
-        if onnx is not None and (self._uses_onnx or self._can_spare_torch):
+        if onnx is not None and (self._uses_onnx or self._can_skip_torch):
             return onnx
         if not self._is_chosen:
             self._is_chosen = True
@@ -212,8 +212,8 @@ class _Model:
         return onnx if onnx is not None and self._uses_onnx else self._torch
 
     @property
-    def _can_spare_torch(self) -> bool:
-        """Whether torch is not loaded, and loading it is not worth the time for these passages."""
+    def _can_skip_torch(self) -> bool:
+        """Whether torch is not loaded yet, and there are too few passages to justify loading it."""
         if self._torch.is_loaded:
             return False
         is_faster = self._is_chosen or (can_compute_bfloat16() and is_torch_installed())

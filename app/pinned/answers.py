@@ -14,7 +14,6 @@ from app.library.open_vault import OpenVault
 from app.library.projects import Projects
 from app.paths import Paths
 from app.pinned.answer import MOST_ROWS, AnswerRow, PinnedAnswer
-from app.pinned.asked import AskedAnswer, ReadChat, find_asked, find_changed_rows
 from app.pinned.changes import ChangedRow, RowChanges, compare_rows
 from app.pinned.compute import (
     FoundRows,
@@ -24,6 +23,7 @@ from app.pinned.compute import (
     read_again,
     understand,
 )
+from app.pinned.model_answers import AskedAnswer, ReadChat, find_asked, find_changed_rows
 from app.pinned.store import PinnedStore
 from context.fixes import Command, Fix
 from vault.access import find_excluded

@@ -141,7 +141,7 @@ def _write_base(answer: PinnedAnswer) -> str | None:
     """Return the text of a base that shows the list of an answer, or None if a base cannot."""
     if answer.kind != "list" or answer.project:
         return None
-    from vault.views.writer import write_base  # most answers are written as blocks
+    from vault.views.base_writer import write_base  # most answers are written as blocks
 
     query = parse_query(answer.query)
     names = {each.name for clause in query.clauses for each in clause if each.name}

@@ -1,7 +1,7 @@
 """Check the claims of an answer against what was sent.
 
-A sentence that is hedged, or that says that something is missing, is not accused: what it claims
-and what stands nowhere counts as not checkable.
+A cautious sentence ("probably", "as far as I can see"), or one that says that something is missing,
+is never reported as wrong. A claim in it that no source contains counts as not checkable.
 """
 
 from collections.abc import Iterator, Sequence
@@ -74,7 +74,7 @@ def check_claims(
 
 
 def _divide(figures: Sequence[list[Figure]]) -> tuple[list[list[Figure]], list[list[Figure]]]:
-    """Divide the figures of each sentence into those that are checked and those that are not."""
+    """Split the figures of each sentence into those that are checked and those that are not."""
     checked, left_out, left = list[list[Figure]](), list[list[Figure]](), _MOST_FIGURES
     for some in figures:
         count = min(_MOST_IN_SENTENCE, left)

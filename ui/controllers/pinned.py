@@ -10,8 +10,8 @@ from PySide6.QtCore import QTimer
 from app.errors import describe
 from app.pinned.answer import PinnedAnswer
 from app.pinned.answers import ShownAnswer, measure_wait_for_midnight
-from app.pinned.asked import AskedAnswer
 from app.pinned.changes import RowChanges
+from app.pinned.model_answers import AskedAnswer
 from app.pinned.notes import PlannedNote
 from chains.tool import ApprovalRequest, Proposal
 from ui.chat.message.approval_card import ApprovalDialog
@@ -262,7 +262,7 @@ class PinnedController(ChatController):
             self._to_select = ""
 
     def _keep_lit(self, shown: ShownAnswer) -> ShownAnswer:
-        """Return an answer that is open with what was new when it was opened."""
+        """Keep the rows lit that were new when the user opened this answer, until it is closed."""
         lit = self._lit.get(shown.answer.id)
         return shown if lit is None or shown.changes.mark else replace(shown, changes=lit)
 

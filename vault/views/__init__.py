@@ -8,6 +8,7 @@ lists and questions use too. Only what it cannot say, such as a formula, is eval
 No note is parsed to show a view. What is not understood is named, and its view is not computed.
 
     base         Read `.base` files and ```` ```base ```` blocks.
+    base_writer  Write a query as a base.
     blocks       Find the views of a note, compute them, and write them as Markdown.
     compute      Choose the notes or tasks of a view, sort them, and write their cells.
     conditions   Read a filter as conditions of the query language.
@@ -16,9 +17,8 @@ No note is parsed to show a view. What is not understood is named, and its view 
     expressions  Parse the expressions of both languages to one tree.
     values       Values and how they are compared: texts, numbers, days, links and lists.
     view         `View`, `ComputedView`.
-    writer       Write a query as a base.
 
 This package may import all of vault.
 """
 
-__all__ = ["base", "blocks", "view", "writer"]
+__all__ = ["base", "base_writer", "blocks", "view"]

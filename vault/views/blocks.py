@@ -212,7 +212,7 @@ def _write_result(computed: ComputedBlock) -> str:
 
 
 def describe_empty(computed: ComputedView) -> str:
-    """Return a sentence that says what no note or task matches."""
+    """Return a sentence that names the filter that no note or task matches."""
     unit = "task" if computed.view.shape == "task" else "note"
     if not computed.filter:
         return f"There is no {unit}."

@@ -11,9 +11,9 @@ from vault.search.conditions import Condition
 from vault.search.query import Query, parse_query, write_query
 from vault.vault import Vault
 from vault.views.base import read_base
+from vault.views.base_writer import write_base
 from vault.views.blocks import ViewBlock, compute_block
 from vault.views.view import ComputedView, View
-from vault.views.writer import write_base
 
 STATUS = ("open", "done", "", None)
 NOTES = {
