@@ -79,7 +79,10 @@ class Mailbox(QObject):
             self._items.append(item)
             if not self._is_called:
                 self._is_called = True
-                self._called.emit()
+                try:
+                    self._called.emit()
+                except RuntimeError:  # its deletion has begun, and `destroyed` comes next
+                    self._closed.set()
 
     def close(self) -> None:
         """Drop all items that have not been delivered, and accept no more."""

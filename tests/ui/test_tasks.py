@@ -164,16 +164,17 @@ def test_after_the_runner_is_closed_nothing_put_in_arrives(runner: TaskRunner) -
 
 
 def test_what_is_put_into_a_deleted_mailbox_is_dropped(qapp: QApplication) -> None:
-    def fill(put: Callable[[object], None]) -> None:
-        for number in range(2_000):
+    def fill(put: Callable[[object], None], starts: threading.Barrier) -> None:
+        starts.wait()
+        for number in range(20):
             put(number)
 
-    for _ in range(20):
-        runner = TaskRunner()
+    for _ in range(300):
+        runner, starts = TaskRunner(), threading.Barrier(2)
         mailbox = runner.mailbox()
-        thread = threading.Thread(target=fill, args=(mailbox.put,))
+        thread = threading.Thread(target=fill, args=(mailbox.put, starts))
         thread.start()
-        qapp.processEvents()
+        starts.wait()
         delete(runner)  # as with the window that owns it
         thread.join()
         assert not isValid(mailbox)
