@@ -20,6 +20,8 @@ from tests.support.processes.forked_processes import ForkedProcesses
 from vault.workers.process import start_process
 
 MEMORY, FREE_BYTES = Path("/dev/shm"), 6_000_000_000
+# How many collections of young objects come before one of all objects. Python's own default is 10.
+_YOUNG_COLLECTIONS = 20
 SHARED = pytest.StashKey[ForkedProcesses]()
 
 
@@ -100,16 +102,26 @@ Der Kompost braucht Luft. Alle sechs Wochen wird er umgesetzt.
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
-    """Exclude what stays until the end from garbage collection: more than a million objects.
+    """Turn automatic garbage collection off for all tests.
 
-    Each full collection of them would take as long as several tests.
+    Python collects in any thread that allocates memory. The garbage of an earlier test may hold a
+    widget, and Qt crashes if a widget is destroyed outside the GUI thread. What was loaded and
+    collected until here stays until the end, and is excluded from later collections.
     """
     gc.disable()
-    try:
-        return (yield)
-    finally:
-        gc.freeze()
-        gc.enable()
+    result = yield
+    gc.freeze()
+    return result
+
+
+def _collect_garbage() -> None:
+    """Collect garbage if there is enough of it."""
+    assert not gc.isenabled()
+    young, _, old = gc.get_count()
+    if old > _YOUNG_COLLECTIONS:
+        gc.collect()
+    elif young > gc.get_threshold()[0]:
+        gc.collect(1)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -177,9 +189,14 @@ def _no_unexpected_error(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown() -> Iterator[None]:
-    """Fail where Qt warns while a window closes, which pytest-qt does not listen to any more."""
+    """Collect garbage, and fail where Qt warns while a window closes.
+
+    At this point pytest-qt does not listen to Qt any more.
+    """
     if "PySide6.QtCore" not in sys.modules:
-        return (yield)
+        result = yield
+        _collect_garbage()
+        return result
     from PySide6.QtCore import QtMsgType, qInstallMessageHandler
 
     said: list[str] = []
@@ -189,6 +206,7 @@ def pytest_runtest_teardown() -> Iterator[None]:
     )
     try:
         yield
+        _collect_garbage()
     finally:
         qInstallMessageHandler(before)
     said = [text for text in said if not text.startswith("This plugin does not support ")]

@@ -59,13 +59,9 @@ class IdleTimer(QObject):
         self.checked.emit(self._idle_checks >= IDLE_CHECKS)
         self._busy_s = self._read_busy_s()  # the receivers' work does not count as activity
 
-    def stop(self) -> None:
-        """Stop checking whether the GUI thread is idle."""
-        self._timer.stop()
-
 
 class GarbageCollector(QObject):
-    """Runs Python's garbage collection in the GUI thread only, until `stop` is called.
+    """Runs Python's garbage collection in the GUI thread only, until the program ends.
 
     By default, Python collects reference cycles in any thread that allocates memory. A cycle can
     contain a widget, and Qt crashes if a widget is destroyed outside the GUI thread. Therefore,
@@ -91,12 +87,6 @@ class GarbageCollector(QObject):
         self._checks = 0
         self._timer = timer
         self._timer.checked.connect(self._collect_what_is_due)
-
-    def stop(self) -> None:
-        """Turn Python's automatic garbage collection on again."""
-        self._timer.stop()
-        gc.unfreeze()
-        gc.enable()
 
     def _collect_what_is_due(self, is_idle: bool) -> None:
         if QThread.currentThread().loopLevel() > 1:  # 1 is the loop of the application

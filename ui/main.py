@@ -61,7 +61,7 @@ def run(opening: "Startup", exit_after_show: bool = False) -> int:
         return 0
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     idle_timer = IdleTimer(app)
-    garbage = GarbageCollector(app, idle_timer)
+    GarbageCollector(app, idle_timer)
     window = MainWindow(opening.look)
     watch_faults(window.notifier, opening.log_file)
     Theme.current().apply(opening.look.theme, window.font_scale)
@@ -73,7 +73,6 @@ def run(opening: "Startup", exit_after_show: bool = False) -> int:
     window.open_on_screen()
     code = app.exec()
     window.close()
-    garbage.stop()
     if start.failure is not None:
         raise start.failure
     return code

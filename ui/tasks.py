@@ -9,13 +9,16 @@ Signals are emitted only in the GUI thread, and never after `TaskRunner.close`. 
 """
 
 import threading
+from collections import deque
 from collections.abc import Callable, Generator, Iterable
 from contextlib import suppress
 from dataclasses import replace
+from functools import cache
 from time import monotonic
 from typing import Generic, TypeVar
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from shiboken6 import isValid
 
 from app.faults import log_bug
 from chains.cancel import CancelToken
@@ -40,6 +43,38 @@ Call = Callable[[], object]
 Value = TypeVar("Value")
 
 
+class _Postman(QObject):
+    """Calls mailboxes in the GUI thread at the request of other threads.
+
+    A thread emits a signal of this object only, which is never deleted. A mailbox is deleted with
+    its window, and Qt crashes if a thread is emitting a signal of it at that moment.
+    """
+
+    _called = Signal()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._calls: deque[Mailbox] = deque()
+        self._called.connect(self._deliver, Qt.ConnectionType.QueuedConnection)
+
+    def call(self, mailbox: "Mailbox") -> None:
+        """Let a mailbox deliver its items in the GUI thread, soon and from any thread."""
+        self._calls.append(mailbox)
+        self._called.emit()
+
+    def _deliver(self) -> None:
+        mailbox = self._calls.popleft()
+        if isValid(mailbox):
+            mailbox.flush()
+        else:
+            mailbox.close()
+
+
+@cache
+def _find_postman() -> _Postman:
+    return _Postman()
+
+
 class Mailbox(QObject):
     """Delivers items from other threads to the GUI thread, in order.
 
@@ -51,43 +86,32 @@ class Mailbox(QObject):
     """
 
     arrived = Signal(object)
-    _called = Signal()
 
     def __init__(self, parent: QObject, *, is_paced: bool = True) -> None:
         super().__init__(parent)
         self._is_paced = is_paced
-        self._lock = lock = threading.Lock()
+        self._lock = threading.Lock()
         self._items: list[object] = []
-        self._is_called = False
-        self._closed = closed = threading.Event()
+        self._is_called = self._is_closed = False
         self._last_flush_s = 0.0
         self._timer = QTimer(self, singleShot=True, timerType=Qt.TimerType.PreciseTimer)
         self._timer.timeout.connect(self.flush)
-        self._called.connect(self.flush, Qt.ConnectionType.QueuedConnection)
-
-        def end() -> None:
-            with lock:  # a thread may be emitting a signal of this object
-                closed.set()
-
-        self.destroyed.connect(end)
+        self._postman = _find_postman()
 
     def put(self, item: object) -> None:
-        """Add an item, from any thread. Items added after `close` or the deletion are dropped."""
+        """Add an item, from any thread. It is dropped after `close`, and after the deletion."""
         with self._lock:
-            if self._closed.is_set():
+            if self._is_closed:
                 return
             self._items.append(item)
-            if not self._is_called:
-                self._is_called = True
-                try:
-                    self._called.emit()
-                except RuntimeError:  # its deletion has begun, and `destroyed` comes next
-                    self._closed.set()
+            is_called, self._is_called = self._is_called, True
+        if not is_called:
+            self._postman.call(self)
 
     def close(self) -> None:
         """Drop all items that have not been delivered, and accept no more."""
         with self._lock:
-            self._closed.set()
+            self._is_closed = True
             self._items.clear()
 
     def flush(self) -> None:
@@ -101,7 +125,7 @@ class Mailbox(QObject):
             items, self._items = self._items, []
             self._is_called = False
         for item in _join_text(items):
-            if not self._closed.is_set():
+            if not self._is_closed:
                 self.arrived.emit(item)
 
 

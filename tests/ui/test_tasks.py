@@ -169,12 +169,16 @@ def test_what_is_put_into_a_deleted_mailbox_is_dropped(qapp: QApplication) -> No
         for number in range(20):
             put(number)
 
+    seen: list[object] = []
     for _ in range(300):
         runner, starts = TaskRunner(), threading.Barrier(2)
         mailbox = runner.mailbox()
+        mailbox.arrived.connect(seen.append)
         thread = threading.Thread(target=fill, args=(mailbox.put, starts))
         thread.start()
         starts.wait()
         delete(runner)  # as with the window that owns it
         thread.join()
         assert not isValid(mailbox)
+    QCoreApplication.processEvents()
+    assert seen == []

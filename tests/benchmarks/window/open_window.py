@@ -60,7 +60,7 @@ def open_window(home: Path, notes: Path, url: str) -> Iterator[tuple["Assistant"
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     app = QApplication.instance() or QApplication([])
     idle_timer = IdleTimer(app)
-    garbage = GarbageCollector(app, idle_timer)
+    GarbageCollector(app, idle_timer)
     assistant = build(Paths.find({"STRATA_HOME": str(home)}))
     assistant.settings.set("chat.apiBase", url)
     assistant.settings.set("chat.model", "scripted")
@@ -76,7 +76,6 @@ def open_window(home: Path, notes: Path, url: str) -> Iterator[tuple["Assistant"
         yield assistant, window
     finally:
         window.close()
-        garbage.stop()
         assistant.close()
 
 

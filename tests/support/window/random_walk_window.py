@@ -75,14 +75,13 @@ def walk(
         Theme.current().apply(mode, 1.0)
         reading = {"read_busy_s": float} if pauses else {}
         idle_timer = IdleTimer(QApplication.instance(), **reading)
-        garbage = GarbageCollector(QApplication.instance(), idle_timer)
+        GarbageCollector(QApplication.instance(), idle_timer)
         with Faults() as faults:
             walked = Walk(seed, lambda: open_window(assistant), faults, find_untruths)
             walked.run(presses, pauses, real_pauses)
-        garbage.stop()
+        idle_timer.deleteLater()
         assistant.close()
         gc.collect()
-        gc.freeze()  # which `stop` has undone for all tests
     return walked, faults
 
 
