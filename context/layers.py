@@ -7,7 +7,7 @@ is never parsed back into segments.
 
 import html
 import re
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
@@ -324,6 +324,21 @@ def name_lines(lines: tuple[int, int]) -> str:
     """Format a line range for use in a sentence, such as `line 3` or `lines 3–9`."""
     first, last = lines
     return f"line {first}" if first == last else f"lines {first}–{last}"
+
+
+def name_place(path: str, lines: Sequence[int] | None, page: int | None = None) -> str:
+    """Format a path with its lines or page, such as `Inbox.md, lines 3–9`.
+
+    Args:
+        path: the path of a note or file.
+        lines: the line numbers, of which the first and the last are shown, or None.
+        page: the page number, which is shown in place of the lines, or None.
+    """
+    if page is not None:
+        return f"{path}, page {page}"
+    if not lines:
+        return path
+    return f"{path}, {name_lines((lines[0], lines[-1]))}"
 
 
 def render_segments(segments: Iterable[Segment]) -> str:

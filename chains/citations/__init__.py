@@ -12,6 +12,7 @@ sources ──────────────────── quotes ─�
 - `sentences`: splits a passage, or an answer, into sentences.
 - `sections`: the sections that an answer without a model shows, and the citations of their lines.
 - `pieces`: cuts a shown section at its folds, into pieces that are Markdown of their own.
+- `answer_sources`: `Source`, which the report of an answer, its card and the panel share.
 - `sources`: finds the sources of an answer whose model cites none.
 - `map_notes`: parses the reading notes of a map-reduce, and verifies their quotations.
 
@@ -20,6 +21,7 @@ only against text that was sent to the model.
 """
 
 __all__ = [
+    "answer_sources",
     "changes",
     "check",
     "map_notes",

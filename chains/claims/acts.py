@@ -10,6 +10,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Final
 
+from chains.citations.answer_sources import Source
 from chains.claims.evidence import ClaimEvidence
 from chains.claims.facts import AnswerSentence
 from chains.claims.note_acts import (
@@ -19,7 +20,7 @@ from chains.claims.note_acts import (
     is_done,
     tell_name,
 )
-from chains.claims.report import AnswerClaim, ClaimPlace, ClaimVerdict
+from chains.claims.report import AnswerClaim, ClaimVerdict
 from vault.edits.plan import NoteChange
 
 __all__ = ["are_acts_read", "check_act"]
@@ -200,7 +201,7 @@ def _is_of_notes(said: str) -> bool:
 
 def _judge(
     sentence: AnswerSentence, targets: Sequence[NamedNote], evidence: ClaimEvidence
-) -> tuple[ClaimVerdict, str, Iterable[ClaimPlace]]:
+) -> tuple[ClaimVerdict, str, Iterable[Source]]:
     changes = evidence.changes
     if changes is None:
         return "unchecked", "not known what was changed", ()
@@ -251,5 +252,5 @@ def _read_count(word: str) -> int:
     return int(word) if word.isdecimal() else _COUNTS.get(word.lower(), 0)
 
 
-def _list_places(changed: Iterable[NoteChange]) -> list[ClaimPlace]:
-    return [ClaimPlace(tell_name(note.path), note.path) for note in changed]
+def _list_places(changed: Iterable[NoteChange]) -> list[Source]:
+    return [Source(tell_name(note.path), note.path) for note in changed]

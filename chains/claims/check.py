@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Final
 
+from chains.citations.answer_sources import Source
 from chains.citations.check import Citation
 from chains.citations.sources import count_negations
 from chains.claims.acts import are_acts_read, check_act
@@ -28,7 +29,6 @@ from chains.claims.report import (
     AnswerClaim,
     AnswerCoverage,
     ClaimKind,
-    ClaimPlace,
     ClaimReport,
     ClaimVerdict,
     CoveredSentence,
@@ -151,7 +151,7 @@ class _AnswerWalk:
             return replace(claim, reason=f"{claim.reason}, as read before the change")
         return claim
 
-    def _is_outdated(self, place: ClaimPlace) -> bool:
+    def _is_outdated(self, place: Source) -> bool:
         own = (text for text in self.evidence.texts if text.path and text.path == place.path)
         return any(self.evidence.is_outdated(text) for text in own)
 
@@ -310,7 +310,7 @@ def _support(
     text: str,
     sentence: AnswerSentence,
     start: int,
-    places: tuple[ClaimPlace, ...],
+    places: tuple[Source, ...],
 ) -> AnswerClaim:
     reason = f"in {places[0].describe()}"
     return AnswerClaim(kind, text, sentence.text, start, "supported", reason, places)
@@ -369,14 +369,14 @@ def _contradict(
     return AnswerClaim(*claimed, verdict, reason, (other.place,))
 
 
-def _doubt_pair(claim: AnswerClaim, place: ClaimPlace) -> AnswerClaim:
+def _doubt_pair(claim: AnswerClaim, place: Source) -> AnswerClaim:
     if claim.verdict != "supported":
         return claim
     reason = f"{place.describe()} pairs it with something else"
     return replace(claim, verdict="unchecked", reason=reason, places=(place,))
 
 
-def _deny(sentence: AnswerSentence, place: ClaimPlace) -> AnswerClaim:
+def _deny(sentence: AnswerSentence, place: Source) -> AnswerClaim:
     said = "without" if count_negations(sentence.text) else "with"
     reason = f"{place.describe()} says it {said} “not”"
     text = sentence.text

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
+from chains.citations.answer_sources import Source
 from chains.citations.sources import count_negations, measure_order
 from chains.claims.evidence import (
     CheckEffort,
@@ -18,7 +19,6 @@ from chains.claims.evidence import (
     list_plain_words,
 )
 from chains.claims.facts import AnswerSentence, Figure
-from chains.claims.report import ClaimPlace
 from vault.notes.dates import LocatedDate, locate_dates
 from vault.notes.keywords import FUNCTION_WORDS, split_words
 from vault.notes.text.markup import remove_markup
@@ -72,7 +72,7 @@ class SourceDifference:
     """
 
     written: str
-    place: ClaimPlace
+    place: Source
 
 
 def find_contradiction(
@@ -141,7 +141,7 @@ class AlignedSentence:
     dates: tuple[LocatedDate, ...]
 
     @property
-    def place(self) -> ClaimPlace:
+    def place(self) -> Source:
         """Where the sentence stands."""
         start = self.text.text.find(self.written[:_FOUND_CHARS])
         return self.text.place(start if start >= 0 else None)
@@ -207,7 +207,7 @@ def _is_aligned(
     return least >= _ALIGNED_SHARE
 
 
-def find_denial(sentence: AnswerSentence, aligned: Sequence[AlignedSentence]) -> ClaimPlace | None:
+def find_denial(sentence: AnswerSentence, aligned: Sequence[AlignedSentence]) -> Source | None:
     """Return the place of a sentence that differs from a sentence of an answer by one "not" alone.
 
     Nothing is returned if any source has the sentence as the answer says it.
@@ -221,14 +221,14 @@ def find_denial(sentence: AnswerSentence, aligned: Sequence[AlignedSentence]) ->
 
 def find_other_pairing(
     sentence: AnswerSentence, evidence: ClaimEvidence, effort: CheckEffort
-) -> ClaimPlace | None:
+) -> Source | None:
     """Return the place of a sentence with the same figures, dates and names in other pairs.
 
     Nothing is returned if any source has them in the pairs of the answer.
     """
     said = _list_values(sentence)
     stated = Counter(each for each in said if each[0] != "name")
-    other: ClaimPlace | None = None
+    other: Source | None = None
     if len(stated) < _LEAST_PAIRED:
         return None
     for text, written in _list_with_words(_list_marks(sentence), evidence.current, effort):

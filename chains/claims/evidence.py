@@ -8,8 +8,8 @@ from datetime import date
 from functools import cached_property, lru_cache
 from typing import Final, Literal, Self
 
+from chains.citations.answer_sources import Source
 from chains.citations.sentences import split_sentences
-from chains.claims.report import ClaimPlace
 from context.layers import Segment
 from vault.edits.plan import NoteChange
 from vault.notes.date_spans import Span
@@ -83,15 +83,15 @@ class EvidenceText:
         days = find_path_spans(self.path) or find_name_spans(self.name)
         return _build_index(self.text, above, days)
 
-    def place(self, start: int | None = None) -> ClaimPlace:
+    def place(self, start: int | None = None) -> Source:
         """Return where an offset of the text is in its note. Without an offset, it is the title."""
         if self.source is None:
-            return ClaimPlace(self.name)
+            return Source(self.name)
         lines = None
         if start is not None and self.source.lines is not None:
             line = self.source.lines[0] + self.index.find_line(start)
             lines = (line, line)
-        return ClaimPlace(self.name, self.path, lines, self.source.number)
+        return Source(self.name, self.path, lines, self.source.number)
 
 
 @dataclass(frozen=True)

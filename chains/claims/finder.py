@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
 
+from chains.citations.answer_sources import Source
 from chains.claims.evidence import ClaimEvidence, EvidenceText, TextIndex
 from chains.claims.facts import AnswerSentence, Figure, has_sign
-from chains.claims.report import ClaimPlace
 from vault.notes.date_spans import Span
 from vault.notes.dates import YEARLESS, LocatedDate
 from vault.notes.keywords import fold
@@ -56,13 +56,13 @@ class _Hit:
     text: EvidenceText
     start: int | None
 
-    def place(self) -> ClaimPlace:
+    def place(self) -> Source:
         return self.text.place(self.start)
 
 
 def find_figure(
     figure: Figure, sentence: AnswerSentence, evidence: ClaimEvidence
-) -> tuple[ClaimPlace, ...]:
+) -> tuple[Source, ...]:
     """Return where a figure stands in what was sent, the likeliest place first."""
     words = sentence.words
     hits = [hit for text in evidence.texts for hit in _find_numbers(figure, words, text)]
@@ -134,7 +134,7 @@ def _find_start(index: TextIndex, written: str) -> int | None:
 
 def find_date(
     claimed: LocatedDate, sentence: AnswerSentence, evidence: ClaimEvidence
-) -> tuple[ClaimPlace, ...]:
+) -> tuple[Source, ...]:
     """Return where a date stands in what was sent, the likeliest place first."""
     words, hits = sentence.words, list[_Hit]()
     for text in evidence.texts:
@@ -176,7 +176,7 @@ def _drop_year(span: Span) -> Span | None:
     return first, first + length
 
 
-def find_name(name: str, evidence: ClaimEvidence) -> tuple[ClaimPlace, ...]:
+def find_name(name: str, evidence: ClaimEvidence) -> tuple[Source, ...]:
     """Return where a name stands in what was sent, maybe with another ending."""
     parts = fold(name).split()
     hits = []
@@ -198,7 +198,7 @@ def _has_word(folded: str, index: TextIndex) -> bool:
     )
 
 
-def find_path(path: str, evidence: ClaimEvidence) -> tuple[ClaimPlace, ...]:
+def find_path(path: str, evidence: ClaimEvidence) -> tuple[Source, ...]:
     """Return where a path or the name of a note stands in what was sent."""
     folded = fold(path.strip())
     bare = folded.removesuffix(".md")
@@ -212,10 +212,10 @@ def find_path(path: str, evidence: ClaimEvidence) -> tuple[ClaimPlace, ...]:
     return _list_places(hits)
 
 
-def _list_places(hits: Sequence[_Hit]) -> tuple[ClaimPlace, ...]:
+def _list_places(hits: Sequence[_Hit]) -> tuple[Source, ...]:
     """Return the places of hits: first those that share most words, and notes before others."""
     ranked = sorted(hits, key=lambda hit: (-hit.shared, hit.text.origin != "source"))
-    places: dict[ClaimPlace, None] = {}
+    places: dict[Source, None] = {}
     for hit in ranked:
         places[hit.place()] = None
         if len(places) == _MOST_PLACES:

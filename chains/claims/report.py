@@ -3,13 +3,14 @@
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, get_args
 
+from chains.citations.answer_sources import Source
+
 __all__ = [
     "TOOL_RESULT",
     "YOUR_WORDS",
     "AnswerClaim",
     "AnswerCoverage",
     "ClaimKind",
-    "ClaimPlace",
     "ClaimReport",
     "ClaimVerdict",
     "CoveredSentence",
@@ -20,32 +21,6 @@ ClaimVerdict = Literal["supported", "unsupported", "contradicted", "unchecked"]
 # Where a claim stands that is in no note.
 YOUR_WORDS: Final = "your message"
 TOOL_RESULT: Final = "a tool result"
-
-
-@dataclass(frozen=True)
-class ClaimPlace:
-    """Where a claim stands in what was sent.
-
-    Attributes:
-        title: the title of the note, or words such as "your message".
-        path: the path of the note, or an empty string for other texts.
-        lines: the first and last line in the note, or None if they are not known.
-        number: the citation number of the source, or None.
-    """
-
-    title: str
-    path: str = ""
-    lines: tuple[int, int] | None = None
-    number: int | None = None
-
-    def describe(self) -> str:
-        """Return the place in words, such as "Backups, line 16"."""
-        return self.title if self.lines is None else f"{self.title}, line {self.lines[0]:,}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the place as a JSON object."""
-        lines = None if self.lines is None else list(self.lines)
-        return {"title": self.title, "path": self.path, "lines": lines, "n": self.number}
 
 
 @dataclass(frozen=True)
@@ -66,7 +41,7 @@ class AnswerClaim:
     start: int
     verdict: ClaimVerdict
     reason: str
-    places: tuple[ClaimPlace, ...] = ()
+    places: tuple[Source, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the claim as a JSON object."""
@@ -77,7 +52,7 @@ class AnswerClaim:
             "start": self.start,
             "verdict": self.verdict,
             "reason": self.reason,
-            "places": [place.to_dict() for place in self.places],
+            "places": [_write_place(place) for place in self.places],
         }
 
 
@@ -157,6 +132,11 @@ class ClaimReport:
             "claims": [claim.to_dict() for claim in self.claims],
             "coverage": self.coverage.to_dict(),
         }
+
+
+def _write_place(place: Source) -> dict[str, Any]:
+    lines = None if place.lines is None else list(place.lines)
+    return {"title": place.title, "path": place.path, "lines": lines, "n": place.number}
 
 
 def _count(number: int, noun: str) -> str:

@@ -16,6 +16,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 from app.assistant import Assistant
 from app.errors import ErrorInfo, describe
 from app.sessions.transcript import AnswerItem, ChatTranscript, UserItem
+from chains.citations.answer_sources import list_cited_sources
 from chains.events import AskResult, MessageEnded, Mode, Warned
 from chains.models import EXTRACTIVE
 from chains.request.ask import Ask
@@ -31,7 +32,7 @@ from ui.controllers.turns import (
 )
 from ui.frame import WindowFrame
 from ui.notify import announce
-from ui.panels.notes.sources import describe_no_sources, source_rows
+from ui.panels.notes.sources import describe_no_sources
 from ui.tasks import TaskRunner
 
 __all__ = ["ChatController", "Collaborators", "Controller", "SessionController"]
@@ -379,7 +380,7 @@ class SessionController(Controller):
 
     def _show_answer(self, result: AskResult, sources: Sequence[Segment]) -> None:
         answer, checked = result.answer, result.answer.checked
-        rows = source_rows(checked.citations, checked.unverified, sources)
+        rows = list_cited_sources(checked.citations, checked.unverified, sources)
         self._transcript.live.finish(result, sources)
         if answer.model == EXTRACTIVE:  # it came all at once, so its beginning was never in view
             self._transcript.show_question()
@@ -445,7 +446,7 @@ class SessionController(Controller):
             return
         if answers := [item for item in transcript.items if isinstance(item, AnswerItem)]:
             last = answers[-1].answer
-            rows = source_rows(last.checked.citations, last.checked.unverified, last.sources)
+            rows = list_cited_sources(last.checked.citations, last.checked.unverified, last.sources)
             said = describe_no_sources(last.model) if last.text else _NO_SOURCES_YET
             covered = last.claims.coverage.describe()
             self._frame.column.sources.show_rows(rows, said, last.searched_by, covered)

@@ -10,6 +10,7 @@ from PySide6.QtCore import QObject
 from app.errors import ErrorInfo, describe
 from app.sessions.transcript import ChatTranscript, UserItem
 from chains.cancel import CancelToken
+from chains.citations.answer_sources import list_sources
 from chains.events import (
     ApprovalRequested,
     AskResult,
@@ -32,7 +33,6 @@ from chains.turn_answer import ToolStep
 from context.layers import Segment
 from ui.chat.composer.attachment import Attachment
 from ui.chat.message.answer import Answer
-from ui.chat.message.sources import list_sources
 from ui.chat.message.step_words import describe_running_step
 from ui.chat.transcript.live import LiveTurn
 from ui.tasks import Task

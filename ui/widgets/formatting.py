@@ -1,11 +1,8 @@
 """Format numbers, sizes, prices and times as text in the user's locale."""
 
-from collections.abc import Sequence
 from datetime import UTC, date, datetime, timedelta
 
 from PySide6.QtCore import QDate, QLocale
-
-from context.layers import name_lines
 
 __all__ = [
     "ago",
@@ -15,7 +12,6 @@ __all__ = [
     "minutes_clock",
     "money",
     "percent",
-    "place",
     "plural",
     "share",
     "size",
@@ -97,21 +93,6 @@ def duration(seconds: float) -> str:
     parts = [f"{count(minutes)}{_SPACE}min"] if minutes else []
     parts += [f"{rest}{_SPACE}s"] if rest or not minutes else []
     return " ".join(parts)
-
-
-def place(path: str, lines: Sequence[int] | None, page: int | None = None) -> str:
-    """Format a path with its lines or page, such as `Inbox.md, lines 3–9`.
-
-    Args:
-        path: the path of a note or file.
-        lines: the line numbers, of which the first and the last are shown, or None.
-        page: the page number, which is shown in place of the lines, or None.
-    """
-    if page is not None:
-        return f"{path}, page {page}"
-    if not lines:
-        return path
-    return f"{path}, {name_lines((lines[0], lines[-1]))}"
 
 
 def local_time(stamp: str) -> datetime:

@@ -4,10 +4,10 @@ from collections.abc import Callable
 
 from PySide6.QtWidgets import QLabel
 
+from chains.citations.answer_sources import Source
 from tests.support.sessions.contexts import make_context
 from ui.panels.index.state import IndexState, NotesByState
 from ui.panels.notes.folders import Folders
-from ui.panels.notes.sources import SourceRow
 from ui.window import MainWindow
 from vault.records import NoteState
 from vault.search.related import RelatedNote
@@ -21,7 +21,9 @@ def fill(window: MainWindow) -> None:
     window.sidebar.show_vault("A folder with quite a long name indeed", "/home/me/notes")
     window.sidebar.show_notes(Folders(notes), "")
     window.column.context.show_context(make_context(None, factor=1.1, reused=36_558))
-    window.column.sources.show_rows([SourceRow(1, "Tomatoes", "garden/Tomatoes.md", True)])
+    window.column.sources.show_rows(
+        [Source("Tomatoes", "garden/Tomatoes.md", None, 1, is_verified=True)]
+    )
     window.column.index.show_state(IndexState("running", 3_000, 12_000, 60, phase="embed"))
     failed = NoteState("A.md", "A", "failed", "It is no text.")
     window.column.index.show_notes(NotesByState([*notes, failed]))

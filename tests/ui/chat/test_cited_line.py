@@ -4,11 +4,11 @@ import pytest
 from PySide6.QtCore import QPoint, QRect, Qt
 from pytestqt.qtbot import QtBot
 
+from chains.citations.answer_sources import Source, list_sources
 from chains.citations.check import Citation, check_citations
 from context.layers import Segment
 from ui.chat.message.answer import Answer
-from ui.chat.message.sources import list_sources
-from ui.markdown.page.card import CitationCard, Source
+from ui.markdown.page.card import CitationCard
 from ui.markdown.page.view import MarkdownView
 from ui.theme import Theme
 

@@ -8,9 +8,10 @@ from PySide6.QtGui import QImage, QPainter, QStandardItemModel
 from PySide6.QtWidgets import QApplication, QLabel, QStyleOptionViewItem, QWidget
 from pytestqt.qtbot import QtBot
 
+from chains.citations.answer_sources import Source
 from tests.support.window import widgets
 from ui.chat.message.answer_status import UnverifiedNotice
-from ui.markdown.page.card import CitationCard, Source
+from ui.markdown.page.card import CitationCard
 from ui.markdown.page.spacing import CALLOUT_INSET
 from ui.markdown.page.view import MarkdownView
 from ui.panels.context.layer_tree import shorten_place
@@ -64,7 +65,7 @@ def test_a_row_of_the_context_panel_with_a_hebrew_name_ends_with_its_lines() -> 
 def test_a_place_in_a_file_with_a_hebrew_name_ends_with_its_line(qtbot: QtBot) -> None:
     card = CitationCard(None)  # type: ignore[arg-type]
     qtbot.addWidget(card)
-    card.show_source(Source(1, "A", "גן.md", (3, 3), "text"), QRect(200, 200, 20, 20))
+    card.show_source(Source("A", "גן.md", (3, 3), 1, passage="text"), QRect(200, 200, 20, 20))
     assert not any(is_rtl(label.text()) for label in card.findChildren(QLabel))
 
 

@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 from app.errors import ErrorInfo, describe
 from app.sessions.transcript import ChatTranscript as Chat
 from app.sessions.transcript import DroppedItem, UserItem
+from chains.citations.answer_sources import list_sources
 from chains.citations.check import Citation, Unverified
 from chains.errors import Offline
 from chains.turn_answer import ToolStep
@@ -32,11 +33,11 @@ from tests.support.window.waiting import settle
 from ui.chat.message.answer import Answer
 from ui.chat.message.blocks import Divider
 from ui.chat.message.failures import Failure
-from ui.chat.message.sources import list_sources
 from ui.chat.message.tools import MessageAction
 from ui.chat.message.user import UserMessage
 from ui.chat.transcript.empty_state import EmptyState
 from ui.chat.transcript.transcript import Transcript
+from ui.markdown.page.card import describe_source
 from ui.theme import Theme
 
 
@@ -158,7 +159,7 @@ def test_sources_that_strata_found_are_numbered_and_said(transcript: Transcript)
     assert answer.text == "Borg runs each night. [1] It is fast."
     assert said in [label.text() for label in answer.findChildren(QLabel) if label.isVisible()]
     shown = list_sources([passage(1)], (found,))[1]
-    assert shown.spoken.endswith("Found by Strata, not cited by the model")
+    assert describe_source(shown).endswith("Found by Strata, not cited by the model")
     assert not answer.doubts or not answer.doubts.sentences
 
 

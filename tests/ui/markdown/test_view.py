@@ -20,8 +20,9 @@ from PySide6.QtWidgets import QApplication, QPushButton, QToolButton, QVBoxLayou
 from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
+from chains.citations.answer_sources import Source
 from tests.support.window.clicks import click_item, open_menu
-from ui.markdown.page.card import CitationCard, Source
+from ui.markdown.page.card import CitationCard, describe_source
 from ui.markdown.page.view import MarkdownView
 from ui.theme import Theme
 from ui.widgets.geometry import OUTDENT
@@ -236,7 +237,14 @@ def test_tab_walks_the_citations_and_enter_opens_one(qtbot: QtBot, view: Markdow
 
 
 def test_a_card_tells_what_a_citation_stands_for(qtbot: QtBot, view: MarkdownView) -> None:
-    source = Source(1, "<b>Backups</b>", "Home/<i>.md", (12, 31), "Borg runs.\nEvery night.", True)
+    source = Source(
+        "<b>Backups</b>",
+        "Home/<i>.md",
+        (12, 31),
+        1,
+        passage="Borg runs.\nEvery night.",
+        is_verified=True,
+    )
     view.set_markdown("Rain [1].")
     view.set_sources({1: source})
     view.point_at("cite:1")
@@ -261,7 +269,7 @@ def beside(qtbot: QtBot) -> Iterator[tuple[MarkdownView, QPushButton]]:
     column.addWidget(button)
     qtbot.addWidget(place)
     view.set_markdown("Rain [1].")
-    view.set_sources({1: Source(1, "Backups", "Backups.md", (1, 3), "Borg.", is_verified=True)})
+    view.set_sources({1: Source("Backups", "Backups.md", (1, 3), 1, is_verified=True)})
     with qtbot.waitActive(place):
         place.show()
     view.setFocus()
@@ -297,14 +305,15 @@ def test_escape_closes_a_card_and_nothing_else(
 
 
 def test_a_source_is_spoken_in_one_sentence() -> None:
-    source = Source(1, "Backups", "Home/Backups.md", (12, 31), "", is_verified=True)
-    assert source.spoken == "Source 1, Backups, lines 12 to 31, verified"
-    assert replace(source, lines=(12, 12)).spoken == "Source 1, Backups, line 12, verified"
+    source = Source("Backups", "Home/Backups.md", (12, 31), 1, is_verified=True)
+    assert describe_source(source) == "Source 1, Backups, lines 12 to 31, verified"
+    one_line = replace(source, lines=(12, 12))
+    assert describe_source(one_line) == "Source 1, Backups, line 12, verified"
 
 
 def test_a_number_in_doubt_turns_amber_and_keeps_its_text(view: MarkdownView) -> None:
     view.set_markdown("Rain [9].")
-    view.set_sources({9: Source(9, "[9]", "", None, "", doubt="[9] has no source.")})
+    view.set_sources({9: Source("[9]", number=9, doubt="[9] has no source.")})
     cursor = view.document().find("9")
     assert cursor.charFormat().foreground().color() == Theme.current().color("amber.text")
     assert view.toPlainText() == "Rain [9]."

@@ -11,6 +11,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 from pytestqt.qtbot import QtBot
 
+from chains.citations.answer_sources import Source
 from tests.support.window.clicks import LEFT, NONE
 from ui.chat.composer.attachment import Attachment
 from ui.chat.composer.attachment_state import ChipState
@@ -19,7 +20,7 @@ from ui.chat.composer.composer_controls import Meter
 from ui.first_run.cards import ChoiceCard, StepBar
 from ui.panels.context.layer_rows import LayerRow
 from ui.panels.context.layer_tree import LayerTree
-from ui.panels.notes.sources import SourceRow, SourcesPanel
+from ui.panels.notes.sources import SourcesPanel
 from ui.panels.sidebar import RowButton
 from ui.panels.vault_switcher import VaultSwitcher
 from ui.widgets.completion_list import Choice, ChoiceView, find_choices
@@ -104,7 +105,7 @@ def make_layers() -> QWidget:
 
 def make_sources() -> QWidget:
     panel = SourcesPanel()
-    panel.show_rows([SourceRow(1, "Rain", "Garden/Rain.md", True)])
+    panel.show_rows([Source("Rain", "Garden/Rain.md", None, 1, is_verified=True)])
     return panel
 
 

@@ -9,6 +9,7 @@ from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from app.sessions.session_info import SessionInfo
+from chains.citations.answer_sources import Source, list_cited_sources
 from chains.citations.check import Citation, Unverified
 from chains.events import CITES_NOTHING
 from context.layers import Layer, Segment
@@ -18,7 +19,7 @@ from ui.panels.index.state import IndexState
 from ui.panels.notes.folders import Folders
 from ui.panels.notes.note_panel import NotePanel
 from ui.panels.notes.note_tree import NoteTree
-from ui.panels.notes.sources import SourceRow, SourcesPanel, source_rows
+from ui.panels.notes.sources import SourcesPanel, describe_place, name_source
 from ui.panels.sidebar import Sidebar
 from ui.theme import Theme
 from ui.widgets.controls import ElidedLabel
@@ -185,46 +186,46 @@ def source(number: int, title: str) -> Segment:
 
 def test_a_source_is_named_by_title_heading_and_lines() -> None:
     cited = Citation(1, "garden/Tomatoes.md", ("Tomatoes", "Sorts"), (3, 9), None, True)
-    (row,) = source_rows([cited], [], [source(1, "Tomatoes")])
+    (row,) = list_cited_sources([cited], [], [source(1, "Tomatoes")])
     assert (row.number, row.title) == (1, "Tomatoes — Sorts")
-    assert row.detail == "garden/Tomatoes.md, lines 3–9"
-    assert row.name.startswith("Source 1, Tomatoes")
+    assert describe_place(row) == "garden/Tomatoes.md, lines 3–9"
+    assert name_source(row).startswith("Source 1, Tomatoes")
 
 
 def test_a_source_in_a_pdf_is_named_by_its_page() -> None:
     cited = Citation(1, "Boiler.pdf", ("Page 12",), (301, 309), None, True)
-    (row,) = source_rows([cited], [], [source(1, "Boiler")])
-    assert (row.title, row.detail) == ("Boiler — Page 12", "Boiler.pdf, page 12")
+    (row,) = list_cited_sources([cited], [], [source(1, "Boiler")])
+    assert (row.title, describe_place(row)) == ("Boiler — Page 12", "Boiler.pdf, page 12")
 
 
 def test_a_place_cited_twice_has_one_row() -> None:
     cited = Citation(1, "a.md", (), (3, 9), None, True)
-    assert len(source_rows([cited, cited], [], [])) == 1
+    assert len(list_cited_sources([cited, cited], [], [])) == 1
 
 
 def test_several_quotations_of_a_source_open_its_whole_passage() -> None:
     first = Citation(1, "garden/Tomatoes.md", (), (4, 4), "x", True)
     second = Citation(1, "garden/Tomatoes.md", (), (9, 9), "y", True)
-    (row,) = source_rows([first, second], [], [source(1, "Tomatoes")])
+    (row,) = list_cited_sources([first, second], [], [source(1, "Tomatoes")])
     assert row.lines == (3, 9)
 
 
 def test_a_quotation_that_was_not_found_is_not_ticked() -> None:
     claim = Unverified(1, "verified weekly", "not in the source")
     doubtful = Citation(1, "garden/Tomatoes.md", (), (3, 9), "verified weekly", False)
-    (row,) = source_rows([doubtful], [claim], [source(1, "Tomatoes")])
+    (row,) = list_cited_sources([doubtful], [claim], [source(1, "Tomatoes")])
     assert row.title == "“verified weekly”"
-    assert row.detail == "Not found in garden/Tomatoes.md, lines 3–9"
+    assert describe_place(row) == "Not found in garden/Tomatoes.md, lines 3–9"
     assert not row.is_verified
 
 
 def test_a_number_without_a_source_says_so() -> None:
     said = "[7] is not the number of a passage. There are 3 sources."
-    (row,) = source_rows([], [Unverified(7, None, said)], [])
+    (row,) = list_cited_sources([], [Unverified(7, None, said)], [])
     assert row.title == "[7] is not the number of a passage."
-    assert row.detail == "There are 3 sources."
-    (row,) = source_rows([], [Unverified(7, None, "[7] has no source.")], [])
-    assert row.detail == "No passage with this number was sent."
+    assert describe_place(row) == "There are 3 sources."
+    (row,) = list_cited_sources([], [Unverified(7, None, "[7] has no source.")], [])
+    assert describe_place(row) == "No passage with this number was sent."
 
 
 @pytest.fixture
@@ -237,7 +238,7 @@ def sources(qtbot: QtBot) -> SourcesPanel:
 
 
 def test_a_click_on_a_source_names_its_lines(sources: SourcesPanel, qtbot: QtBot) -> None:
-    sources.show_rows([SourceRow(1, "Tomatoes", "x", True, "garden/Tomatoes.md", (3, 9))])
+    sources.show_rows([Source("Tomatoes", "garden/Tomatoes.md", (3, 9), 1, is_verified=True)])
     tree = sources.list
     assert tree.height() == 44
     with qtbot.waitSignal(sources.place_chosen) as chosen:
@@ -253,7 +254,7 @@ def test_without_a_source_the_panel_says_so(sources: SourcesPanel) -> None:
 
 def test_the_panel_tells_how_much_rests_on_the_sources(sources: SourcesPanel) -> None:
     told = "2 of 3 sentences rest on a source; 1 source sent and not used."
-    sources.show_rows([SourceRow(1, "Tomatoes", "x", True, "Tomatoes.md", (3, 9))], coverage=told)
+    sources.show_rows([Source("Tomatoes", "Tomatoes.md", (3, 9), 1)], coverage=told)
     assert list_labels(sources) == [told]
     sources.show_rows([])
     assert told not in list_labels(sources)

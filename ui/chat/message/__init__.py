@@ -5,7 +5,7 @@
            ──> claims, thinking <── fold_head ──> steps
            ──> filter_row, answer_tools ──> tools <── user_tools <── user
     failures ──> answer_status; approval_card ──> code
-    blocks and sources import no other module of this package
+    blocks imports no other module of this package
 
     answer        An answer: the steps, the text (drawn by `AnswerView`), and the actions below it.
     answer_status Lines for the current step and an early end; the list of unverified citations.
@@ -20,8 +20,6 @@
     failures      An error in place of an answer: the message, a hint, and buttons to recover.
     sections      `AnswerView`, the Markdown view of an answer, and the sections of notes that one
                   without a model shows, with their lit and folded lines.
-    sources       The sources of an answer by citation number, from its segments and the checked
-                  citations.
     step_row      One step of an agent: a line that expands to the arguments and the result.
     step_words    Sentences for the steps of an agent, one by one and as a summary.
     steps         The steps of an agent: a summary line that expands to one row for each step.
@@ -46,7 +44,6 @@ __all__ = [
     "blocks",
     "edits_card",
     "failures",
-    "sources",
     "step_words",
     "tools",
     "user",

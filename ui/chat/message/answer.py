@@ -15,6 +15,7 @@ from PySide6.QtWidgets import QHBoxLayout, QStackedLayout, QWidget
 
 from app.config.schema import use_labels
 from app.sessions.transcript import AnswerItem
+from chains.citations.answer_sources import Source
 from chains.citations.changes import ChangedSource
 from chains.citations.sections import ShownSection
 from chains.retrieval.listing_query import FilterPart
@@ -28,7 +29,6 @@ from ui.chat.message.steps import Steps
 from ui.chat.message.thinking import ThinkingPanel
 from ui.chat.message.tools import MessageAction
 from ui.markdown.inline import FOLD, SECTION
-from ui.markdown.page.card import Source
 from ui.markdown.parser import CITATION
 from ui.theme import Theme
 from ui.widgets.controls import make_wrapped_label

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from chains.turn_answer import ToolStep
+from context.layers import name_place
 from context.messages import show_json
 from ui.widgets.controls import one_line
-from ui.widgets.formatting import count, place, plural
+from ui.widgets.formatting import count, plural
 
 __all__ = ["StepWords", "describe_running_step", "summary", "took"]
 
@@ -111,7 +112,7 @@ class StepWords:
             return f"{words} → {one_line(show_json(to))}"
         first, last = given.get("start"), given.get("end")
         if isinstance(first, int):
-            return place(words, (first, last if isinstance(last, int) else first))
+            return name_place(words, (first, last if isinstance(last, int) else first))
         return words or ("all notes" if self.step.name in _ALL_NOTES else "")
 
     @property

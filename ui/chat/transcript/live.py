@@ -9,13 +9,13 @@ from PySide6.QtCore import QObject
 
 from app.errors import ErrorInfo
 from app.sessions.transcript import AnswerItem
+from chains.citations.answer_sources import list_sources
 from chains.events import AskResult
 from chains.turn.continuation import join_answer
 from chains.turn_answer import ToolStep
 from context.layers import Segment
 from ui.chat.composer.attachment import Attachment
 from ui.chat.message.answer import Answer
-from ui.chat.message.sources import list_sources
 from ui.chat.message.user import UserMessage
 from ui.chat.transcript.feed import Feed, Slot
 from ui.chat.transcript.widgets import MessageMaker, build_key

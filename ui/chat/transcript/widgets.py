@@ -18,12 +18,12 @@ from app.sessions.transcript import (
     TranscriptItem,
     UserItem,
 )
+from chains.citations.answer_sources import describe_unverified, list_sources
 from chains.models import EXTRACTIVE, HERE
 from ui.chat.composer.attachment import Attachment, describe_uses, find_images
 from ui.chat.message.answer import Answer
 from ui.chat.message.blocks import Divider, HookDivider, NoteBlock, SummaryDivider
 from ui.chat.message.failures import Failure
-from ui.chat.message.sources import describe_unverified, list_sources
 from ui.chat.message.tools import MessageAction
 from ui.chat.message.user import UserMessage
 from ui.chat.transcript.feed import MessageRow, Slot

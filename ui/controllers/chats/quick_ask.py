@@ -5,9 +5,9 @@ from functools import cached_property, partial
 
 from PySide6.QtWidgets import QMenu, QSystemTrayIcon
 
+from chains.citations.answer_sources import list_sources
 from chains.events import Mode
 from chains.request.ask import Ask
-from ui.chat.message.sources import list_sources
 from ui.chat.quick_ask import QuickAskWindow
 from ui.chat.transcript.widgets import MessageMaker
 from ui.controllers.navigation import SessionListController

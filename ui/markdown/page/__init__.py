@@ -34,9 +34,9 @@ For example, a table is measured in `table`, written by `DocumentWriter._write_t
 scroll bar in `wide`.
 
 This package may import PySide6, `ui.markdown`, `ui.widgets`, `ui.theme`, `ui.icons`, `ui.notify`,
-and data types of `chains.citations.quotes` and `context.layers`. Final text is not rewritten while
-more text arrives. The document contains plain text with formats, never HTML. Copied text is the
-text as displayed, including citations such as `[1]`.
+and data types of `chains.citations.answer_sources`, `chains.citations.quotes` and `context.layers`.
+Final text is not rewritten while more text arrives. The document contains plain text with formats,
+never HTML. Copied text is the text as displayed, including citations such as `[1]`.
 """
 
 __all__ = ["card", "formats", "formula_store", "images", "lines", "note_view", "spacing", "view"]

@@ -1,19 +1,17 @@
 """The card that shows the source of a citation while it is hovered or focused."""
 
-from dataclasses import dataclass
-
 from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QFontMetrics, QGuiApplication, QPainter, QPaintEvent, QTextLayout
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
+from chains.citations.answer_sources import Source
 from context.layers import name_lines
 from ui.theme import Theme, dress
 from ui.widgets.controls import ElidedLabel, IconLabel, make_wrapped_label, one_line
-from ui.widgets.formatting import place
 from ui.widgets.lists import paint_text
 from ui.widgets.texts import is_rtl
 
-__all__ = ["CitationCard", "Source"]
+__all__ = ["CitationCard", "describe_source"]
 
 _WIDTH = 360
 _PASSAGE_LINES = 4
@@ -22,59 +20,13 @@ _PADDING = 14
 _FOUND = "Found by Strata, not cited by the model"
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
-    """The source that a citation number in an answer refers to.
-
-    Attributes:
-        number: the citation number in the answer.
-        title: the title of the note, with the heading of the passage.
-        path: the path of the note or file, or an empty string if the number has no source.
-        lines: the first and last line of the cited passage, counted from 1, inclusive, or None for
-            a whole note.
-        passage: the text of the passage as it was sent to the model.
-        is_verified: whether the answer's quotation was found in the passage.
-        doubt: why a citation of this source is unverified, or an empty string if all are verified.
-        doubted: the quotations that were not found in the source. If there are none although
-            `doubt` is set, all citations of the source are unverified.
-        page: the page number, shown in place of the lines, or None if the file has no pages.
-        cited: the cited lines, which are the beginning of the passage, or an empty string if the
-            whole passage is cited.
-        is_found: whether Strata assigned the source to a sentence of the answer. Otherwise, the
-            model cited the source.
-        claim: the words of the answer that the source supports, such as a quotation, or an empty
-            string.
-        by_claim: the source once for each of its claims, with the lines of that claim. Empty if
-            the source has at most one claim.
-    """
-
-    number: int
-    title: str
-    path: str
-    lines: tuple[int, int] | None
-    passage: str
-    is_verified: bool = False
-    doubt: str = ""
-    doubted: tuple[str, ...] = ()
-    page: int | None = None
-    cited: str = ""
-    is_found: bool = False
-    claim: str = ""
-    by_claim: tuple["Source", ...] = ()
-
-    @property
-    def place(self) -> str:
-        """The path with its lines or page, such as `Home server/Backups.md, lines 12–31`."""
-        return place(self.path, self.lines, self.page)
-
-    @property
-    def spoken(self) -> str:
-        """The source in one sentence, for screen readers."""
-        where = f", {name_lines(self.lines).replace('–', ' to ')}" if self.lines else ""
-        where = where if self.page is None else f", page {self.page}"
-        state = ", verified" if self.is_verified else (", not verified" if self.doubt else "")
-        found = f". {_FOUND}" if self.is_found else ""
-        return f"Source {self.number}, {one_line(self.title)}{where}{state}{found}"
+def describe_source(source: Source) -> str:
+    """Return the source of a citation in one sentence, for screen readers."""
+    where = f", {name_lines(source.lines).replace('–', ' to ')}" if source.lines else ""
+    where = where if source.page is None else f", page {source.page}"
+    state = ", verified" if source.is_verified else (", not verified" if source.doubt else "")
+    found = f". {_FOUND}" if source.is_found else ""
+    return f"Source {source.number}, {one_line(source.title)}{where}{state}{found}"
 
 
 class CitationCard(QFrame):

@@ -8,9 +8,10 @@ from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, QTimer, QUrl, Sig
 from PySide6.QtGui import QCursor, QGuiApplication, QKeyEvent, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QMenu, QTextBrowser, QToolTip
 
+from chains.citations.answer_sources import Source
 from chains.citations.quotes import normalize_text
 from ui.markdown.inline import FOOTNOTE, FOOTNOTE_MARK, NOTE
-from ui.markdown.page.card import CitationCard, Source
+from ui.markdown.page.card import CitationCard, describe_source
 from ui.markdown.page.decorations import Pill
 from ui.markdown.page.formats import DOUBT
 from ui.notify import announce
@@ -107,7 +108,7 @@ class LinkHandler(QObject):
         self.point_at(QUrl(href))
         self._pill = self._find_pill(_number(href), self._view.textCursor())
         if source := self._source(href, self._pill):
-            announce(self._view, source.spoken)
+            announce(self._view, describe_source(source))
         elif hint := self._describe(self._target(href)):
             announce(self._view, hint)
 
@@ -157,7 +158,7 @@ class LinkHandler(QObject):
             return
         if self._card is None:
             self._card = CitationCard(self._view)
-        place = self.find_nearest(self._find_pills(source.number).get(self._pill, ()))
+        place = self.find_nearest(self._find_pills(_number(self._href)).get(self._pill, ()))
         corner = self._view.viewport().mapToGlobal(place.topLeft())
         self._card.show_source(source, QRect(corner, place.size()))
 

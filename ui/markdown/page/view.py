@@ -24,9 +24,10 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QTextBrowser, QWidget
 
+from chains.citations.answer_sources import Source
 from ui.markdown.blocks import Leaf
 from ui.markdown.inline import CALLOUT, NOTE, find_counterpart
-from ui.markdown.page.card import CitationCard, Source
+from ui.markdown.page.card import CitationCard
 from ui.markdown.page.citations import LinkHandler, find_unverified_pills
 from ui.markdown.page.code import CopyButtons
 from ui.markdown.page.decorations import Decorations, Panel, Pill

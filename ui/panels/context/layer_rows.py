@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from context.layers import Layer, name_source
+from context.layers import Layer, name_place, name_source
 from ui.panels.context.left_out import is_excerpt, name_segment
 from ui.panels.context.words import in_words, reason_in_words
 from ui.theme import tokens
 from ui.widgets.controls import one_line
-from ui.widgets.formatting import count, place, plural, share
+from ui.widgets.formatting import count, plural, share
 
 if TYPE_CHECKING:
     from context.report.layer_parts import LayerPart
@@ -228,7 +228,7 @@ def _describe_part(part: "LayerPart", questions: Mapping[str, str]) -> str:
 def _segment_row(use: "SegmentUse", pinned: set[str], *, can_pin: bool) -> PartRow:
     lines, source = use.segment.lines, use.segment.source or ""
     is_message = source == _OWN_CHAT
-    text = "A message of this chat" if is_message else place(name_segment(use), lines)
+    text = "A message of this chat" if is_message else name_place(name_segment(use), lines)
     text = text or in_words(use.segment.kind)
     is_pinned = use.segment.id in pinned or use.state == "pinned"
     return PartRow(

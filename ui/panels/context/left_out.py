@@ -4,10 +4,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from context.layers import name_source
+from context.layers import name_place, name_source
 from ui.panels.context.words import describe_maker, in_words, reason_in_words
 from ui.widgets.controls import one_line
-from ui.widgets.formatting import count, place, plural
+from ui.widgets.formatting import count, plural
 
 if TYPE_CHECKING:
     from context.report.report import Compaction, ContextReport, LeftOut, SegmentUse
@@ -229,7 +229,7 @@ def _detail(use: "SegmentUse") -> Detail:
     lines = use.segment.lines
     named = name_segment(use) or in_words(use.segment.kind)
     spot = (lines[0], lines[1]) if lines else None
-    return Detail(place(named, lines), use.segment.source or "", spot)
+    return Detail(name_place(named, lines), use.segment.source or "", spot)
 
 
 def _describe_question(question: str) -> Detail:

@@ -13,11 +13,11 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from context.layers import name_place
 from ui.icons import begin_painting, paint_icon
 from ui.theme import Theme
 from ui.widgets.buttons import ButtonText, IconButton, PressedByEnter, make_button, paint_row
 from ui.widgets.controls import draw_text, escape_tooltip, make_wrapped_label, one_line
-from ui.widgets.formatting import place
 from ui.widgets.layouts import make_column, make_row, stretch
 from ui.widgets.lists import paint_text
 from ui.widgets.surfaces import AccessibleFrame, Hairline
@@ -156,7 +156,7 @@ class NoteButton(PressedByEnter, QAbstractButton):
         super().__init__()
         lines = (note.first, note.last) if note.first else None
         self._line = f"line {note.first}" if note.first else ""
-        where = place(note.path, lines)
+        where = name_place(note.path, lines)
         self.setText(one_line(name))
         self.setAccessibleName(f"Open {self.text()}, {where}")
         self.setToolTip(escape_tooltip(where))

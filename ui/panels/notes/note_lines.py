@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from context.layers import name_place
 from ui.markdown.note_parts import count_common
-from ui.widgets.formatting import count, place
+from ui.widgets.formatting import count
 from vault.notes.kinds import find_page
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def describe_place(note: "Note", first: int, last: int) -> str:
     """
     lines = (first, max(first, last)) if first else None
     above = [heading.text for heading in note.headings if heading.line <= first]
-    return place(note.path, lines, find_page(note.path, above[-1:]))
+    return name_place(note.path, lines, find_page(note.path, above[-1:]))
 
 
 def find_lines_again(before: str, now: str, lines: tuple[int, int]) -> tuple[int, int] | None:

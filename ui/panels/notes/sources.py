@@ -1,7 +1,6 @@
 """The sources of an answer: a row for each citation number, which shows whether it is verified."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QEvent, QModelIndex, QPoint, QRect, QRectF, QSize, Qt, Signal
@@ -21,68 +20,33 @@ from ui.notify import announce
 from ui.theme import Theme
 from ui.widgets.buttons import ButtonText
 from ui.widgets.controls import draw_text, escape_tooltip, make_wrapped_label, one_line
-from ui.widgets.formatting import place
 from ui.widgets.geometry import make_scroll_area
 from ui.widgets.lists import ROW, FitTree, Index, elide_path, paint_row_field, paint_text
 from ui.widgets.surfaces import Notice, Pane
 from ui.widgets.texts import from_left
-from vault.notes.kinds import find_page
 
 if TYPE_CHECKING:
-    from chains.citations.check import Citation, Unverified
-    from context.layers import Segment
+    from chains.citations.answer_sources import Source
 
-__all__ = ["REASON", "SourceRow", "SourcesPanel", "describe_no_sources", "source_rows"]
+__all__ = ["REASON", "SourcesPanel", "describe_no_sources", "describe_place", "name_source"]
 
 _CLOSE: Final = ButtonText("Close", "Hide the reason")
-_NOT_SENT: Final = "No passage with this number was sent."
 _NOTHING_QUOTED: Final = "No note is quoted here."
 _WORDS_ONLY: Final = "Searched by words only, not by meaning."
 REASON: Final = "Why was this note used?"
 
 
-@dataclass(frozen=True)
-class SourceRow:
-    """A row of the sources panel: a citation number, or a quotation that was not found.
-
-    Attributes:
-        number: the citation number in the answer, or None for a quotation without a number.
-        detail: the path and lines, or the problem with the citation.
-        path: the path of the note that the row opens, or an empty string if it opens no note.
-    """
-
-    number: int | None
-    title: str
-    detail: str
-    is_verified: bool
-    path: str = ""
-    lines: tuple[int, int] | None = None
-
-    @property
-    def name(self) -> str:
-        """The accessible name of the row, which screen readers read aloud."""
-        word = "verified" if self.is_verified else "not verified"
-        start = f"Source {self.number}" if self.number is not None else "Quotation"
-        return f"{start}, {self.title}, {self.detail}, {word}"
+def name_source(source: "Source") -> str:
+    """Return the accessible name of a source's row, which screen readers read aloud."""
+    word = "verified" if source.is_verified else "not verified"
+    start = f"Source {source.number}" if source.number is not None else "Quotation"
+    return f"{start}, {one_line(source.title)}, {describe_place(source)}, {word}"
 
 
-def source_rows(
-    citations: "Iterable[Citation]",
-    unverified: "Sequence[Unverified]",
-    sources: "Sequence[Segment]",
-) -> list[SourceRow]:
-    """Return a row for each citation number, then one for each unverified citation or quotation.
-
-    A quotation that was not found in its source does not change the row of its citation number.
-    """
-    known = {source.number: source for source in sources}
-    quoted = {(claim.n, claim.quote) for claim in unverified}
-    cited: dict[int, list[Citation]] = {}
-    for citation in citations:
-        if not (citation.is_doubtful and (citation.n, citation.quote) in quoted):
-            cited.setdefault(citation.n, []).append(citation)
-    rows = [_make_cited_row(cited[number], known.get(number)) for number in sorted(cited)]
-    return [*rows, *(_doubtful(claim, known.get(claim.n)) for claim in unverified)]
+def describe_place(source: "Source") -> str:
+    """Return the second line of a source's row: its path and lines, or why it is not verified."""
+    found = " · found by Strata" if source.is_found else ""
+    return one_line(source.doubt or f"{source.place}{found}")
 
 
 def describe_no_sources(model: str) -> str:
@@ -137,7 +101,7 @@ class SourcesPanel(Pane):
 
     def show_rows(
         self,
-        rows: Sequence[SourceRow],
+        rows: "Sequence[Source]",
         empty: str = "",
         searched_by: Sequence[str] = (),
         coverage: str = "",
@@ -154,10 +118,11 @@ class SourcesPanel(Pane):
         self._coverage.setVisible(bool(coverage))
         self._model.removeRows(0, self._model.rowCount())
         for row in rows:
-            item = QStandardItem(row.title)
+            title = one_line(row.title)
+            item = QStandardItem(title)
             item.setData(row, ROW)
-            item.setData(row.name, Qt.ItemDataRole.AccessibleTextRole)
-            tip = escape_tooltip(f"{row.title}\n{row.detail}")
+            item.setData(name_source(row), Qt.ItemDataRole.AccessibleTextRole)
+            tip = escape_tooltip(f"{title}\n{describe_place(row)}")
             item.setData(tip, Qt.ItemDataRole.ToolTipRole)
             self._model.appendRow(item)
         self._empty.setText(empty)
@@ -188,7 +153,7 @@ class SourcesPanel(Pane):
         self._delegate.marked = number
         self.list.viewport().update()
 
-    def rows(self) -> list[SourceRow]:
+    def rows(self) -> "list[Source]":
         """Return the rows of the listed sources."""
         return [self._model.item(n).data(ROW) for n in range(self._model.rowCount())]
 
@@ -221,19 +186,19 @@ class SourcesPanel(Pane):
             part.hide()
 
     def _on_chosen(self, index: QModelIndex) -> None:
-        row: SourceRow = index.data(ROW)
+        row: Source = index.data(ROW)
         if row.path:
             first, last = row.lines or (0, 0)
             self.place_chosen.emit(row.path, first, last)
 
     def _fill_menu(self, index: QModelIndex, menu: QMenu) -> None:
-        row: SourceRow = index.data(ROW)
+        row: Source = index.data(ROW)
         if row.path:
             menu.addAction("Open").triggered.connect(lambda: self._on_chosen(index))
             menu.addAction(REASON).triggered.connect(lambda: self.reason_requested.emit(row.path))
 
     def _on_entered(self, index: QModelIndex) -> None:
-        row: SourceRow = index.data(ROW)
+        row: Source = index.data(ROW)
         self.hovered.emit(row.number or 0)
 
 
@@ -255,7 +220,7 @@ class _SourceDelegate(QStyledItemDelegate):
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
         """Draw the row of a source."""
         theme = Theme.current()
-        row: SourceRow = index.data(ROW)
+        row: Source = index.data(ROW)
         painter.save()
         mirror_painter(painter, option.rect, option.direction)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
@@ -275,18 +240,18 @@ class _SourceDelegate(QStyledItemDelegate):
         text.setRight(spot.left() - 8)
         painter.setFont(theme.font("ui", weight=500))
         painter.setPen(theme.color("text.primary"))
-        paint_text(painter, text, row.title)
+        paint_text(painter, text, one_line(row.title))
         text.translate(0, theme.px(19))
         text.setRight(rect.right())
         painter.setFont(theme.font("caption"))
         painter.setPen(theme.color("text.secondary"))
         detail = elide_path(
-            row.detail, one_line(row.path), QFontMetrics(painter.font()), text.width()
+            describe_place(row), one_line(row.path), QFontMetrics(painter.font()), text.width()
         )
         paint_text(painter, text, from_left(detail))
         painter.restore()
 
-    def _paint_pill(self, painter: QPainter, rect: QRect, row: SourceRow) -> None:
+    def _paint_pill(self, painter: QPainter, rect: QRect, row: "Source") -> None:
         theme = Theme.current()
         pill = QRectF(rect.left(), rect.top() + theme.px(5), theme.px(22), theme.px(18))
         kind = "accent" if row.is_verified else "amber"
@@ -297,35 +262,3 @@ class _SourceDelegate(QStyledItemDelegate):
         painter.setPen(theme.color("accent.soft_text" if row.is_verified else "amber.text"))
         text = "?" if row.number is None else str(row.number)
         draw_text(painter, pill, Qt.AlignmentFlag.AlignCenter, text)
-
-
-def _make_cited_row(citations: "Sequence[Citation]", source: "Segment | None") -> SourceRow:
-    """Return the row for a citation number.
-
-    Args:
-        citations: all citations with this number.
-        source: the segment that they cite, or None if it is unknown.
-    """
-    first = citations[0]
-    places = {citation.lines for citation in citations}
-    lines = first.lines if len(places) == 1 or source is None else source.lines
-    name = one_line(source.title if source else "") or first.path.rpartition("/")[2]
-    heading = one_line(first.heading[-1]) if first.heading else ""
-    if heading and heading != name:
-        name = f"{name} — {heading}"
-    is_verified = not any(citation.is_doubtful for citation in citations)
-    where = place(one_line(first.path), lines, first.page)
-    where = f"{where} · found by Strata" if first.sentence else where
-    return SourceRow(first.n, name, where, is_verified, first.path, lines)
-
-
-def _doubtful(claim: "Unverified", source: "Segment | None") -> SourceRow:
-    if claim.quote is None:
-        title, _, detail = one_line(claim.reason).partition(". ")
-        return SourceRow(claim.n, f"{title.rstrip('.')}.", detail or _NOT_SENT, False)
-    title = f"“{one_line(claim.quote)}”"
-    if source is None:
-        return SourceRow(claim.n, title, "Not found in the notes that were sent", False)
-    page = find_page(source.source, source.heading)
-    detail = f"Not found in {place(one_line(source.source), source.lines, page)}"
-    return SourceRow(claim.n, title, detail, False, source.source, source.lines)

@@ -9,7 +9,8 @@ from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from app.startup import StartupInfo
-from ui.panels.notes.sources import REASON, SourceRow, SourcesPanel
+from chains.citations.answer_sources import Source
+from ui.panels.notes.sources import REASON, SourcesPanel
 from ui.tasks import TaskRunner
 from ui.window import MainWindow
 from vault.embedder import Embedder
@@ -82,7 +83,7 @@ def test_the_reason_goes_with_the_next_question_and_by_its_button(
 
 def test_a_row_without_a_note_offers_nothing(window: MainWindow) -> None:
     panel = window.column.sources
-    panel.show_rows([SourceRow(7, "[7] has no source.", "", False)])
+    panel.show_rows([Source("[7] has no source.", number=7)])
     assert panel.list.build_menu(panel.list.model().index(0, 0)).isEmpty()
 
 
