@@ -1,8 +1,8 @@
-"""How well a person's questions to their own notes are answered without a model: 60 questions.
+"""How well a person's questions to their own notes are answered without a model: 2 × 60 questions.
 
-`questions/life.jsonl` asks the vault of `life_vault`, in English and German. Vault and questions
-were written down before the first was asked, and without a look at the code; every third question
-is `kept_aside`. An answer is
+`questions/life.jsonl` and `questions/theatre.jsonl` ask the vaults of `life_vault`, in English and
+German, and in English and French. Vault and questions were written down before the first was asked,
+and without a look at the code; every third question is `kept_aside`. An answer is
 
 - right if it lists exactly the expected notes, tells the expected count, shows all expected words,
   or, where the notes do not say it, admits that,
@@ -31,8 +31,9 @@ from chains.models import EXTRACTIVE
 from chains.request.ask import Ask
 from tests.benchmarks.measure import Ratio
 from tests.benchmarks.retrieval.bench_phrasings import QUESTIONS, grade_list, shows_all, tell_count
-from tests.benchmarks.retrieval.life_vault import write_life_vault
+from tests.benchmarks.retrieval.life_vault import LifeName, write_life_vault
 
+LIVES: Final[tuple[LifeName, ...]] = ("life", "theatre")
 _ADMISSIONS: Final = frozenset({"doubt", "nothing"})
 
 Verdict = Literal["right", "untrue", "missed"]
@@ -40,7 +41,7 @@ Verdict = Literal["right", "untrue", "missed"]
 
 @dataclass(frozen=True)
 class LifeQuestion:
-    """A question to the vault, and what its answer shows if it is right.
+    """A question to a vault, and what its answer shows if it is right.
 
     Attributes:
         right: regular expressions, or the titles of all notes, or the count.
@@ -57,39 +58,48 @@ class LifeQuestion:
     kept_aside: bool
 
 
+GradedAnswer = tuple[LifeQuestion, Verdict, AskResult]
+
+
 def run(folder: Path) -> list[Ratio]:
     """Ask all questions, and print what was not right."""
-    assistant = open_life_vault(folder)
+    graded = {name: _ask_all(folder / name, name) for name in LIVES}
+    _write_answers([each for answers in graded.values() for each in answers])
+    return [ratio for name, answers in graded.items() for ratio in _rate(name, answers)]
+
+
+def _ask_all(folder: Path, name: LifeName) -> list[GradedAnswer]:
+    assistant = open_life_vault(folder, name)
     try:
-        results = [(each, ask(assistant, each.question)) for each in read_questions()]
+        results = [(each, ask(assistant, each.question)) for each in read_questions(name)]
     finally:
         assistant.close()
-    graded = [(each, grade(each, result), result) for each, result in results]
-    _write_answers(graded)
+    return [(each, grade(each, result), result) for each, result in results]
+
+
+def _rate(name: LifeName, graded: Sequence[GradedAnswer]) -> Iterator[Ratio]:
     for each, verdict, _ in graded:
         if verdict != "right":
             print(f"  {each.id} {each.about:<14}{verdict:<8}{each.question}")
     aside = [verdict for each, verdict, _ in graded if each.kept_aside]
     every = [verdict for _, verdict, _ in graded]
-    return [
-        Ratio("life: untrue", every.count("untrue"), at_most=0),
-        Ratio("life: right", every.count("right") / len(every), at_least=0.8),
-        Ratio("life: kept aside, right", aside.count("right") / len(aside), at_least=0.8),
-    ]
+    yield Ratio(f"{name}: untrue", every.count("untrue"), at_most=0)
+    yield Ratio(f"{name}: right", every.count("right") / len(every), at_least=0.8)
+    yield Ratio(f"{name}: kept aside, right", aside.count("right") / len(aside), at_least=0.8)
 
 
-def read_questions() -> Iterator[LifeQuestion]:
-    """Yield the questions."""
-    for line in (QUESTIONS / "life.jsonl").read_text("utf-8").splitlines():
+def read_questions(name: LifeName = "life") -> Iterator[LifeQuestion]:
+    """Yield the questions to a vault."""
+    for line in (QUESTIONS / f"{name}.jsonl").read_text("utf-8").splitlines():
         fields = json.loads(line)
         lists = {name: tuple(fields[name]) for name in ("right", "never")}
         yield LifeQuestion(**{**fields, **lists})
 
 
-def open_life_vault(folder: Path) -> Assistant:
-    """Write the vault below a folder, and open and index it."""
+def open_life_vault(folder: Path, name: LifeName) -> Assistant:
+    """Write a vault below a folder, and open and index it."""
     notes = folder / "notes"
-    write_life_vault(notes)
+    write_life_vault(notes, name)
     assistant = build(Paths.find({HOME_VARIABLE: str(folder / "home")}))
     assistant.open_vault(notes, remember=False)
     for _event in assistant.index(CancelToken()):
@@ -122,7 +132,7 @@ def grade(question: LifeQuestion, result: AskResult) -> Verdict:
     return "untrue" if told == 0 else "missed"
 
 
-def _write_answers(graded: Sequence[tuple[LifeQuestion, Verdict, AskResult]]) -> None:
+def _write_answers(graded: Sequence[GradedAnswer]) -> None:
     if target := os.environ.get("STRATA_BENCH_ANSWERS"):
         texts = (
             f"## {each.id} {each.about}: {verdict} ({result.answer.kind})\n\n{each.question}\n\n"
