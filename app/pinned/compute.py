@@ -173,11 +173,12 @@ def read_again(vault: Vault, question: str, query: str, today: date) -> str:
     now = parse_query(reading.query)
     if not _has_days(now):
         return query
-    return write_query(replace(known, days=now.days, after=now.after, before=now.before))
+    days = replace(known, days=now.days, due=now.due, after=now.after, before=now.before)
+    return write_query(days)
 
 
 def _has_days(query: Query) -> bool:
-    return bool(query.days or query.after or query.before)
+    return bool(query.days or query.due or query.after or query.before)
 
 
 def find_rows(

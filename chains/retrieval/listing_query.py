@@ -104,7 +104,7 @@ def _list_parts(query: Query) -> tuple[FilterPart, ...]:
 def _write_request(query: Query) -> str:
     """Write the message that asks for a list."""
     words, filters = " ".join(query.words.split()), write_query(replace(query, words=""))
-    noun, about = "tasks" if query.task else "notes", f"about {words}" if words else ""
+    noun, about = "tasks" if query.task_kind else "notes", f"about {words}" if words else ""
     return " ".join(filter(None, (f"List all {noun}", filters, about)))
 
 

@@ -84,11 +84,11 @@ def list_notes(
     query = parse_query(text)
     passages = Passages(catalog)
     chosen = choose_passages(query, catalog, passages, scope)
-    if query.task:
-        found, is_partial = list_tasks(query, passages.details(chosen.passages or ()), keep_current)
+    if query.task_kind:
+        found, is_partial = _list_chosen_tasks(query, chosen, passages, keep_current)
     else:
         found, is_partial = _build_note_hits(catalog, query, chosen, keep_current)
-    unit, end, gap = _UNITS[query.task], offset + limit, find_gap(catalog)
+    unit, end, gap = _UNITS[query.task_kind], offset + limit, find_gap(catalog)
     return SearchResult(
         text,
         tuple(found[offset:end]),
@@ -104,7 +104,30 @@ def list_notes(
         filter=describe_filters(query),
         literal=None if is_partial else _count_literal(catalog, query, found),
         by=(WORDS,) if query.words.strip() else (),
+        scheduled=_count_scheduled(query, catalog, keep_current, scope, len(found)),
     )
+
+
+def _list_chosen_tasks(
+    query: Query, chosen: ChosenPassages, passages: Passages, keep_current: KeepCurrent
+) -> tuple[list[Hit], bool]:
+    boxed = passages.details(chosen.passages or ())
+    return list_tasks(query, boxed, keep_current, chosen.tag_clauses)
+
+
+def _count_scheduled(
+    query: Query, catalog: Catalog, keep_current: KeepCurrent, scope: Scope, due: int
+) -> int:
+    """Return how many open tasks are scheduled in the time that a query limits due dates to.
+
+    Args:
+        due: the number of tasks that are due in that time.
+    """
+    if query.task_kind != "open" or not query.due:
+        return 0
+    dated, passages = replace(query, due=(), days=(*query.days, *query.due)), Passages(catalog)
+    chosen = choose_passages(dated, catalog, passages, scope)
+    return len(_list_chosen_tasks(dated, chosen, passages, keep_current)[0]) - due
 
 
 def _build_note_hits(
@@ -129,7 +152,7 @@ def _count_literal(catalog: Catalog, query: Query, hits: Sequence[Hit]) -> int |
 
     Return None if the query has no words, or lists tasks.
     """
-    if query.task or not query.words.strip():
+    if query.task_kind or not query.words.strip():
         return None
     left_out = find_function_words(query.words)
     plain = (fold(word).strip('?.,;:!"“”') for word in query.words.split())

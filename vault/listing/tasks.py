@@ -1,6 +1,6 @@
 """List every task in the notes that matches a query, such as `task:open roof`."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
@@ -10,6 +10,7 @@ from vault.search.filters import list_matching_tasks
 from vault.search.hits import Hit, build_hit
 from vault.search.passages import KeepCurrent, Passage
 from vault.search.query import Query
+from vault.search.task_tags import TagClause
 
 __all__ = ["list_tasks"]
 
@@ -37,10 +38,12 @@ class _FoundTask:
         """The path of the note and the line, for sorting."""
         return self.passage.path, self.line
 
-    @property
-    def day(self) -> date:
-        """The first date of the task, or the latest possible one if it has none."""
-        return min((first for first, _ in self.task.list_days()), default=date.max)
+    def find_day(self, query: Query) -> date:
+        """Return the first date of the task that a query limits, or the earliest possible one."""
+        if not (query.days or query.due):
+            return date.min
+        days = self.task.list_due_days() if query.due else self.task.list_days()
+        return min((first for first, _ in days), default=date.max)
 
     def build_hit(self) -> Hit:
         """Build a hit that shows only the line of the task."""
@@ -52,7 +55,10 @@ class _FoundTask:
 
 
 def list_tasks(
-    query: Query, passages: Mapping[int, Passage], keep_current: KeepCurrent
+    query: Query,
+    passages: Mapping[int, Passage],
+    keep_current: KeepCurrent,
+    tag_clauses: Sequence[TagClause] = (),
 ) -> tuple[list[Hit], bool]:
     """List the tasks that match a query, by note and line.
 
@@ -62,6 +68,7 @@ def list_tasks(
         query: a query with a filter for tasks.
         passages: the passages that contain such tasks, by id.
         keep_current: yields the given passages that still exist, with current line numbers.
+        tag_clauses: the conditions on tags that the tasks must fulfil.
 
     Returns:
         One hit for each task, and whether no task has all words of the query. Then the tasks with
@@ -71,17 +78,19 @@ def list_tasks(
     found = [
         each
         for _, passage in keep_current(passages.items())
-        for each in _find_tasks(query, passage, stems)
+        for each in _find_tasks(query, passage, stems, tag_clauses)
     ]
     most = max((len(each.held) for each in found), default=0)
     found = [each for each in found if len(each.held) == most and (most or not stems)]
-    found.sort(key=lambda each: (each.day if query.days else date.min, each.place))
+    found.sort(key=lambda each: (each.find_day(query), each.place))
     return [each.build_hit() for each in found], 0 < most < len(stems)
 
 
-def _find_tasks(query: Query, passage: Passage, stems: WordStems) -> Iterator[_FoundTask]:
+def _find_tasks(
+    query: Query, passage: Passage, stems: WordStems, tag_clauses: Sequence[TagClause]
+) -> Iterator[_FoundTask]:
     text = passage.markdown_text
     around = stems.find(" ".join((passage.title, *passage.heading)))
-    for task in list_matching_tasks(query, text):
+    for task in list_matching_tasks(query, passage, tag_clauses):
         above = " ".join(text.find_headings(task.line - 1)[-1:])
         yield _FoundTask(passage, task, around | stems.find(f"{above} {task.text}"))

@@ -24,6 +24,7 @@ Operation = Literal["list", "count", "value", "sum", "mean", "about", "more"]
 
 _MOST_CHARS: Final = 400
 _ASKING: Final = frozenset({"tasks", "more"})
+_DUE: Final = frozenset({"due", "overdue"})
 _OF_SEVERAL: Final = frozenset({"total", "mean"})
 _RECENT: Final = timedelta(days=30)
 # A range of days as in a filter, also without its beginning or end.
@@ -226,6 +227,8 @@ def _read_list(given: Query, links: Links) -> Reading | None:
     if "changed" in roles:
         query = _limit_changes(query)
     query = replace(query, task=given.task or task)
+    if task and roles & _DUE:
+        query = replace(query, days=given.days, due=(*given.due, *links.spans))
     if links.left or _is_day_of_tasks(links, task):
         is_known = is_filtered or (task and roles & STATES)
         return Reading("about", write_query(query)) if is_known else None

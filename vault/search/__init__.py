@@ -22,6 +22,7 @@
     search     Combine keyword search and semantic search.
     selftest   Measure how well a vault's notes are found. An idle `Vault` fits its ranking
                with it.
+    task_tags  Tell which tasks have a tag: their own, or that of their note.
     staleness  Check the passages that were found against the notes on disk.
 
 This package may import all of vault except `vault.vault` and `vault.indexing`.

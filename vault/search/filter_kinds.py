@@ -186,5 +186,11 @@ FILTERS: Final[Mapping[str, FilterKind]] = {
         "date",
         bad_value=_NO_DATE.format("date", ", or a range such as date:2024-03-01..2024-03-15"),
     ),
+    "due": FilterKind(
+        "due {}",
+        _parse_days,
+        "due",
+        bad_value=_NO_DATE.format("due", ", or a range such as due:2024-03-01..2024-03-15"),
+    ),
     "task": FilterKind("", _parse_task, "task", is_repeatable=False, bad_value=_NO_TASK),
 }

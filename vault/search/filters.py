@@ -7,13 +7,13 @@ from vault.catalog import UNFINISHED, Catalog, Row
 from vault.notes.date_spans import Span, is_in_ranges
 from vault.notes.keywords import build_query_terms, fold, match_all
 from vault.notes.tasks import TaskItem, find_tasks
-from vault.notes.text.markdown_text import MarkdownText
 from vault.scope import WHOLE, Scope
 from vault.search.conditions import Condition
 from vault.search.filter_kinds import FILTERS
 from vault.search.metadata import MetadataReader
-from vault.search.passages import Passages
+from vault.search.passages import Passage, Passages
 from vault.search.query import Query
+from vault.search.task_tags import TagClause, list_task_tags, read_tag_clause
 
 __all__ = [
     "ChosenPassages",
@@ -35,10 +35,12 @@ class ChosenPassages:
         passages: the text hashes of the passages to search, keyed by passage id, or None for all
             passages.
         warnings: sentences about filters that were ignored.
+        tag_clauses: the conditions on tags that a task must fulfil, if tasks are chosen.
     """
 
     passages: Mapping[int, bytes] | None = None
     warnings: tuple[str, ...] = ()
+    tag_clauses: tuple[TagClause, ...] = ()
 
 
 def choose_passages(
@@ -55,10 +57,12 @@ def choose_passages(
         scope: the part of the vault to search.
     """
     chosen: Mapping[int, bytes] | None = None
+    tag_clauses: tuple[TagClause, ...] = ()
     if query.has_filter or not scope.is_whole:
-        chosen = passages.find_in_files(find_files(query, catalog, scope))
-    if query.task and chosen is not None:
-        chosen = _keep_with_task(query, passages, chosen)
+        files, tag_clauses = _find_files(query, catalog, scope)
+        chosen = passages.find_in_files(files)
+    if query.task_kind and chosen is not None:
+        chosen = _keep_with_task(query, passages, chosen, tag_clauses)
     elif query.days and chosen is not None:
         dated = _find_dated(query.days, catalog)
         chosen = {number: hash for number, hash in chosen.items() if number in dated}
@@ -69,20 +73,27 @@ def choose_passages(
             chosen = holding
         else:
             warnings.append(f"No passage holds “{phrase}” word for word; its words were searched.")
-    return ChosenPassages(chosen, tuple(warnings))
+    return ChosenPassages(chosen, tuple(warnings), tag_clauses)
 
 
-def list_matching_tasks(query: Query, text: MarkdownText) -> Iterator[TaskItem]:
+def list_matching_tasks(
+    query: Query, passage: Passage, tag_clauses: Sequence[TagClause] = ()
+) -> Iterator[TaskItem]:
     """Yield the tasks in a passage that match the task filters of a query.
 
     Args:
         query: a query with a filter for tasks, and maybe for their dates.
-        text: the text of the passage.
+        passage: the passage.
+        tag_clauses: the conditions on tags that the tasks must fulfil.
     """
+    text = passage.markdown_text
     for task in find_tasks(text):
         is_of_days = not query.days or _is_in_days(task.list_days(), query.days)
-        if query.task and task.is_of_kind(query.task) and is_of_days:
-            yield task
+        is_due = not query.due or _is_in_days(task.list_due_days(), query.due)
+        if query.task_kind and task.is_of_kind(query.task_kind) and is_of_days and is_due:
+            tags = list_task_tags(task, text, passage.heading) if tag_clauses else ()
+            if all(clause.is_met(passage.path, tags) for clause in tag_clauses):
+                yield task
 
 
 def has_notes_to_search(catalog: Catalog, scope: Scope = WHOLE) -> bool:
@@ -100,16 +111,33 @@ def has_notes_to_search(catalog: Catalog, scope: Scope = WHOLE) -> bool:
 
 def find_files(query: Query, catalog: Catalog, scope: Scope) -> set[int]:
     """Return the ids of the files that match the conditions and times of a query."""
+    return _find_files(query, catalog, scope)[0]
+
+
+def _find_files(
+    query: Query, catalog: Catalog, scope: Scope
+) -> tuple[set[int], tuple[TagClause, ...]]:
+    """Return the ids of the files that match a query, and what their tasks must fulfil.
+
+    If tasks are chosen, the files are those that may have such tasks.
+    """
     rows = catalog.rows("SELECT id, path, mtime_ns FROM files WHERE state = 'indexed'")
     if not scope.is_whole:  # compared once, and not for each of many thousand notes
         rows = [row for row in rows if scope.covers(row[1])]
     if query.after is not None or query.before is not None:
         rows = [row for row in rows if _is_in_time(query, row)]
     paths = {int(row[0]): str(row[1]) for row in rows}
-    found = set(paths)
+    found, tag_clauses = set(paths), list[TagClause]()
     for clause in query.clauses:
-        found &= find_matching(clause, catalog, paths)
-    return found
+        if query.task_kind and any(each.key == "tag" for each in clause):
+            others = [each for each in clause if each.key != "tag"]
+            fulfilled = find_matching(others, catalog, paths)
+            tag_clause, matching = read_tag_clause(clause, fulfilled, catalog, paths)
+            tag_clauses.append(tag_clause)
+        else:
+            matching = find_matching(clause, catalog, paths)
+        found &= matching
+    return found, tuple(tag_clauses)
 
 
 def find_matching(
@@ -149,7 +177,10 @@ def _find_dated(days: Collection[Span], catalog: Catalog) -> Collection[int]:
 
 
 def _keep_with_task(
-    query: Query, passages: Passages, chosen: Mapping[int, bytes]
+    query: Query,
+    passages: Passages,
+    chosen: Mapping[int, bytes],
+    tag_clauses: Sequence[TagClause],
 ) -> Mapping[int, bytes]:
     """Return the passages that contain a task which matches the filters for tasks."""
     boxed = passages.find_with_checkbox() & chosen.keys()
@@ -157,7 +188,7 @@ def _keep_with_task(
     return {
         number: chosen[number]
         for number in sorted(boxed)
-        if number in texts and any(list_matching_tasks(query, texts[number].markdown_text))
+        if number in texts and any(list_matching_tasks(query, texts[number], tag_clauses))
     }
 
 

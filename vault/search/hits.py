@@ -105,6 +105,7 @@ class SearchResult:
     literal: int | None = None
     has_notes: bool = True
     by: tuple[str, ...] = ()
+    scheduled: int = 0
 
     @property
     def misses_meaning(self) -> bool:
@@ -135,10 +136,17 @@ class SearchResult:
             text = self._count_matches(total)
         if searched is None:
             return f"{text}."
+        text += self._describe_searched(searched)
+        if not self.scheduled:
+            return text
+        verb = "other is" if self.scheduled == 1 else "others are"
+        return f"{text} {self.scheduled:,} {verb} scheduled for that time, but not due."
+
+    def _describe_searched(self, searched: int) -> str:
         notes = name_count(searched, "note")
         if not self.is_whole:
-            return f"{text}; searched the {notes} indexed so far."
-        return f"{text}; searched {'all ' if searched > 1 else ''}{notes}."
+            return f"; searched the {notes} indexed so far."
+        return f"; searched {'all ' if searched > 1 else ''}{notes}."
 
     def _count_matches(self, total: int) -> str:
         """Return how many notes match which filter."""

@@ -1,7 +1,7 @@
 """Parse queries into words, phrases and filters.
 
     path:garden  file:"seed list"  tag:recipe/soup  after:2024-03  before:2025  "word for word"
-    date:2024-03  date:2024-03-04..2024-03-10  task:open  link:Server  [rating:>=4]
+    date:2024-03  date:2024-03-04..2024-03-10  task:open  due:..2024-03  link:Server  [rating:>=4]
     linked-from:Server  has:open-task
     -tag:draft  tag:soup OR tag:stew
 
@@ -14,9 +14,10 @@ The fields of a file count as properties, as in `[file.ext:pdf]`. `-` before one
 excludes its notes, and `OR` between two of them keeps the notes of both. `after:` and `before:`
 limit the time of a note's last change, and `date:` the dates in its names, headings and properties.
 `task:` is `open`, `done` or `any`, and keeps the passages with such a task. With it, `date:` limits
-the dates of tasks. A filter's value follows the colon without a space and may be quoted. Text that
-only looks like a filter, such as a web address or an invalid date, is searched as words. If a
-filter was probably meant, as in `tag: recipe`, the query reports it as a problem.
+the dates of tasks, and `due:` their due dates alone. A filter's value follows the colon without a
+space and may be quoted. Text that only looks like a filter, such as a web address or an invalid
+date, is searched as words. If a filter was probably meant, as in `tag: recipe`, the query reports
+it as a problem.
 """
 
 import re
@@ -99,6 +100,7 @@ class Query:
             one of them. If there is a filter for tasks, the dates of the tasks count instead.
         task: the kind of task that a passage must contain, or an empty string. `any` includes
             cancelled tasks.
+        due: ranges of days, in one of which the tasks must be due.
         problems: sentences about filters that are unknown, invalid or written with a space.
     """
 
@@ -109,13 +111,19 @@ class Query:
     before: datetime | None = None
     days: tuple[Span, ...] = ()
     task: TaskFilter = ""
+    due: tuple[Span, ...] = ()
     problems: tuple[str, ...] = ()
 
     @property
     def has_filter(self) -> bool:
         """Whether the query has a filter. Phrases do not count as filters."""
-        limits = (self.after, self.before, self.days, self.task)
+        limits = (self.after, self.before, self.days, self.task_kind)
         return any((self.clauses, *limits))
+
+    @property
+    def task_kind(self) -> TaskFilter:
+        """The kind of task that is chosen, which is any if only due dates are limited."""
+        return self.task or ("any" if self.due else "")
 
     def list_limits(self) -> Mapping[str, Sequence[str]]:
         """Return the values of the filters that are no conditions, by key, as they are written."""
@@ -124,6 +132,7 @@ class Query:
             "after": [] if self.after is None else [self.after.date().isoformat()],
             "before": [] if self.before is None else [self.before.date().isoformat()],
             "date": [write_date_filter(span) for span in self.days],
+            "due": [write_date_filter(span) for span in self.due],
         }
 
     def filters(self) -> Mapping[str, Any]:
@@ -213,6 +222,7 @@ def parse_query(text: str) -> Query:
         before=filters.find_last("before"),
         days=tuple(filters.limits.get("date", ())),
         task=filters.find_last("task") or "",
+        due=tuple(filters.limits.get("due", ())),
         problems=(
             *dict.fromkeys(problems),
             *_find_spaced_filters(text[:_MAX_SCANNED]),
@@ -243,7 +253,7 @@ def split_filter(query: Query) -> Iterator[tuple[str, Query]]:
         others = tuple(other for other in query.clauses if other is not clause)
         yield " or ".join(map(_describe, clause)), replace(query, clauses=others)
     for key, values in query.list_limits().items():
-        phrase = "dated {}" if query.task and key == "date" else FILTERS[key].phrase
+        phrase = "dated {}" if query.task_kind and key == "date" else FILTERS[key].phrase
         if values and phrase:
             text = phrase.format(" or ".join(map(_describe_value, values)))
             yield text, _drop_limit(query, key)
@@ -253,9 +263,11 @@ def split_filter(query: Query) -> Iterator[tuple[str, Query]]:
 
 
 def _drop_limit(query: Query, key: str) -> Query:
-    """Return a query without the limit of a key: `after`, `before` or `date`."""
+    """Return a query without the limit of a key: `after`, `before`, `date` or `due`."""
     if key == "date":
         return replace(query, days=())
+    if key == "due":
+        return replace(query, due=())
     return replace(query, after=None) if key == "after" else replace(query, before=None)
 
 

@@ -22,7 +22,7 @@ def write_base(query: Query, name: str = "", columns: Sequence[str] = _COLUMNS) 
         name: the name of the view.
         columns: the properties that are shown, such as `file.name` and `rating`.
     """
-    if query.words.strip() or query.phrases or query.task or query.days:
+    if query.words.strip() or query.phrases or query.task_kind or query.days:
         return None
     clauses = [[_write_condition(one) for one in clause] for clause in query.clauses]
     clauses += [[_write_time(">=", query.after)]] if query.after else []

@@ -126,7 +126,7 @@ class ViewComputer:
         for _, passage in self._keep_current(sorted(passages.details(ids).items())):
             note = by_path[passage.path]
             text = passage.markdown_text
-            for task in list_matching_tasks(view.tasks, text):
+            for task in list_matching_tasks(view.tasks, passage):
                 here = replace(task, line=passage.lines[0] + task.line - 1)
                 current = replace(note.note, version=passage.version)
                 above = text.find_headings(task.line - 1)[-1:] or passage.heading[-1:]

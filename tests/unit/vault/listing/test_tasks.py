@@ -1,5 +1,7 @@
 """Lists of tasks, by their status, their dates and their words."""
 
+from datetime import date
+
 import pytest
 
 from tests.unit.vault.conftest import NotesIndexer
@@ -63,3 +65,51 @@ def test_where_no_task_has_all_words_those_with_the_most_are_listed(index: Vault
 
 def test_a_search_can_be_limited_to_passages_with_tasks(index: Vault) -> None:
     assert {hit.path for hit in index.search("task:open roof", 10).hits} == {"Roof.md", "Todo.md"}
+
+
+@pytest.fixture(scope="module")
+def dated(index_of_notes: NotesIndexer) -> Vault:
+    return index_of_notes(
+        {
+            "Work.md": (
+                "# Work\n\n- [ ] Pay the tax 📅 2026-11-20\n- [ ] Sort the shelf ⏳ 2026-11-19\n"
+                "- [ ] Call Ann ⏳ 2026-11-18 📅 2026-12-24\n- [x] Post it 📅 2026-11-12\n"
+                "- [ ] Write (due: 2026-11-21)\n- [ ] Ring Bo on 2026-11-22\n- [ ] Buy tea\n"
+            )
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("query", "lines", "told"),
+    [
+        (
+            "task:open due:..2026-11-25",
+            [3, 7, 8],
+            "3 open tasks due until 2026-11-25; searched 1 note."
+            " 2 others are scheduled for that time, but not due.",
+        ),
+        (
+            "task:open due:2026-11-19",
+            [],
+            "No open task due 2026-11-19; searched 1 note."
+            " 1 other is scheduled for that time, but not due.",
+        ),
+        ("due:2026-11-12", [6], "1 task due 2026-11-12; searched 1 note."),
+        ("task:open due:2026-12", [5], None),
+        ("task:open due:..", [3, 7, 8, 5], None),
+    ],
+)
+def test_tasks_that_are_only_scheduled_are_not_due(
+    dated: Vault, query: str, lines: list[int], told: str | None
+) -> None:
+    result = dated.list_notes(query, 10)
+    assert [hit.lines[0] for hit in result.hits] == lines
+    assert told is None or result.describe_total() == told
+
+
+def test_what_is_overdue_is_asked_by_due_dates(dated: Vault) -> None:
+    reading = dated.read_question("Which tasks are overdue?", date(2026, 11, 21))
+    assert reading is not None
+    assert reading.query == "task:open due:..2026-11-20"
+    assert [hit.lines[0] for hit in dated.list_notes(reading.query, 10).hits] == [3]

@@ -191,8 +191,8 @@ def test_parts_links_and_states_are_conditions(
             "notas desde el 1 de noviembre hasta el 20 de noviembre de 2026",
             "date:2026-11-01..2026-11-20",
         ),
-        ("tasks due until 2026-12-01", "task:open date:..2026-12-01"),
-        ("¿Qué tareas vencen antes del 1 de diciembre de 2026?", "task:open date:..2026-11-30"),
+        ("tasks due until 2026-12-01", "task:open due:..2026-12-01"),
+        ("¿Qué tareas vencen antes del 1 de diciembre de 2026?", "task:open due:..2026-11-30"),
         ("Quelles tâches ont été faites en août 2026 ?", "task:done date:2026-08-01..2026-08-31"),
     ],
 )
@@ -220,4 +220,4 @@ def test_the_day_of_creation_is_not_any_day(index: Vault) -> None:
 def test_a_task_is_due_on_the_next_such_day(question: str, days: str) -> None:
     reading = read_question(question, VaultNames, date(2026, 11, 26))
     assert reading is not None
-    assert reading.query == f"task:open date:{days}"
+    assert reading.query == f"task:open due:{days}"

@@ -98,7 +98,7 @@ def test_a_filter_that_does_not_exist_is_named_once() -> None:
     assert query.words == "soup author:smith Author:jones note: re:Invent std:vector at 12:30"
     assert query.problems == (
         "There is no filter author: so it was searched as words. Filters are path:, folder:, "
-        "file:, tag:, link:, linked-from:, has:, after:, before:, date: and task:.",
+        "file:, tag:, link:, linked-from:, has:, after:, before:, date:, due: and task:.",
     )
 
 
