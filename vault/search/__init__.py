@@ -46,4 +46,5 @@ __all__ = [
     "search",
     "selftest",
     "staleness",
+    "task_tags",
 ]
