@@ -25,7 +25,7 @@
     crashes/    Record crashes, and report them. secret_text: recognise secrets in texts.
     log         The log file, without the text of notes and without keys.
     ledger      The file that lists every call that leaves Strata, written before the call.
-    spending    What calls to models cost, and the limits that hold them back.
+    spending    What calls to models cost, and their limits. updates: look for a newer version.
     line_file   A file of JSON lines that several processes append to.
     state_db    The database state.db: last requests, list of chats, large tool results.
     request_images  Encode stored requests as JSON for state.db, with each image only once.

@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from app.sessions.request_history import RequestHistory
     from app.sessions.titles import ChatTitles
     from app.sessions.transcript import ChatTranscript
+    from app.updates import UpdateReport
     from chains.retrieval.map_reduce_plan import ReadingCost
     from chains.turn.calls import ModelCheck
     from vault.search.related import RelatedNote
@@ -237,6 +238,22 @@ class Assistant:
             vault = self.projects.open(self.projects.find_name(project))
         exclude = self.settings.values.vault_exclude
         return FindingFixes(self.edits.build_editor(vault.root, lambda: exclude))
+
+    def look_for_update(self, cancel: CancelToken) -> "UpdateReport":
+        """Look for a newer version of Strata at the address that is set.
+
+        Raises:
+            InvalidRequest: the setting `updates.address` is empty.
+            FetchFailed: the address cannot be read, or does not describe a release.
+            LedgerFailed: the call could not be recorded, so it was not made.
+            Cancelled: the token was cancelled.
+        """
+        from app.updates import look_for_update
+
+        values = self.settings.values
+        # The user named this host, unlike those of pages, and it may be one of a private network.
+        web = WebClient(lambda: values.privacy_offline, self.ledger, is_allowed=lambda _ip: True)
+        return look_for_update(web, values.updates_address, cancel)
 
     def _is_index_in_use(self) -> bool:
         return self.library is not None and self.library.is_in_use

@@ -117,6 +117,7 @@ COMMANDS = (
     WindowCommand("next_region", "To the next region", ("F6",)),
     WindowCommand("previous_region", "To the previous region", ("Shift+F6",)),
     WindowCommand("reset_layout", "Reset the layout", ()),
+    WindowCommand("look_for_update", "Look for a newer version", (), other_words="update upgrade"),
     WindowCommand("shortcuts", "Shortcuts", ("F1",), other_words="keyboard keys help"),
     WindowCommand("quit", "Quit", ("Ctrl+Q",), other_words="exit close"),
 )

@@ -242,6 +242,7 @@ class MainWindow(WindowFrame):
             "next_region": lambda: self._next_region(1),
             "previous_region": lambda: self._next_region(-1),
             "reset_layout": self.reset_layout,
+            "look_for_update": controllers.updates.look,
             "shortcuts": self._show_shortcuts,
             "quit": self.close,
             **self._chat_commands(),

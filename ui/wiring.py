@@ -36,6 +36,7 @@ from ui.controllers.reading.review import ReviewController
 from ui.controllers.reading.tasks import TaskTickController
 from ui.controllers.related import ReasonController, RelatedController
 from ui.controllers.session import Collaborators, SessionController
+from ui.controllers.updates import UpdateController
 from ui.controllers.vault import InstructionsController, VaultController
 from ui.first_run.controller import FirstRunController
 from ui.frame import WindowFrame
@@ -74,6 +75,7 @@ class Controllers:
     quick_ask: QuickAskController
     review: ReviewController
     pinned: PinnedController
+    updates: UpdateController
     settings_file: SettingsFileWatch
 
 
@@ -125,7 +127,7 @@ def make_controllers(
     more = (palette, projects, approvals, chats, bin, saving, first, reading, compaction)
     links, fixes = LinkController(shared, reading, palette), FindingFixController(shared, reading)
     pinned = PinnedController(shared, session, vault, versions)
-    last = (links, fixes, versions, quick, review, pinned)
+    last = (links, fixes, versions, quick, review, pinned, UpdateController(shared))
     return Controllers(*made, *more, *last, SettingsFileWatch(assistant, runner, frame))
 
 

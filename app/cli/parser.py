@@ -138,6 +138,7 @@ def build_parser() -> argparse.ArgumentParser:
     add_verb(verbs, "vaults", "list the folder of notes, and the vaults that Obsidian knows")
     add_verb(verbs, "spending", "show what was spent today and this month, and the limits")
     add_verb(verbs, "ledger", "list every call that left Strata, and the notes in it")
+    add_verb(verbs, "updates", "look for a newer version, at the address of updates.address")
     add_verb(verbs, "selftest", "ask for your own notes, and tell how often search finds them")
     add_verb(verbs, "doctor", "check that everything Strata needs is in order")
     about = "serve another program: requests on standard input, one JSON object a line"

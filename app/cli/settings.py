@@ -177,6 +177,14 @@ def show_spending(_args: argparse.Namespace, assistant: Assistant, output: Outpu
     return 0
 
 
+def show_updates(_args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
+    """Run `strata updates`, and return the exit code."""
+    with Interruptible() as run:
+        found = assistant.look_for_update(run.cancel)
+        output.show(found.to_dict, (found.describe(), *found.describe_files()))
+    return run.exit_code or 0
+
+
 def show_ledger(_args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
     """Run `strata ledger`, and return the exit code."""
     groups = reversed(group_calls(assistant.ledger.list_records()))
@@ -370,4 +378,5 @@ SETTINGS_VERBS: Final[Mapping[str, Callable[[argparse.Namespace, Assistant, Outp
     "ledger": show_ledger,
     "skills": change_skills,
     "spending": show_spending,
+    "updates": show_updates,
 }

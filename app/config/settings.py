@@ -49,6 +49,7 @@ def _define_setting(
     )
 
 
+_THIS_COMPUTER: Final = ("127.0.0.1", "::1", "localhost")
 # White space, and characters without a width that a copied address may begin or end with.
 _BLANKS: Final = f"{string.whitespace}\u00a0\u200b\u2060\ufeff"
 
@@ -380,6 +381,14 @@ class Settings(BaseModel):
         "Offline",
         "Refuse every call that leaves this computer. Servers on this computer still answer.",
     )
+    updates_address: str = _define_setting(
+        "updates.address",
+        "",
+        "Privacy",
+        "Newer versions",
+        "Address of a release, such as https://HOST/strata-release.json, which each start of the "
+        "window looks at. A newer version is told, never installed. Empty: nothing is looked for.",
+    )
 
     @field_validator("ui_keys")
     @classmethod
@@ -402,4 +411,14 @@ class Settings(BaseModel):
             address = urlsplit(value)
             if address.scheme not in {"http", "https"} or not address.hostname:
                 raise ValueError("not a web address")
+        return value
+
+    @field_validator("updates_address")
+    @classmethod
+    def _is_secure_address(cls, value: str) -> str:
+        """Refuse an address whose answer, with its checksums, could be forged on the way."""
+        value = cls._is_web_address(value)
+        address = urlsplit(value)
+        if value and address.scheme != "https" and address.hostname not in _THIS_COMPUTER:
+            raise ValueError("it does not begin with https://")
         return value

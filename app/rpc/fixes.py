@@ -23,6 +23,7 @@ _REQUESTS: Final[Mapping[str, tuple[str, tuple[str, ...]]]] = {
     "index": ("index", ()),
     "skills list": ("skills", ()),
     "spending": ("get_spending", ()),
+    "updates": ("check_updates", ()),
     "pinned list": ("list_pinned_answers", ()),
     "review": ("review", ()),
     "review --json": ("review", ()),

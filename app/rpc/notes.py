@@ -41,6 +41,7 @@ class NoteRequests:
             asked.Related: self._find_related,
             asked.Table: self._compute_table,
             asked.SaveNote: self._save_note,
+            asked.CheckUpdates: self._check_updates,
         }
         self.quick: Mapping[type[asked.RpcRequest], Callable[..., Json]] = {
             asked.ListCalls: self._list_calls,
@@ -92,6 +93,9 @@ class NoteRequests:
 
     def _show_spending(self, _request: asked.GetSpending) -> Json:
         return self._assistant.spending.summarise().to_dict()
+
+    def _check_updates(self, _request: asked.CheckUpdates, cancel: CancelToken) -> Json:
+        return self._assistant.look_for_update(cancel).to_dict()
 
     def _list_vaults(self, _request: asked.ListVaults) -> Json:
         return {"vaults": list_vaults(self._assistant.settings.values.vault_path)}

@@ -617,6 +617,10 @@ class GetSpending(RpcRequest):
     """Get what was spent today and this month, and the limits."""
 
 
+class CheckUpdates(RpcRequest):
+    """Look for a newer version of Strata, at the address of the setting `updates.address`."""
+
+
 class Shutdown(RpcRequest):
     """Cancel all running requests, and stop the server."""
 
@@ -638,6 +642,7 @@ _TYPES: Final[Mapping[str, type[RpcRequest]]] = {
     "get_memory": GetMemory,
     "get_project": GetProject,
     "get_spending": GetSpending,
+    "check_updates": CheckUpdates,
     "get_state": GetState,
     "index": Index,
     "instructions": Instructions,

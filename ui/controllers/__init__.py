@@ -25,6 +25,7 @@
     index         runs index updates, watches for changes, updates the index panel
     pinned        the pinned answers in the sidebar
     related       related notes, and why a note was sent to the model or not
+    updates       tells of a newer version of Strata, if an address to look at is set
 
 `ui.wiring` creates the controllers and passes each one the controllers it depends on. A controller
 connects itself to their signals. A controller has a signal only if several other controllers listen
@@ -51,5 +52,6 @@ __all__ = [
     "related",
     "session",
     "turns",
+    "updates",
     "vault",
 ]

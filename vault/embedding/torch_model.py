@@ -170,8 +170,8 @@ def _check_libraries() -> None:
     if not is_torch_installed():
         raise ModuleNotFoundError(
             "this installation of Strata has no sentence-transformers and torch, which only the "
-            "default model can do without; set embedding.model to nothing, or install Strata with "
-            "pip"
+            "default model can do without; set embedding.model to all-MiniLM-L6-v2, or install "
+            "Strata with pip, pipx or uv"
         )
 
 

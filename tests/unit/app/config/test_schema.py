@@ -54,6 +54,7 @@ def test_defaults_are_those_of_the_schema() -> None:
         "mcp.servers": {},
         "hooks.enabled": False,
         "privacy.offline": False,
+        "updates.address": "",
     }
 
 

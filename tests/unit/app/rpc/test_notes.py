@@ -15,6 +15,7 @@ from app.rpc.server import RPC
 from chains.cancel import CancelToken
 from tests.support.models.model_server import ModelServer
 from tests.support.processes.command_line import document, no_window
+from tests.support.servers.web_server import Page, WebServer
 from tests.support.sessions.turns import ask, result_of
 from vault.errors import EditOutdated, EditRefused
 
@@ -261,3 +262,13 @@ def test_what_was_spent_is_told_with_the_limits(client: Client) -> None:
     found = client.do("get_spending")
     assert found["month"] == {"cost": 0, "calls": 0, "unpriced_calls": 0, "limit": 20}
     assert (found["today"]["limit"], found["models"]) == (None, [])
+
+
+def test_a_newer_version_is_looked_for_at_the_address_that_is_set(client: Client) -> None:
+    refused = client.send("check_updates")
+    assert (refused["success"], refused["error"]["code"]) == (False, "bad_request")
+    with WebServer() as server:
+        server.pages["/r.json"] = Page(b'{"version": "9.0", "files": []}', "application/json")
+        client.do("set_setting", key="updates.address", value=f"{server.url}/r.json")
+        found = client.do("check_updates")
+    assert (found["newest"], found["is_newer"], found["files"]) == ("9.0", True, [])
