@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from app.assistant import Assistant
+from app.backup.text_copies import merge_text_copies
 from app.config.settings_file import SettingsStore
 from app.library.open_vault import follow_folder, parse_folder
 from app.paths import Paths
@@ -28,7 +29,8 @@ def build(
 ) -> Assistant:
     """Build an assistant without an open vault. The folders in `paths` need not exist.
 
-    Temporary files left by killed processes are removed.
+    Temporary files left by killed processes are removed, and the copies of settings and memories
+    that a sync program made are merged.
 
     Args:
         paths: the folders and files of Strata itself.
@@ -47,6 +49,7 @@ def build(
     for folder in (paths.state, paths.instructions):
         remove_leftovers(folder)
     settings = SettingsStore(paths.settings_file, overrides)
+    merge_text_copies(paths, settings)
     sessions = SessionStore(paths.sessions, StateDB(paths.state_db))
     assistant = Assistant(paths, settings, sessions, embedder, web)
     try:

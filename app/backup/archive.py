@@ -27,9 +27,8 @@ from chains.cancel import CancelToken
 from context.fixes import Command, Fix
 from resources.system.files import open_new, read_file
 
-__all__ = ["Archive", "ArchiveWriter", "BackupReport", "OnFile", "open_archive"]
+__all__ = ["Archive", "ArchiveWriter", "BackupReport", "FileProgress", "open_archive"]
 
-OnFile = Callable[[int, int], None]
 FORMAT: Final = 1
 _LIST: Final = "strata-backup.json"
 _BLOCK_BYTES: Final = 1 << 20
@@ -40,6 +39,23 @@ _BROKEN: Final = (
     *(UnicodeDecodeError, NotImplementedError, RuntimeError),
 )
 _MOST_LIST_BYTES: Final = 64_000_000
+
+
+@dataclass(frozen=True)
+class FileProgress:
+    """How far a backup or a restore is.
+
+    Attributes:
+        done: how many files are done.
+        total: how many files there are.
+    """
+
+    done: int
+    total: int
+
+    def to_dict(self) -> dict[str, int]:
+        """Return the progress as a JSON object."""
+        return {"done": self.done, "total": self.total}
 
 
 @dataclass(frozen=True)
@@ -79,15 +95,16 @@ class ArchiveWriter:
         self._settings = settings
         self._state = state
 
-    def write(self, target: Path, cancel: CancelToken, on_file: OnFile) -> BackupReport:
-        """Write an archive, which gets its name when it is complete and on disk.
+    def write(self, target: Path, cancel: CancelToken) -> Iterator[FileProgress | BackupReport]:
+        """Write an archive, and yield the progress after each file, and the report at the end.
+
+        The archive gets its name when it is complete and on disk, right before the report.
 
         A file that cannot be read is left out, and the report names it.
 
         Args:
             target: the path of the archive. It must not exist.
             cancel: stops the backup. Nothing is left of it.
-            on_file: called after each file with how many files are done, and how many there are.
 
         Raises:
             InvalidRequest: a file of this name exists.
@@ -100,14 +117,14 @@ class ArchiveWriter:
                 for done, file in enumerate(files, 1):
                     cancel.raise_if_cancelled()
                     members.write(archive, file.name, partial(self._read, file))
-                    on_file(done, len(files) + 1)
+                    yield FileProgress(done, len(files) + 1)
                 cancel.raise_if_cancelled()
                 members.write(archive, STATE_DB, self._copy_database)
                 archive.writestr(_LIST, members.describe())
-            on_file(len(files) + 1, len(files) + 1)
             size = opened.tell()
+        yield FileProgress(len(files) + 1, len(files) + 1)
         chats = sum(map(is_chat, members.sums))
-        return BackupReport(target, len(members.sums), chats, size, tuple(members.left_out))
+        yield BackupReport(target, len(members.sums), chats, size, tuple(members.left_out))
 
     def _read(self, file: BackupFile) -> bytes:
         """Read a file. A chat that is being written to ends with its last complete line."""
@@ -195,13 +212,18 @@ class Archive:
 
 
 @contextmanager
-def open_archive(path: Path) -> Iterator[Archive]:
+def open_archive(path: Path, cancel: CancelToken | None = None) -> Iterator[Archive]:
     """Open an archive for reading, after each file in it was compared with its sum.
+
+    Args:
+        path: the archive.
+        cancel: stops the comparison, or None.
 
     Raises:
         NotFound: there is no such file.
         InvalidRequest: the file is no archive of Strata, is incomplete, or was changed.
         StorageFailed: the file cannot be read.
+        Cancelled: the comparison was stopped.
     """
     if not path.is_file():
         raise NotFound(
@@ -212,6 +234,8 @@ def open_archive(path: Path) -> Iterator[Archive]:
             with zipfile.ZipFile(path) as opened:
                 archive = Archive(opened, _read_list(opened))
                 for name in archive.names:
+                    if cancel is not None:
+                        cancel.raise_if_cancelled()
                     archive.read(name)
                 yield archive
         except _BROKEN as error:

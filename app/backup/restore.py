@@ -1,4 +1,4 @@
-"""Restore an archive. What exists is kept: chats and settings are merged, other files put aside."""
+"""Restore an archive. What exists is kept: what can be merged is merged, and the rest put aside."""
 
 import logging
 import os
@@ -6,12 +6,14 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from app.backup.archive import Archive, OnFile, open_archive
+from app.backup.archive import Archive, FileProgress, open_archive
 from app.backup.contents import SETTINGS, STATE_DB, find_place, is_chat
+from app.backup.merge import find_merge, put_file_aside
+from app.backup.missing_folders import MissingFolder, find_missing_folders
+from app.backup.text_copies import NOT_TAKEN
 from app.config.settings_file import SettingsStore, remove_file_secrets, remove_setting
 from app.errors import (
     AppError,
@@ -26,16 +28,11 @@ from app.sessions.store import SessionStore
 from app.state_db import StateDB
 from chains.cancel import CancelToken
 from context.fixes import Fix, Option
-from resources.system.files import create_file, make_private_folder, read_file, write_atomically
+from resources.system.files import create_file, make_private_folder, read_file
 
 __all__ = ["RestoreReport", "Restorer"]
 
 _log = logging.getLogger(__name__)
-_ASIDE: Final = "restored"
-# Files with one item in each line, to which the missing lines are added.
-_LISTS: Final = frozenset({"memories.md"})
-# Hooks are code of the user. The user switches them on again.
-_NOT_RESTORED: Final = "hooks.enabled"
 # Every run writes these, so they do not show that a home is in use.
 _ALWAYS_THERE: Final = frozenset({STATE_DB, "ledger.log"})
 
@@ -48,11 +45,13 @@ class RestoreReport:
         counts: how many files were restored, merged with what was there, or the same already.
         aside: where the files lie that differ from what was there and cannot be merged.
         failed: the files that were not restored, each with the reason.
+        missing: the folders that chats, settings and projects name and that are not here.
     """
 
     counts: Counter[str] = field(default_factory=Counter)
     aside: list[Path] = field(default_factory=list)
     failed: list[tuple[str, str]] = field(default_factory=list)
+    missing: tuple[MissingFolder, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the report as a JSON object."""
@@ -62,6 +61,7 @@ class RestoreReport:
             "unchanged": self.counts["unchanged"],
             "aside": [str(path) for path in self.aside],
             "failed": [{"path": name, "reason": reason} for name, reason in self.failed],
+            "missing": [folder.to_dict() for folder in self.missing],
         }
 
 
@@ -77,9 +77,9 @@ class Restorer:
         self._state = state
 
     def restore(
-        self, source: Path, *, merges: bool, cancel: CancelToken, on_file: OnFile
-    ) -> RestoreReport:
-        """Restore an archive, and return what became of its files.
+        self, source: Path, *, merges: bool, cancel: CancelToken
+    ) -> Iterator[FileProgress | RestoreReport]:
+        """Restore an archive, and yield the progress after each file, and the report at the end.
 
         A restore that was stopped or killed can be run again: files that are there already are
         skipped.
@@ -88,7 +88,6 @@ class Restorer:
             source: the archive.
             merges: whether to restore also where Strata has stored something else.
             cancel: stops between two files.
-            on_file: called after each file with how many files are done, and how many there are.
 
         Raises:
             NotFound: there is no such file.
@@ -98,15 +97,18 @@ class Restorer:
             Cancelled: the restore was stopped.
         """
         report = RestoreReport()
-        with open_archive(source) as archive:
+        with open_archive(source, cancel) as archive:
             names = sorted(archive.names, key=_rank)
             if not merges:
                 self._require_empty(archive, names)
             for done, name in enumerate(names, 1):
                 cancel.raise_if_cancelled()
                 self._restore_file(archive, name, report)
-                on_file(done, len(names))
-        return report
+                yield FileProgress(done, len(names))
+        self._settings.reload()
+        chats = self._sessions.list()
+        report.missing = find_missing_folders(self._paths, self._settings, chats)
+        yield report
 
     def _require_empty(self, archive: Archive, names: list[str]) -> None:
         for name in names:
@@ -187,9 +189,7 @@ class Restorer:
     def _find_merge(self, name: str, place: Path) -> Callable[[Path, bytes], bool] | None:
         if name == SETTINGS:
             return self._merge_settings
-        if name in _LISTS:
-            return _merge_lines
-        return self._merge_chat if self._is_listed_chat(place) else None
+        return self._merge_chat if self._is_listed_chat(place) else find_merge(name)
 
     def _merge_chat(self, place: Path, content: bytes) -> bool:
         return self._sessions.merge(place.stem, content) > 0
@@ -229,20 +229,8 @@ class Restorer:
         return self._sessions.is_stored(session) or self._sessions.bin.holds(session)
 
     def _put_aside(self, name: str, content: bytes, report: RestoreReport) -> str:
-        """Write a file below the folder `restored`, where nothing reads it."""
-        place = next(path for path in self._list_places_aside(name) if not _is_other(path, content))
-        if not place.exists():
-            make_private_folder(place.parent)
-            create_file(place, content)
-        report.aside.append(place)
+        report.aside.append(put_file_aside(self._paths, name, content))
         return "aside"
-
-    def _list_places_aside(self, name: str) -> Iterator[Path]:
-        day = datetime.now().astimezone().date().isoformat()
-        number = 1
-        while True:
-            yield self._paths.data / _ASIDE / (day if number == 1 else f"{day}-{number}") / name
-            number += 1
 
 
 def _prepare(name: str, content: bytes) -> bytes:
@@ -251,7 +239,7 @@ def _prepare(name: str, content: bytes) -> bytes:
         return content
     try:
         text = remove_file_secrets(content.decode())
-        return remove_setting(text, _NOT_RESTORED).encode()
+        return remove_setting(text, NOT_TAKEN).encode()
     except ValueError:  # no settings file; it is put aside, or shown as damaged
         return content
 
@@ -263,17 +251,3 @@ def _rank(name: str) -> tuple[bool, str]:
 
 def _is_equal(place: Path, content: bytes) -> bool:
     return place.is_file() and read_file(place) == content
-
-
-def _is_other(place: Path, content: bytes) -> bool:
-    return os.path.lexists(place) and not _is_equal(place, content)
-
-
-def _merge_lines(place: Path, content: bytes) -> bool:
-    """Add the lines of a list that are missing in a file, and return whether there were any."""
-    own = read_file(place)
-    known = {line.strip() for line in own.splitlines()}
-    missing = [line for line in content.splitlines() if line.strip() not in known]
-    if missing:
-        write_atomically(place, b"\n".join([own.rstrip(b"\n"), *missing]) + b"\n")
-    return bool(missing)

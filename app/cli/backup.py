@@ -5,12 +5,12 @@ was stopped leaves no file. A restore that was stopped can be run again, and con
 """
 
 import argparse
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
 from app.assistant import Assistant
-from app.backup.archive import ArchiveWriter, BackupReport
+from app.backup.archive import ArchiveWriter, BackupReport, FileProgress
 from app.backup.restore import Restorer, RestoreReport
 from app.cli.interrupt import FAILED, Interruptible
 from app.cli.output import Output, ProgressLine
@@ -20,10 +20,9 @@ from app.hidden_characters import escape_text
 def back_up(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
     """Run `strata backup`, and return the exit code."""
     writer = ArchiveWriter(assistant.paths, assistant.settings, assistant.sessions.state)
-    line = ProgressLine()
     with Interruptible() as run:
-        report = writer.write(Path(args.file).absolute(), run.cancel, _show_progress(line))
-    line.clear()
+        report = _follow(writer.write(Path(args.file).absolute(), run.cancel))
+    assert isinstance(report, BackupReport)
     output.show(report.to_dict, _describe_backup(report))
     return run.exit_code or (FAILED if report.left_out else 0)
 
@@ -32,26 +31,26 @@ def restore(args: argparse.Namespace, assistant: Assistant, output: Output) -> i
     """Run `strata restore`, and return the exit code."""
     chats = assistant.sessions
     restorer = Restorer(assistant.paths, assistant.settings, chats, chats.state)
-    line = ProgressLine()
     with Interruptible() as run:
-        report = restorer.restore(
-            Path(args.file).absolute(),
-            merges=args.merge,
-            cancel=run.cancel,
-            on_file=_show_progress(line),
-        )
-    line.clear()
+        source = Path(args.file).absolute()
+        report = _follow(restorer.restore(source, merges=args.merge, cancel=run.cancel))
+    assert isinstance(report, RestoreReport)
     output.show(report.to_dict, _describe_restore(report))
     return run.exit_code or (FAILED if report.failed else 0)
 
 
-def _show_progress(line: ProgressLine) -> Callable[[int, int], None]:
-    """Return a function that shows how many files are done, and how many there are."""
+def _follow(events: Iterable[object]) -> object:
+    """Show how many files are done, and return the report, which is the last event.
 
-    def show(done: int, total: int) -> None:
-        line.show_long(f"{done:,} of {total:,} files")
-
-    return show
+    Args:
+        events: the progress and the report of a backup or a restore.
+    """
+    line, event = ProgressLine(), None
+    for event in events:
+        if isinstance(event, FileProgress):
+            line.show_long(f"{event.done:,} of {event.total:,} files")
+    line.clear()
+    return event
 
 
 def _describe_backup(report: BackupReport) -> Iterator[str]:
@@ -72,6 +71,8 @@ def _describe_restore(report: RestoreReport) -> Iterator[str]:
         yield escape_text(f"It differs from what is here, so it was put aside: {path}")
     for name, reason in report.failed:
         yield escape_text(f"Not restored: {name}. {reason}")
+    for folder in report.missing:
+        yield escape_text(folder.describe())
     if not report.failed:
         yield "Enter the API keys again: `strata keys set`. `strata index` builds the index."
 

@@ -9,7 +9,8 @@
     session_info       The list entries of chats: title, times, marks.
     search             Search the text of all chats.
     session            One chat: its log in memory, its file lock, and its data in state.db.
-    file               Read a log, repair a cut-off last line, migrate an older version.
+    file               Read a log, repair a cut-off last line, migrate an older version, find
+                       copies of it.
     ask                Run a turn: ask, edit, regenerate; preview a request.
     agent              Build a turn's agent, and let a person approve its proposals.
     mcp                Approve, start and list the MCP servers in the settings.

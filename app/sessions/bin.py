@@ -175,7 +175,7 @@ class ChatBin:
         Raises:
             StorageFailed: not everything can be deleted now. The chats are no longer listed.
         """
-        self._reunite()
+        self._reunite(prefers_list=True)
         sessions = self._mark_as_gone(self._list_files())
         self._finish_removal()
         return sessions
@@ -194,21 +194,42 @@ class ChatBin:
         """
         sessions: tuple[str, ...] = ()
         try:
-            self._reunite()
+            self.reunite()
             sessions = self._mark_as_gone(self._find_expired())
             self._finish_removal()
         except StorageFailed as error:
             _log.warning("The bin of chats was not cleared: %s", error)
         return sessions
 
-    def _reunite(self) -> None:
-        """Add the entries of chats that are on the list and in the bin to those on the list."""
-        for session in {file.session for file in self._list_files()}:
-            if os.path.lexists(self._chats / f"{session}.jsonl"):
-                try:
+    def reunite(self) -> None:
+        """Let each chat be only on the list or only in the bin, as was decided last.
+
+        A chat is in both places if it was deleted on one machine and changed on another, and a sync
+        program keeps their folders alike. It stays in the bin if it was deleted after its last use.
+        Then its thirty days begin again. Otherwise its entries in the bin are added to those on the
+        list.
+
+        Raises:
+            StorageFailed: the folder of the bin cannot be read.
+        """
+        self._reunite(prefers_list=False)
+
+    def _reunite(self, prefers_list: bool) -> None:
+        with storage_errors(self.folder.path):
+            self.folder.adopt_copies()
+        deleted = {file.session: file.deleted for file in self._list_files()}
+        for session, when in deleted.items():
+            path = self._chats / f"{session}.jsonl"
+            if not os.path.lexists(path):
+                continue
+            try:
+                info = None if prefers_list else self._describe(path)
+                if info is not None and _read_time(info.updated) < when.timestamp():
+                    self.put(session)
+                else:
                     self.restore(session)
-                except AppError as error:
-                    _log.warning("The chat %s stays on the list and in the bin: %s", session, error)
+            except AppError as error:
+                _log.warning("The chat %s stays on the list and in the bin: %s", session, error)
 
     def _find_expired(self) -> list[BinnedFile]:
         """Return the files whose time is over, and let those in doubt stay.

@@ -3,13 +3,14 @@
 import os
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Final
 
 from app.errors import StorageFailed, storage_errors
+from resources.system.calls import rename_path
 from resources.system.files import make_private_folder
 
 __all__ = ["DAYS_IN_BIN", "BinFolder", "BinnedFile", "is_regular"]
@@ -26,6 +27,9 @@ _STAMP: Final = "%Y%m%dT%H%M%S%fZ"
 _NAME: Final = re.compile(
     r"([A-Za-z0-9][\w-]{0,63})\.(\d{8}T\d{12}Z)(?:\.(\d{8}T\d{12}Z))?(\.gone)?\.jsonl", re.ASCII
 )
+
+# The start of the name of such a file, and of the copies of it that sync programs make.
+_COPY: Final = re.compile(r"([A-Za-z0-9][\w-]{0,63})\.(\d{8}T\d{12}Z)(?!\.gone)[^\w]", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -93,12 +97,29 @@ class BinFolder:
         found = (file for file in files if file is not None and is_regular(file.path))
         return sorted(found, key=lambda file: (file.deleted, file.session))
 
+    def adopt_copies(self) -> None:
+        """Give the copies that a sync program made here names of their own, so that they count.
+
+        Raises:
+            OSError: a file cannot be renamed.
+        """
+        for path in sorted(self.path.glob("*.jsonl")):
+            found = _COPY.match(path.name)
+            if found is None or _read_name(path) is not None or not is_regular(path):
+                continue
+            with suppress(ValueError):  # no day of the calendar
+                file = self._name(found[1], _read_stamp(found[2]))
+                with suppress(FileNotFoundError):  # another process has renamed it
+                    rename_path(path, file.path)
+
     def name_file(self, session: str) -> BinnedFile:
         """Return the file, with an unused name, of a chat that is deleted now."""
-        now = datetime.now(UTC)
-        while os.path.lexists(path := self.path / f"{session}.{now.strftime(_STAMP)}.jsonl"):
-            now += timedelta(microseconds=1)
-        return BinnedFile(path, session, now, is_gone=False)
+        return self._name(session, datetime.now(UTC))
+
+    def _name(self, session: str, deleted: datetime) -> BinnedFile:
+        while os.path.lexists(path := self.path / f"{session}.{deleted.strftime(_STAMP)}.jsonl"):
+            deleted += timedelta(microseconds=1)
+        return BinnedFile(path, session, deleted, is_gone=False)
 
     def name_put_off(self, file: BinnedFile) -> BinnedFile:
         """Return a file with an unused name that puts its removal off by seven days from now."""

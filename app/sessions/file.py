@@ -1,4 +1,4 @@
-"""Read, repair and migrate a chat's file.
+"""Read, repair and migrate a chat's file, and find the copies of it that sync programs made.
 
 Reading never changes the file: invalid lines are skipped and reported, and broken references are
 repaired in memory by `context.log.parse`. When the file is opened for writing, a truncated last
@@ -9,6 +9,7 @@ import gc
 import json
 import logging
 import os
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -38,6 +39,13 @@ _log = logging.getLogger(__name__)
 _NO_NUMBER: Final = None
 # A line with so few bytes has at most half as many levels, which Python can copy.
 _SHORT_LINE: Final = 400
+_SUFFIX: Final = ".jsonl"
+# What sync programs put behind the id of a chat in the names of their copies, such as
+# `5ed00001.sync-conflict-20261127-184500-ABC.jsonl`, `5ed00001 (host's conflicted copy).jsonl`,
+# `5ed00001-HOST.jsonl` and `5ed00001 2.jsonl`. The words behind it depend on the language.
+_BEHIND_ID: Final = frozenset(" .-_([~,")
+_MOST_HEADER_BYTES: Final = 100_000
+_ARRIVES_WITHIN_S: Final = 60.0
 _DECODER: Final = json.JSONDecoder(parse_constant=lambda _name: _NO_NUMBER)
 
 
@@ -178,6 +186,18 @@ def read_lines(content: bytes) -> list[dict[str, Any]]:
     return [value for value in _decode_lines(content) if value is not None]
 
 
+def list_lines(log: LoadedLog, content: bytes) -> list[dict[str, Any]]:
+    """Return the JSON objects of a chat's file in the current version, with the header first.
+
+    Args:
+        log: the parsed content.
+        content: the content of the file.
+    """
+    if log.is_outdated:
+        return [dict(line) for line in make_log_lines(log.header, log.entries)]
+    return read_lines(content)
+
+
 def open_locked(path: Path) -> int:
     """Open and lock a chat's file for appending, and return its descriptor.
 
@@ -221,11 +241,22 @@ def mend_end(handle: int, path: Path, log: LoadedLog) -> None:
         write_all(handle, b"\n")
     if not log.torn:
         return
-    aside = path.with_name(f"{path.name}.torn")
-    append_synced(aside, log.torn + b"\n")
+    keep_torn(path, log.torn)
     shorten_file(handle, log.whole_bytes)
     sync_file(handle)
-    _log.warning("The last line of chat %s was cut off and is kept in %s", path.stem, aside)
+
+
+def keep_torn(path: Path, torn: bytes) -> None:
+    """Append a line that was cut off to the file `<id>.jsonl.torn` of a chat.
+
+    Args:
+        path: the file of the chat.
+        torn: the line, or empty bytes.
+    """
+    if torn:
+        aside = path.with_name(f"{path.name}.torn")
+        append_synced(aside, torn + b"\n")
+        _log.warning("The last line of chat %s was cut off and is kept in %s", path.stem, aside)
 
 
 @contextmanager
@@ -352,3 +383,48 @@ def _is_free(file: Path, content: bytes) -> bool:
 def _read_file(file: Path) -> bytes:
     with os.fdopen(open_file(file, os.O_RDONLY), "rb") as opened:
         return opened.read()
+
+
+@dataclass(frozen=True)
+class ChatCopy:
+    """A copy of a chat that a sync program made because two machines wrote to the chat.
+
+    Attributes:
+        session: the id of the chat.
+        path: the file of the copy.
+    """
+
+    session: str
+    path: Path
+
+
+def find_copies(files: Iterable[Path]) -> Iterator[ChatCopy]:
+    """Yield the copies of chats among files, in the order of their names.
+
+    The name of a copy begins with the id that the first line of the file has. A fork has an id of
+    its own, so it is no copy.
+    """
+    for path in sorted(files):
+        name = path.name.removesuffix(_SUFFIX)
+        if path.suffix == _SUFFIX and _BEHIND_ID & set(name):
+            session = _read_id(path)
+            rest = name[len(session) :]
+            if session and name.startswith(session) and rest[:1] in _BEHIND_ID and rest:
+                yield ChatCopy(session, path)
+
+
+def is_still_arriving(path: Path, content: bytes) -> bool:
+    """Return whether the last line of a new file is incomplete, so that more of it may arrive."""
+    return not content.endswith(b"\n") and time.time() - path.lstat().st_mtime < _ARRIVES_WITHIN_S
+
+
+def _read_id(path: Path) -> str:
+    """Return the id in the first line of a chat's file, or an empty string."""
+    try:
+        with os.fdopen(open_file(path, os.O_RDONLY), "rb") as file:
+            header = json.loads(file.readline(_MOST_HEADER_BYTES))
+    except (OSError, ValueError, RecursionError):
+        return ""
+    is_header = isinstance(header, dict) and header.get("type") == "session"
+    found = header.get("id") if is_header else ""
+    return found if isinstance(found, str) else ""

@@ -15,6 +15,7 @@ from context.log.entries import Entry, MessageEntry, OtherEntry
 
 __all__ = [
     "ARCHIVED",
+    "LAST_COUNTS",
     "PINNED",
     "TITLE",
     "ChatMark",
@@ -37,7 +38,8 @@ ChatMark = Literal["pinned", "archived"]  # the custom types of entries with suc
 PINNED: Final[ChatMark] = "pinned"
 ARCHIVED: Final[ChatMark] = "archived"
 _FORK: Final = re.compile(r"\AFork (?:\d+ )?of ")
-_ABOUT_CHAT: Final = (TITLE, PINNED, ARCHIVED, MOVED)
+# The custom types of which only the last entry counts, and whether a later question cancels it.
+LAST_COUNTS: Final = {TITLE: False, PINNED: False, MOVED: False, ARCHIVED: True}
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,7 @@ def summarise_log(log: LoadedLog) -> SessionInfo:
     asked = (entry.message for entry in (*path, *log.entries) if _asks(entry))
     first = next(asked, None)
     title = find_title(log)[1] or ("" if first is None else first.text)
-    said = (entry for entry in reversed(log.entries) if not _is_custom(entry, _ABOUT_CHAT))
+    said = (entry for entry in reversed(log.entries) if not _is_custom(entry, tuple(LAST_COUNTS)))
     used = next(said, log.header)
     return SessionInfo(
         session=log.header.id,

@@ -20,15 +20,21 @@ from app.errors import (
 )
 from app.sessions.bin import BinnedChat, ChatBin
 from app.sessions.file import (
+    ChatCopy,
     LoadedLog,
     encode_line,
+    find_copies,
+    is_still_arriving,
+    keep_torn,
+    list_lines,
     load_log,
     mend_end,
+    migrate_file,
     open_locked,
-    read_lines,
 )
 from app.sessions.session import Session, now
 from app.sessions.session_info import (
+    LAST_COUNTS,
     SessionInfo,
     describe_unreadable,
     read_kept_info,
@@ -40,7 +46,14 @@ from context.fixes import Command, Fix
 from context.log.entries import MessageEntry, parse_entry
 from context.log.merge import merge_logs
 from context.log.parse import SessionHeader
-from resources.system.files import create_file, make_private_folder, open_file, write_synced
+from resources.system.files import (
+    create_file,
+    make_private_folder,
+    open_file,
+    read_file,
+    remove_if_there,
+    write_synced,
+)
 
 _log = logging.getLogger(__name__)
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
@@ -131,11 +144,16 @@ class SessionStore:
     def list(self) -> list[SessionInfo]:
         """Return the chats that have a question or a title, most recently used first.
 
+        Copies of chats that a sync program made are merged into their chats first.
+
         Raises:
             StorageFailed: the folder of chats cannot be read.
         """
         with storage_errors(self._folder):
             files = list(self._folder.iterdir()) if self._folder.exists() else []
+            if copies := list(find_copies(files)):
+                self._merge_copies(copies)
+                files = list(self._folder.iterdir())
         files.sort(key=_read_change_time, reverse=True)  # for chats used in the same millisecond
         found = [info for info in self._infos(files) if info.turns or info.title]
         return sorted(found, key=lambda info: info.updated, reverse=True)
@@ -184,19 +202,20 @@ class SessionStore:
     def merge(self, session: str, content: bytes) -> int:
         """Add the entries of another version of a chat, and return how many lines were added.
 
-        The chat keeps its active branch. If there is no such chat, the version becomes it.
+        The branch that was used last is the active one, and the newest title, labels and marks
+        count. If there is no such chat, the version becomes it.
 
         Args:
             session: the id of the chat.
             content: the content of the other version's file.
 
         Raises:
-            InvalidRequest: a version is of a format that cannot be merged.
+            InvalidRequest: a version was written by a newer version of Strata.
             SessionBusy: the chat is being written to, by this or another process.
             StorageFailed: the file cannot be read or written.
         """
         path, other = self.file(session), load_log(session, content)
-        _require_current(other)
+        _require_known(other)
         if not path.exists():
             with storage_errors(path):
                 make_private_folder(self._folder)
@@ -207,13 +226,43 @@ class SessionStore:
             handle = open_locked(path)
             try:
                 own = self._load(path)
-                _require_current(own)
-                mend_end(handle, path, own)
-                lines = merge_logs(read_lines(path.read_bytes()), read_lines(content), own.leaf)
+                _require_known(own)
+                if own.is_outdated:
+                    migrated = migrate_file(path, own)
+                    os.close(handle)
+                    handle = migrated
+                else:
+                    mend_end(handle, path, own)
+                theirs = list_lines(other, content)
+                lines = merge_logs(
+                    list_lines(own, path.read_bytes()), theirs, own.leaf, LAST_COUNTS
+                )
                 write_synced(handle, b"".join(map(encode_line, lines)))
             finally:
                 os.close(handle)
         return len(lines)
+
+    def _merge_copies(self, copies: Iterable[ChatCopy]) -> None:
+        """Merge copies into their chats and remove them. What is not possible now stays for later.
+
+        A kill leaves a copy or no copy. What was merged before is not merged again.
+        """
+        for copy in copies:
+            try:
+                content = read_file(copy.path)
+                if is_still_arriving(copy.path, content):
+                    continue
+                added = self.merge(copy.session, content)
+                keep_torn(self.file(copy.session), load_log(copy.session, content).torn)
+                remove_if_there(copy.path)
+            except (AppError, OSError) as error:
+                _log.warning("%s was not merged into its chat: %s", copy.path, error)
+            else:
+                _log.info("%s: %d lines were merged into its chat", copy.path.name, added)
+        try:
+            self.bin.reunite()
+        except AppError as error:
+            _log.warning("The bin of chats cannot be read: %s", error)
 
     def is_stored(self, session: str) -> bool:
         """Return whether a chat has a file on the list, not in the bin."""
@@ -379,15 +428,10 @@ def _read_change_time(path: Path) -> int:
         return 0
 
 
-def _require_current(log: LoadedLog) -> None:
+def _require_known(log: LoadedLog) -> None:
     """Raise `InvalidRequest` unless the lines of a log can be added to another one."""
     if log.why_read_only is not None:
         raise InvalidRequest(log.why_read_only)
-    if log.is_outdated:
-        raise InvalidRequest(
-            f"The chat {log.header.id} was written by an older version of Strata.",
-            hint="Continue it once, which converts it.",
-        )
 
 
 def _check_writable(log: LoadedLog) -> None:

@@ -27,7 +27,7 @@ from resources.system.files import (
 )
 from vault.errors import EditFailed, UndoRefused
 
-__all__ = ["EditJournal", "EditRun", "EditStep", "StepMark", "hash_content"]
+__all__ = ["EditJournal", "EditRun", "EditStep", "StepMark", "hash_content", "parse_journal"]
 
 MOST_AGE: Final = timedelta(days=90)
 MOST_BYTES: Final = 200_000_000
@@ -123,17 +123,7 @@ class EditJournal:
 
     def read(self) -> list[EditStep]:
         """Return all steps in the journal in order, each with its latest status."""
-        steps: dict[str, EditStep] = {}
-        for line in self._read_lines():
-            with suppress(ValueError, KeyError, TypeError):
-                found = json.loads(line)
-                if "mark" in found and found["mark"] in _MARKS:
-                    for id in found["steps"]:
-                        steps[id] = replace(steps[id], mark=found["mark"])
-                else:
-                    step = EditStep.from_dict(found)
-                    steps[step.id] = step
-        return list(steps.values())
+        return parse_journal(self._read_content())
 
     def list_moves(self, root: str) -> dict[str, str]:
         """Return the present path of each file of a folder that was moved, by its earlier paths.
@@ -177,6 +167,29 @@ class EditJournal:
         with self._convert_errors():
             self._append([{"mark": mark, "steps": [step.id for step in steps]}])
 
+    def merge(self, other: Iterable[EditStep]) -> bool:
+        """Add the steps of another journal in the order of their times, and return if any is new.
+
+        A step that both have gets the later status of both. Their contents are stored elsewhere.
+
+        Args:
+            other: the steps of a backup, or of another machine.
+
+        Raises:
+            EditFailed: the journal cannot be written.
+        """
+        with self.lock(), self._convert_errors():
+            own = self.read()
+            steps = {step.id: step for step in own}
+            for step in other:
+                known = steps.get(step.id)
+                if known is None or _MARKS.index(known.mark) < _MARKS.index(step.mark):
+                    steps[step.id] = step if known is None else replace(known, mark=step.mark)
+            merged = sorted(steps.values(), key=lambda step: step.time)
+            if is_new := list(steps.values()) != own:
+                self._write(merged)
+        return is_new
+
     def prune(self, offered: Collection[str], now: datetime) -> int:
         """Remove old runs of edits with their contents, and return the number of removed runs.
 
@@ -218,15 +231,18 @@ class EditJournal:
 
     def _rewrite(self, steps: Sequence[EditStep]) -> None:
         """Rewrite the journal with only the given steps, and remove unused contents."""
-        lines = [_write_step(step) for step in steps]
-        lines += [{"mark": s.mark, "steps": [s.id]} for s in steps if s.mark != "begun"]
-        text = "".join(f"{json.dumps(line)}\n" for line in lines)
-        write_atomically(self._file, text.encode("ascii"))
+        self._write(steps)
         remove_leftovers(self._folder)
         needed = _list_digests(steps)
         for file in (self._folder / "contents").iterdir():
             if file.name not in needed:
                 calls.remove_path(file)
+
+    def _write(self, steps: Sequence[EditStep]) -> None:
+        lines = [_write_step(step) for step in steps]
+        lines += [{"mark": s.mark, "steps": [s.id]} for s in steps if s.mark != "begun"]
+        text = "".join(f"{json.dumps(line)}\n" for line in lines)
+        write_atomically(self._file, text.encode("ascii"))
 
     def _measure(self, digest: str) -> int:
         try:
@@ -248,11 +264,11 @@ class EditJournal:
             raise UndoRefused(f"The earlier text in {self._find_content(digest)} is damaged.")
         return content
 
-    def _read_lines(self) -> list[bytes]:
+    def _read_content(self) -> bytes:
         try:
-            return self._file.read_bytes().split(b"\n")
+            return self._file.read_bytes()
         except FileNotFoundError:
-            return []
+            return b""
         except OSError as error:
             raise UndoRefused(f"The journal of edits cannot be read: {error}.") from error
 
@@ -285,6 +301,24 @@ class EditJournal:
                 f"The journal of edits in {self._folder} cannot be written ({reason}), "
                 f"so no note was changed. {advice}"
             ) from error
+
+
+def parse_journal(content: bytes) -> list[EditStep]:
+    """Return the steps in the content of a journal, in order, each with its latest status.
+
+    Lines that cannot be read are skipped.
+    """
+    steps: dict[str, EditStep] = {}
+    for line in content.split(b"\n"):
+        with suppress(ValueError, KeyError, TypeError):
+            found = json.loads(line)
+            if "mark" in found and found["mark"] in _MARKS:
+                for id in found["steps"]:
+                    steps[id] = replace(steps[id], mark=found["mark"])
+            else:
+                step = EditStep.from_dict(found)
+                steps[step.id] = step
+    return list(steps.values())
 
 
 def _write_step(step: EditStep) -> dict[str, Any]:

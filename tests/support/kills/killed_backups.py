@@ -1,8 +1,8 @@
-"""A process that backs up and restores, killed at file operations that are chosen by a seed.
+"""A process that backs up, restores or merges, killed at file operations chosen by a seed.
 
-`python -m tests.support.kills.killed_backups FOLDER ACT TRIALS` forks a child for each trial. After
-the child is killed, the home is compared with what it held before, the act is done again without a
-kill, and everything that is then wrong is printed as a line of JSON.
+`python -m tests.support.kills.killed_backups FOLDER TRIALS ACT…` forks a child for each trial of
+each act. After the child is killed, the home is compared with what it held before, the act is done
+again without a kill, and everything that is then wrong is printed as a line of JSON.
 """
 
 import json
@@ -10,12 +10,13 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from app.backup.archive import ArchiveWriter, open_archive
-from app.backup.restore import Restorer
+from app.backup.restore import Restorer, RestoreReport
+from app.backup.text_copies import merge_text_copies
 from app.config.settings_file import SettingsStore
 from app.errors import AppError
 from app.paths import Paths
@@ -41,7 +42,7 @@ class Home:
         """Write an archive."""
         state = StateDB(self.paths.state_db)
         writer = ArchiveWriter(self.paths, SettingsStore(self.paths.settings_file), state)
-        writer.write(target or self.folder / "new.zip", CancelToken(), _ignore)
+        list(writer.write(target or self.folder / "new.zip", CancelToken()))
         state.close()
 
     def restore(self) -> None:
@@ -49,26 +50,29 @@ class Home:
         state = StateDB(self.paths.state_db)
         settings = SettingsStore(self.paths.settings_file)
         sessions = SessionStore(self.paths.sessions, state)
-        report = Restorer(self.paths, settings, sessions, state).restore(
-            self.archive, merges=True, cancel=CancelToken(), on_file=_ignore
-        )
+        restorer = Restorer(self.paths, settings, sessions, state)
+        *_, report = restorer.restore(self.archive, merges=True, cancel=CancelToken())
+        assert isinstance(report, RestoreReport)
         assert not report.failed, report.failed
+        state.close()
+
+    def merge(self) -> None:
+        """Merge the copies that a sync program made of a chat, of the memories and the settings."""
+        state = StateDB(self.paths.state_db)
+        SessionStore(self.paths.sessions, state).list()
+        merge_text_copies(self.paths, SettingsStore(self.paths.settings_file))
         state.close()
 
     def list_texts(self) -> dict[str, list[str]]:
         """Return the texts of the messages of each chat, as a program that opens it reads them."""
         store = SessionStore(self.paths.sessions, StateDB(self.paths.state_db))
         files = sorted(self.paths.sessions.glob("*.jsonl"))
-        return {file.stem: _list_texts(store, file.stem) for file in files}
+        return {file.stem: _list_texts(store, file.stem) for file in files if file.stem.isalnum()}
 
 
 def _list_texts(store: SessionStore, session: str) -> list[str]:
     lines = (entry.to_dict() for entry in store.read(session).log.entries)
     return sorted(str(line["content"]) for line in lines if line["type"] == "message")
-
-
-def _ignore(_done: int, _total: int) -> None:
-    return
 
 
 def make_homes(folder: Path) -> Home:
@@ -89,6 +93,22 @@ def make_homes(folder: Path) -> Home:
     state.close()
     other.back_up(own.archive)
     return own
+
+
+def add_copies(own: Home) -> None:
+    """Put the other machine's versions beside the files of a home, as a sync program does."""
+    other = Home(own.folder.with_name("other"))
+    for place, name in (
+        (
+            own.paths.sessions / f"{SHARED}.jsonl",
+            f"{SHARED} (conflicted copy).jsonl",
+        ),
+        (own.paths.memories, "memories (conflicted copy).md"),
+        (own.paths.settings_file, "settings 2.toml"),
+    ):
+        source = other.folder / place.relative_to(own.folder)
+        shutil.copy(source, place.with_name(name))
+    os.utime(own.paths.settings_file)  # the settings here were changed last
 
 
 def _write_chat(home: Home, session: str, texts: list[str]) -> None:
@@ -141,10 +161,12 @@ def count_operations(home: Home, act: Act) -> int:
 
 def find_losses(folder: Path, act_name: str, trials: int) -> Iterator[dict[str, Any]]:
     """Kill an act in each trial, and yield what was lost or is still wrong after a second try."""
-    act: Act = Home.back_up if act_name == "backup" else Home.restore
+    act: Act = {"backup": Home.back_up, "restore": Home.restore, "merge": Home.merge}[act_name]
     original = make_homes(folder / "original")
     original.list_texts()  # creates folders, so that all copies have the same ones
-    wanted = _describe_merged(original, folder) if act_name == "restore" else None
+    if act_name == "merge":
+        add_copies(original)
+    wanted = None if act_name == "backup" else _describe_merged(original, folder, act)
     operations = count_operations(_copy(original, folder / "counted"), act)
     for seed in range(trials):
         home = _copy(original, folder / f"trial{seed}")
@@ -156,16 +178,22 @@ def find_losses(folder: Path, act_name: str, trials: int) -> Iterator[dict[str, 
         shutil.rmtree(home.folder)
 
 
-def _describe_merged(original: Home, folder: Path) -> dict[str, list[str]]:
+def _describe_merged(original: Home, folder: Path, act: Act) -> dict[str, list[str]]:
     merged = _copy(original, folder / "merged")
-    merged.restore()
-    return merged.list_texts()
+    act(merged)
+    texts = merged.list_texts()
+    assert texts != original.list_texts()
+    assert "of other alone" in texts[SHARED]
+    return texts
 
 
 def _examine(
     original: Home, home: Home, act: Act, wanted: dict[str, list[str]] | None
 ) -> Iterator[str]:
     before, after = original.list_texts(), home.list_texts()
+    memories = original.paths.memories.read_text("utf-8")
+    if not home.paths.memories.read_text("utf-8").startswith(memories):
+        yield "memories were lost after the kill"
     for session, texts in before.items():
         if not set(texts) <= set(after.get(session, ())):
             yield f"{session} has {after.get(session)} after the kill"
@@ -176,8 +204,8 @@ def _examine(
         with open_archive(new):
             new.unlink()
     act(home)
-    if wanted is not None and home.list_texts() != wanted:
-        yield f"{home.list_texts()} in place of {wanted}"
+    if wanted is not None:
+        yield from _find_missing(home, wanted)
     if not (home.paths.prompts / "same.md").read_text("utf-8").endswith("of own."):
         yield "a prompt was overwritten"
     if 'theme = "dark"' not in home.paths.settings_file.read_text("utf-8"):
@@ -186,19 +214,30 @@ def _examine(
         yield "a chat has another header"
 
 
+def _find_missing(home: Home, wanted: dict[str, list[str]]) -> Iterator[str]:
+    """Yield what a home has not got of the other one."""
+    if home.list_texts() != wanted:
+        yield f"{home.list_texts()} in place of {wanted}"
+    if "- other" not in home.paths.memories.read_text("utf-8"):
+        yield "a memory of the other home is missing"
+    if "topK = 9" not in home.paths.settings_file.read_text("utf-8"):
+        yield "a setting of the other home is missing"
+
+
 def _copy(original: Home, folder: Path) -> Home:
     shutil.copytree(original.folder, folder)
     return Home(folder)
 
 
-def kill_backups(folder: Path, act: str, trials: int) -> list[dict[str, Any]]:
-    """Run the trials in a process of their own, and return its lines."""
-    command = [sys.executable, "-m", __name__, str(folder), act, str(trials)]
+def kill_backups(folder: Path, acts: Sequence[str], trials: int) -> list[dict[str, Any]]:
+    """Run the trials of each act in a process of their own, and return its lines."""
+    command = [sys.executable, "-m", __name__, str(folder), str(trials), *acts]
     root = Path(__file__).resolve().parents[3]
     done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=root)
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 if __name__ == "__main__":
-    for found in find_losses(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])):
-        sys.stdout.write(json.dumps(found) + "\n")
+    for act in sys.argv[3:]:
+        for found in find_losses(Path(sys.argv[1], act), act, int(sys.argv[2])):
+            sys.stdout.write(json.dumps(found) + "\n")

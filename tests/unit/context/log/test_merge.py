@@ -1,6 +1,7 @@
-"""Merging two versions of a log: nothing is lost, nothing is added twice, the leaf stays."""
+"""Merging versions of a log: nothing is lost or added twice, and the newest choice counts."""
 
 from collections.abc import Sequence
+from itertools import permutations
 from typing import Any
 
 from hypothesis import given
@@ -10,6 +11,7 @@ from context.log.merge import merge_logs
 from context.log.parse import Line, read_log
 from context.log.tree import EntryTree
 
+LAST_COUNTS = {"title": False, "pinned": False, "archived": True, "project": False}
 HEADER = {"type": "session", "version": 2, "id": "s", "timestamp": "t", "vault": None}
 
 
@@ -27,7 +29,7 @@ def find_leaf(lines: Sequence[Line]) -> str | None:
 
 def merge(own: Sequence[Line], other: Sequence[Line]) -> list[Line]:
     """Return a log with the entries of another version of it."""
-    return [*own, *merge_logs(own, other, find_leaf(own))]
+    return [*own, *merge_logs(own, other, find_leaf(own), LAST_COUNTS)]
 
 
 def test_both_branches_are_kept_and_the_own_one_stays_active() -> None:
@@ -130,3 +132,91 @@ def test_merging_again_adds_nothing(logs: tuple[list[Line], list[Line]]) -> None
 def test_both_sides_end_with_the_same_branches(logs: tuple[list[Line], list[Line]]) -> None:
     own, other = logs
     assert list_branches(merge(own, other)) == list_branches(merge(other, own))
+
+
+def choose(kind: str, content: object, time: str, id: str) -> dict[str, Any]:
+    """Return the line of a choice about the whole chat, such as its title, or of a label."""
+    place = {"id": id, "parentId": "a", "timestamp": time}
+    if kind == "label":
+        return {"type": "label", **place, "target": "a", "label": content}
+    return {"type": "custom", **place, "customType": kind, "content": content}
+
+
+def read_state(lines: Sequence[Line]) -> dict[str, object]:
+    """Return what a program that reads the log shows of it, beside its messages."""
+    state: dict[str, object] = {"leaf": find_leaf(lines)}
+    for line in lines:
+        if line["type"] == "custom":
+            state[str(line["customType"])] = line["content"]
+        elif line["type"] == "label":
+            state["label"] = line["label"]
+        elif line.get("role") == "user":
+            state["archived"] = False
+    state["messages"] = frozenset(line["id"] for line in lines if line["type"] == "message")
+    return state
+
+
+def test_the_newest_title_counts_in_each_order_of_the_lines() -> None:
+    common = [HEADER, make_line("a", None)]
+    old, new = choose("title", "Old", "1", "b"), choose("title", "New", "2", "c")
+    for own, other in permutations(([*common, old], [*common, new])):
+        merged = merge(own, other)
+        assert read_state(merged)["title"] == "New"
+        assert read_log(merged).repairs == ()
+        assert merge(merged, own) == merge(merged, other) == merged
+
+
+def test_an_archived_chat_returns_only_by_a_later_question() -> None:
+    common = [HEADER, make_line("a", None, timestamp="1")]
+    archived = [*common, choose("archived", True, "3", "b")]
+    for time, is_archived in (("2", True), ("4", False)):
+        asked = [*common, make_line("c", "a", timestamp=time)]
+        for own, other in permutations((archived, asked)):
+            assert read_state(merge(own, other))["archived"] is is_archived
+
+
+def test_the_branch_that_was_used_last_is_the_active_one() -> None:
+    common = [HEADER, make_line("a", None, timestamp="1")]
+    early = [*common, make_line("b", "a", timestamp="2")]
+    late = [*common, make_line("c", "a", timestamp="3")]
+    back = {"type": "leaf", "id": "d", "parentId": "a", "timestamp": "4", "target": "a"}
+    for own, other in permutations((early, late)):
+        assert find_leaf(merge(own, other)) == "c"
+    for own, other in permutations((early, [*late, back])):
+        assert find_leaf(merge(own, other)) == "a"
+
+
+@st.composite
+def build_versions(draw: st.DrawFn) -> list[list[Line]]:
+    """Build three versions of a log whose entries have times and ids of their own."""
+    common: list[Line] = [HEADER, make_line("a", None, timestamp="00")]
+    versions: list[list[Line]] = [list(common) for _ in range(3)]
+    for number in range(draw(st.integers(0, 9))):
+        version, time = versions[draw(st.integers(0, 2))], f"{number + 1:02}"
+        kind = draw(st.sampled_from(["message", "leaf", "label", *LAST_COUNTS]))
+        ids = [str(line["id"]) for line in version if line["type"] == "message"]
+        above = draw(st.sampled_from(ids))
+        if kind == "message":
+            version.append(make_line(f"m{number}", above, timestamp=time))
+        elif kind == "leaf":
+            place = {"id": f"m{number}", "parentId": above, "timestamp": time}
+            version.append({"type": "leaf", **place, "target": above})
+        else:
+            is_text = kind in ("title", "label")
+            content = draw(st.sampled_from(["one", "two"] if is_text else [True, False]))
+            version.append(choose(kind, content, time, f"m{number}"))
+        if draw(st.booleans()):  # this version was synced before
+            at = versions.index(version)
+            versions[(at + 1) % 3] = merge(versions[(at + 1) % 3], version)
+    return versions
+
+
+@given(build_versions())
+def test_every_order_of_merges_ends_with_the_same_chat(versions: list[list[Line]]) -> None:
+    ends = []
+    for first, second, third in permutations(versions):
+        merged = merge(merge(first, second), third)
+        assert read_log(merged).repairs == ()
+        assert all(merge(merged, version) == merged for version in versions)
+        ends.append(read_state(merged))
+    assert all(end == ends[0] for end in ends)

@@ -1,0 +1,174 @@
+"""Merge a file of an archive, or of another machine, into the one that is here.
+
+What is merged has entries that are independent of each other: lines of memories, edits of the
+journal, calls of the ledger, pinned answers, dismissed findings. Nothing that is here is lost, and
+merging the same file again changes nothing.
+"""
+
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime
+from itertools import count
+from pathlib import Path
+from typing import Any, Final
+
+from app.errors import InvalidRequest, StorageFailed
+from app.line_file import LineFile
+from app.paths import Paths
+from resources.system.files import (
+    create_file,
+    lock_folder,
+    make_private_folder,
+    read_file,
+    write_atomically,
+)
+from vault.edits.journal import EditJournal, parse_journal
+from vault.errors import VaultError
+
+__all__ = ["JOURNAL", "find_merge", "merge_lines", "put_file_aside"]
+
+JOURNAL: Final = "edits/journal.jsonl"
+_ASIDE: Final = "restored"
+_LEDGER: Final = "ledger.log"
+# The list in each file of a folder, and the key of the id in its entries, or None for plain texts.
+_LISTS: Final[Mapping[str, tuple[str, str | None]]] = {
+    "pinned": ("answers", "id"),
+    "reviews": ("dismissed", None),
+}
+
+Merge = Callable[[Path, bytes], bool]
+
+
+def find_merge(name: str) -> Merge | None:
+    """Return a function that merges a file, or None if a file of this name cannot be merged.
+
+    The function takes the path of the file that is here and the content of the other one. It
+    returns whether anything was added, and raises `InvalidRequest` if the content is damaged.
+
+    Args:
+        name: the name of the file in an archive.
+    """
+    first, _, rest = name.partition("/")
+    if name == "memories.md" or (first == "projects" and rest.endswith("/memory.md")):
+        return merge_lines
+    if name == JOURNAL:
+        return _merge_journal
+    if name == _LEDGER:
+        return _merge_ledger
+    if first in _LISTS and rest.endswith(".json") and "/" not in rest:
+        return lambda place, content: _merge_list(place, content, *_LISTS[first])
+    return None
+
+
+def put_file_aside(paths: Paths, name: str, content: bytes) -> Path:
+    """Write a file below the folder `restored`, where nothing reads it, and return its path.
+
+    Args:
+        paths: the folders of Strata.
+        name: the name of the file in an archive.
+        content: the content of the file.
+    """
+    places = _list_places_aside(paths, name)
+    place = next(path for path in places if not os.path.lexists(path) or _has(path, content))
+    if not place.exists():
+        make_private_folder(place.parent)
+        create_file(place, content)
+    return place
+
+
+def _list_places_aside(paths: Paths, name: str) -> Iterator[Path]:
+    day = datetime.now().astimezone().date().isoformat()
+    for number in count(1):
+        yield paths.data / _ASIDE / (day if number == 1 else f"{day}-{number}") / name
+
+
+def _has(path: Path, content: bytes) -> bool:
+    return path.is_file() and read_file(path) == content
+
+
+def merge_lines(place: Path, content: bytes) -> bool:
+    """Add the lines that are missing in a file, and return whether there were any."""
+    own = read_file(place)
+    known = {line.strip() for line in own.splitlines()}
+    missing = [line for line in content.splitlines() if line.strip() not in known]
+    if missing:
+        write_atomically(place, b"\n".join([own.rstrip(b"\n"), *missing]) + b"\n")
+    return bool(missing)
+
+
+def _merge_journal(place: Path, content: bytes) -> bool:
+    steps = parse_journal(content)
+    if content.strip() and not steps:
+        raise InvalidRequest("The journal of edits in the backup is damaged.")
+    try:
+        return EditJournal(place.parent).merge(steps)
+    except VaultError as error:
+        raise StorageFailed(str(error)) from error
+
+
+def _merge_ledger(place: Path, content: bytes) -> bool:
+    """Add the calls that are missing in a ledger, in the order of their times."""
+    file, calls = LineFile(place), _read_objects(content)
+    with file.hold_lock():
+        own = file.read()
+        missing = [line for line in calls if line not in own]
+        if missing:
+            file.replace(_sort_by_time([*own, *missing]))
+    return bool(missing)
+
+
+def _sort_by_time(lines: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Sort the lines of calls by the time of the call. Its result follows it."""
+    calls: dict[str, list[dict[str, Any]]] = {}
+    for line in lines:
+        calls.setdefault(line["id"], []).append(line)
+    for found in calls.values():
+        found.sort(key=lambda line: "at" not in line)
+    ordered = sorted(calls.values(), key=lambda found: str(found[0].get("at", "")))
+    return [line for found in ordered for line in found]
+
+
+def _read_objects(content: bytes) -> list[dict[str, Any]]:
+    found = []
+    for line in content.splitlines():
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError):
+            continue  # cut off by a crash
+        if isinstance(value, dict) and isinstance(value.get("id"), str):
+            found.append(value)
+    if content.strip() and not found:
+        raise InvalidRequest("The list of calls in the backup is damaged.")
+    return found
+
+
+def _merge_list(place: Path, content: bytes, name: str, key: str | None) -> bool:
+    """Add the entries that are missing in the list of a JSON file."""
+    with lock_folder(place.parent):
+        own, other = _read_list(read_file(place), name), _read_list(content, name)
+        if own.get("version") != other.get("version"):
+            raise InvalidRequest("The file in the backup is of another version.")
+        known = {_name_entry(entry, key) for entry in own[name]}
+        missing = [entry for entry in other[name] if _name_entry(entry, key) not in known]
+        if missing:
+            merged = {**own, name: [*own[name], *missing]}
+            text = json.dumps(merged, ensure_ascii=False, indent=1)
+            write_atomically(place, text.encode("utf-8", "surrogatepass"))
+    return bool(missing)
+
+
+def _read_list(content: bytes, name: str) -> dict[str, Any]:
+    try:
+        found = json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise InvalidRequest("A file of the backup, or the one here, is damaged.") from error
+    if not isinstance(found, dict) or not isinstance(found.get(name), list):
+        raise InvalidRequest("A file of the backup, or the one here, is damaged.")
+    return found
+
+
+def _name_entry(entry: Any, key: str | None) -> str:
+    """Return what identifies an entry: its id, or the whole entry if it has none."""
+    id = entry.get(key) if key is not None and isinstance(entry, dict) else None
+    return id if isinstance(id, str) else json.dumps(entry, sort_keys=True)

@@ -1,0 +1,95 @@
+"""Find the folders that stored data is about and that this computer does not have.
+
+After a restore on another computer, notes lie in other folders. Chats, settings and projects still
+name the former ones.
+"""
+
+import os
+import tomllib
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from app.config.settings_file import SettingsStore
+from app.library.open_vault import follow_folder
+from app.paths import Paths
+from app.sessions.session_info import SessionInfo
+from resources.system.files import read_file
+
+__all__ = ["MissingFolder", "find_missing_folders"]
+
+FolderUse = Literal["vault", "project", "model"]
+_MODELS: Final = ("retrieval.rerankModel",)
+
+
+@dataclass(frozen=True)
+class MissingFolder:
+    """A folder that is not on this computer.
+
+    Attributes:
+        path: where it was on the other one.
+        use: what it holds: a vault, a project outside of the vaults, or a model.
+        chats: how many chats are about it.
+    """
+
+    path: str
+    use: FolderUse
+    chats: int = 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the folder as a JSON object."""
+        return asdict(self)
+
+    def describe(self) -> str:
+        """Return a sentence that says what the folder was for, and how to go on."""
+        chats = "1 chat is" if self.chats == 1 else f"{self.chats:,} chats are"
+        about = f" {chats} about it." if self.chats else ""
+        if self.use == "model":
+            return f"The model in {self.path} is not on this computer. Choose it in the settings."
+        name = "project" if self.use == "project" else "folder of notes"
+        return (
+            f"The {name} {self.path} is not on this computer.{about} Put it there, or open the "
+            "folder in which it is now."
+        )
+
+
+def find_missing_folders(
+    paths: Paths, settings: SettingsStore, chats: list[SessionInfo]
+) -> tuple[MissingFolder, ...]:
+    """Return the folders that are missing, vaults first.
+
+    Args:
+        paths: the folders of Strata.
+        settings: the settings, which name a vault and folders of models.
+        chats: the chats, which name their vaults and projects.
+    """
+    vaults = Counter(chat.vault for chat in chats if chat.vault)
+    if vault := settings.get("vault.path"):
+        vaults.setdefault(vault, 0)
+    gone = [MissingFolder(one, "vault", number) for one, number in vaults.items()]
+    own = Counter(str(chat.project_folder) for chat in chats if chat.project_folder)
+    for project in {*own, *_list_projects(paths)}:
+        if not any(Path(project).is_relative_to(vault) for vault in vaults):
+            gone.append(MissingFolder(project, "project", own[project]))
+    models = (settings.get(key) for key in _MODELS)
+    gone += [MissingFolder(one, "model") for one in models if one and os.path.isabs(one)]
+    found = (one for one in gone if not _is_there(one, paths))
+    order: tuple[FolderUse, ...] = ("vault", "project", "model")
+    return tuple(sorted(found, key=lambda one: (order.index(one.use), -one.chats, one.path)))
+
+
+def _is_there(folder: MissingFolder, paths: Paths) -> bool:
+    """Return whether a folder exists, where it was or where it was opened since."""
+    found = follow_folder(folder.path, paths)
+    return found is not None and os.path.isdir(os.path.expanduser(found))
+
+
+def _list_projects(paths: Paths) -> Iterator[str]:
+    for file in sorted(paths.projects.glob("*/project.toml")):
+        with suppress(OSError, ValueError, RecursionError):
+            folder = tomllib.loads(read_file(file).decode()).get("folder")
+            if isinstance(folder, str) and folder:
+                yield folder

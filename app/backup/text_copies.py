@@ -1,0 +1,118 @@
+"""Merge the copies of settings and memories that a sync program made.
+
+A program makes a copy if two machines wrote to one file. Memories get the lines of both. Settings
+that only one file has are taken from it, and where both have one, that of the file which was
+changed last. The other file is put aside, so nothing is lost. Copies of chats are merged by
+`app.sessions.store`.
+"""
+
+import logging
+import os
+import re
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+from app.backup.contents import SETTINGS
+from app.backup.merge import merge_lines, put_file_aside
+from app.config.settings_file import SettingsStore, remove_setting
+from app.errors import AppError, BadSetting
+from app.paths import Paths
+from resources.system.files import (
+    create_file,
+    lock_folder,
+    read_file,
+    remove_if_there,
+    write_atomically,
+)
+
+__all__ = ["NOT_TAKEN", "merge_text_copies"]
+
+_log = logging.getLogger(__name__)
+# Hooks are code of the user. The user switches them on again.
+NOT_TAKEN: Final = "hooks.enabled"
+# How sync programs end the name of a copy, before its extension.
+_COPY: Final = re.compile(
+    r"\.sync-conflict-\d{8}-\d{6}(-\w+)?"  # Syncthing
+    r"| \([^()]*(?i:confli|konflikt)[^()]*\)"  # Dropbox, Nextcloud, Seafile
+    r"|_conflict-\d{8}-\d{6}"  # ownCloud
+    r"|-[A-Z][A-Z0-9-]{2,14}"  # OneDrive: the name of the computer
+    r"| \d{1,3}| \(\d{1,3}\)"  # iCloud, Google Drive
+)
+
+
+def merge_text_copies(paths: Paths, settings: SettingsStore) -> None:
+    """Merge the copies of settings and memories, and remove them. Failures are only logged."""
+    for place in (paths.memories, *sorted(paths.projects.glob("*/memory.md"))):
+        _merge_copies(place, _merge_memories)
+    _merge_copies(paths.settings_file, lambda _place, copy: _merge_settings(paths, settings, copy))
+
+
+def _merge_copies(place: Path, merge: Callable[[Path, Path], object]) -> None:
+    for copy in _find_copies(place):
+        try:
+            merge(place, copy)
+            remove_if_there(copy)
+        except (AppError, OSError, ValueError) as error:
+            _log.warning("%s was not merged into %s: %s", copy, place.name, error)
+
+
+def _merge_memories(place: Path, copy: Path) -> None:
+    merge_lines(place, read_file(copy))
+
+
+def _find_copies(place: Path) -> Iterator[Path]:
+    """Yield the copies of a file, in the order of their names. The file must exist."""
+    if not place.is_file():
+        return
+    for path in sorted(place.parent.glob(f"{place.stem}?*{place.suffix}")):
+        end = path.name.removeprefix(place.stem).removesuffix(place.suffix)
+        if _COPY.fullmatch(end) and path.is_file() and not path.is_symlink():
+            yield path
+
+
+def _merge_settings(paths: Paths, settings: SettingsStore, copy: Path) -> None:
+    """Merge a copy of the settings. The merged file replaces the former one at once."""
+    place = Path(os.path.realpath(paths.settings_file))  # it may be a symbolic link
+    with lock_folder(place.parent):
+        own, other = read_file(place).decode(), read_file(copy).decode()
+        is_copy_newer = copy.stat().st_mtime_ns > place.stat().st_mtime_ns
+        newer, older = (other, own) if is_copy_newer else (own, other)
+        merged, is_whole = _add_settings(newer, older, own)
+        if not is_whole:
+            put_file_aside(paths, SETTINGS, older.encode())
+        if merged != own:
+            write_atomically(place, merged.encode())
+    settings.reload()
+
+
+def _add_settings(newer: str, older: str, own: str) -> tuple[str, bool]:
+    """Return a settings file with what another one has beside it, and whether that is all of it.
+
+    Args:
+        newer: the text of the file whose settings count.
+        older: the text of the other file.
+        own: the text of the file that is in use, which alone decides whether hooks run.
+    """
+    with tempfile.TemporaryDirectory(prefix="strata-") as folder:
+        result = _write_store(Path(folder, "newer.toml"), remove_setting(newer, NOT_TAKEN))
+        added = _write_store(Path(folder, "older.toml"), remove_setting(older, NOT_TAKEN))
+        used = _write_store(Path(folder, "own.toml"), own)
+        taken = set(result.list_written())
+        is_whole = not (added.problems or added.unknown)
+        for key in added.list_written():
+            try:
+                if key not in taken:
+                    result.set(key, added.get(key))
+            except BadSetting as error:  # it does not agree with the newer ones
+                _log.warning("The setting %s of a copy is put aside: %s", key, error)
+            is_whole &= result.get(key) == added.get(key)
+        if NOT_TAKEN in used.list_written():
+            result.set(NOT_TAKEN, used.get(NOT_TAKEN))
+        return read_file(result.path).decode(), is_whole
+
+
+def _write_store(file: Path, text: str) -> SettingsStore:
+    create_file(file, text.encode())
+    return SettingsStore(file)

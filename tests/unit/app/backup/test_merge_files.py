@@ -1,0 +1,116 @@
+"""Files that are here and in a backup are merged: nothing is lost, and nothing comes twice."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.backup.merge import find_merge
+from app.errors import InvalidRequest
+from vault.edits.journal import EditJournal, EditStep, hash_content
+
+
+def make_step(id: str, time: str, root: str = "/notes") -> EditStep:
+    """Return a step of an edit that created a note."""
+    after = hash_content(id.encode())
+    return EditStep(id, f"run {id}", "", time, root, "create", f"{id}.md", "", None, after)
+
+
+def write_journal(folder: Path, *steps: EditStep) -> EditJournal:
+    """Write a journal in which the steps are done."""
+    journal = EditJournal(folder)
+    for step in steps:
+        with journal.lock():
+            journal.begin([step], [step.id.encode()])
+            journal.mark([step], "done")
+    return journal
+
+
+def merge(name: str, place: Path, content: bytes) -> bool:
+    """Merge a content into a file, by its name in an archive."""
+    found = find_merge(name)
+    assert found is not None
+    return found(place, content)
+
+
+def test_edits_of_two_journals_are_in_the_order_of_their_times(tmp_path: Path) -> None:
+    early, late = make_step("early", "2026-01-01"), make_step("late", "2026-01-03")
+    between = make_step("between", "2026-01-02", "/other notes")
+    own = write_journal(tmp_path / "own", early, late)
+    other = write_journal(tmp_path / "other", early, between)
+    other.mark([early], "undone")
+    content = (tmp_path / "other" / "journal.jsonl").read_bytes()
+    place = tmp_path / "own" / "journal.jsonl"
+    assert merge("edits/journal.jsonl", place, content)
+    steps = [(step.id, step.mark) for step in own.read()]
+    assert steps == [("early", "undone"), ("between", "done"), ("late", "done")]
+    merged = place.read_bytes()
+    assert not merge("edits/journal.jsonl", place, content)
+    assert place.read_bytes() == merged
+
+
+LISTS: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = {
+    "pinned/0123456789abcdef.json": (
+        {"version": 1, "answers": [{"id": "a", "title": "mine"}]},
+        {"version": 1, "answers": [{"id": "a", "title": "other"}, {"id": "b"}]},
+        {"version": 1, "answers": [{"id": "a", "title": "mine"}, {"id": "b"}]},
+    ),
+    "reviews/0123456789abcdef.json": (
+        {"dismissed": ["one", "two"]},
+        {"dismissed": ["two", "three"]},
+        {"dismissed": ["one", "two", "three"]},
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LISTS)
+def test_entries_of_lists_are_added(name: str, tmp_path: Path) -> None:
+    own, other, wanted = LISTS[name]
+    place = tmp_path / "file.json"
+    place.write_text(json.dumps(own))
+    assert merge(name, place, json.dumps(other).encode())
+    assert json.loads(place.read_text()) == wanted
+    assert not merge(name, place, json.dumps(other).encode())
+
+
+@pytest.mark.parametrize("name", ["memories.md", "projects/0123456789abcdef/memory.md"])
+def test_memories_get_the_lines_of_both(name: str, tmp_path: Path) -> None:
+    place = tmp_path / "memory.md"
+    place.write_text("- both\n- mine")
+    assert merge(name, place, b"- both\n- theirs\n")
+    assert place.read_text() == "- both\n- mine\n- theirs\n"
+
+
+def test_calls_of_two_ledgers_are_in_the_order_of_their_times(tmp_path: Path) -> None:
+    def call(id: str, at: str) -> list[dict[str, Any]]:
+        return [{"id": id, "at": at, "host": "x"}, {"id": id, "bytes_in": 1, "tokens": None}]
+
+    place = tmp_path / "ledger.log"
+    place.write_text("".join(f"{json.dumps(line)}\n" for line in call("b", "2026-01-02")))
+    other = [*call("a", "2026-01-01"), *call("b", "2026-01-02"), *call("c", "2026-01-03")]
+    content = "".join(f"{json.dumps(line)}\n" for line in other).encode()
+    assert merge("ledger.log", place, content + b'{"id": "cut')
+    assert [json.loads(line) for line in place.read_text().splitlines()] == other
+    assert not merge("ledger.log", place, content)
+
+
+@pytest.mark.parametrize(
+    "name", ["edits/journal.jsonl", "ledger.log", "pinned/a.json", "reviews/a.json"]
+)
+@pytest.mark.parametrize("content", [b"nothing", b"[1]", b'{"version": 7, "answers": []}'])
+def test_what_is_damaged_or_unknown_is_not_merged(
+    name: str, content: bytes, tmp_path: Path
+) -> None:
+    place = tmp_path / name
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text('{"version": 1, "answers": [], "dismissed": []}')
+    before = place.read_bytes()
+    with pytest.raises(InvalidRequest):
+        merge(name, place, content)
+    assert place.read_bytes() == before
+
+
+@pytest.mark.parametrize("name", ["prompts/mine.md", "settings.toml", "pinned/a/b.json"])
+def test_other_files_are_not_merged(name: str) -> None:
+    assert find_merge(name) is None

@@ -1,0 +1,110 @@
+"""Copies of settings and memories that a sync program made: both machines end alike."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from app.backup.text_copies import merge_text_copies
+from app.config.settings_file import SettingsStore
+from app.paths import Paths
+from tests.support.sessions.synced_folders import COPY_NAMES, SyncedFolders
+
+OLDER_S, NEWER_S = 1_000, 2_000
+
+
+def make_paths(folder: Path) -> Paths:
+    """Return the folders of a machine, of which the one with settings is synced."""
+    paths = Paths.find({"STRATA_HOME": str(folder)})
+    paths.config.mkdir(parents=True)
+    return paths
+
+
+def name_copy(place: Path, program: str) -> Path:
+    """Return the name that a program gives the copy of a file."""
+    return place.with_name(COPY_NAMES[program](place.stem, place.suffix))
+
+
+@pytest.mark.parametrize("program", COPY_NAMES)
+@pytest.mark.parametrize("is_copy_newer", [False, True])
+def test_settings_are_those_that_were_changed_last(
+    program: str, is_copy_newer: bool, tmp_path: Path
+) -> None:
+    paths = make_paths(tmp_path)
+    place, copy = paths.settings_file, name_copy(paths.settings_file, program)
+    own = '# mine\n[retrieval]\ntopK = 9\n[ui]\ntheme = "dark"\n'
+    other = "[retrieval]\ntopK = 5\n[chat]\ntitles = false\n[hooks]\nenabled = true\n"
+    for path, text, is_newer in ((place, own, not is_copy_newer), (copy, other, is_copy_newer)):
+        path.write_text(text)
+        os.utime(path, (NEWER_S if is_newer else OLDER_S,) * 2)
+    settings = SettingsStore(place)
+    merge_text_copies(paths, settings)
+    assert settings.get("retrieval.topK") == (5 if is_copy_newer else 9)
+    assert (settings.get("ui.theme"), settings.get("chat.titles")) == ("dark", False)
+    assert settings.get("hooks.enabled") is False
+    assert not copy.exists()
+    (aside,) = (paths.data / "restored").rglob("settings.toml")
+    assert aside.read_text() == (own if is_copy_newer else other)
+
+
+def test_settings_that_agree_leave_nothing_aside(tmp_path: Path) -> None:
+    paths = make_paths(tmp_path)
+    paths.settings_file.write_text("[retrieval]\ntopK = 9\n")
+    name_copy(paths.settings_file, "iCloud").write_text("[chat]\ntitles = false\n")
+    settings = SettingsStore(paths.settings_file)
+    merge_text_copies(paths, settings)
+    assert (settings.get("retrieval.topK"), settings.get("chat.titles")) == (9, False)
+    assert not paths.data.exists()
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["settings-old.toml", "settings.bak.toml", "settings (mine).toml", "my settings 2.toml"],
+)
+def test_files_of_the_user_stay(name: str, tmp_path: Path) -> None:
+    paths = make_paths(tmp_path)
+    paths.settings_file.write_text("[retrieval]\ntopK = 9\n")
+    (paths.config / name).write_text("[chat]\ntitles = false\n")
+    settings = SettingsStore(paths.settings_file)
+    merge_text_copies(paths, settings)
+    assert settings.get("chat.titles") is True
+    assert (paths.config / name).exists()
+
+
+def test_a_damaged_copy_stays_for_the_user(tmp_path: Path) -> None:
+    paths = make_paths(tmp_path)
+    paths.settings_file.write_text("[retrieval]\ntopK = 9\n")
+    copy = name_copy(paths.settings_file, "Syncthing")
+    copy.write_text("[retrieval\n")
+    settings = SettingsStore(paths.settings_file)
+    merge_text_copies(paths, settings)
+    assert settings.get("retrieval.topK") == 9
+    assert copy.exists()
+
+
+@pytest.mark.parametrize("winner", [0, 1])
+@pytest.mark.parametrize("program", COPY_NAMES)
+def test_two_machines_end_with_the_same_settings_and_memories(
+    program: str, winner: int, tmp_path: Path
+) -> None:
+    machines = [make_paths(tmp_path / name) for name in ("one", "two")]
+    synced = SyncedFolders(machines[0].config, machines[1].config, program)
+    projects = [paths.projects / "p" / "memory.md" for paths in machines]
+    for number, paths in enumerate(machines):
+        paths.memories.write_text(f"- both\n- of {number}\n")
+        projects[number].parent.mkdir(parents=True)
+        projects[number].write_text(f"- project {number}\n")
+        SettingsStore(paths.settings_file).set("retrieval.topK", 8 + number)
+    SettingsStore(machines[1].settings_file).set("chat.titles", False)
+    synced.sync(winner)
+    for number in (winner, 1 - winner):
+        merge_text_copies(machines[number], SettingsStore(machines[number].settings_file))
+        synced.sync(winner)
+    for paths, project in zip(machines, projects, strict=True):
+        assert sorted(paths.memories.read_text().splitlines()) == ["- both", "- of 0", "- of 1"]
+        assert sorted(project.read_text().splitlines()) == ["- project 0", "- project 1"]
+        assert SettingsStore(paths.settings_file).get("chat.titles") is False
+    values = [SettingsStore(paths.settings_file).get("retrieval.topK") for paths in machines]
+    assert values[0] == values[1]
+    assert values[0] in (8, 9)
+    assert not synced.sync(winner)
