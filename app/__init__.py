@@ -14,6 +14,7 @@
     rpc/        JSON-RPC over standard input and output.
     backup/     Back up what Strata has stored, and restore it.
     sessions/   Chats: their log on disk, turns, branches, transcripts.
+    sent/, past/  Sent requests, kept byte for byte; one beside what today's notes would make.
     library/    The open vault with its index; projects, attachments, edits, review.
     pinned/     Pinned answers, which are found again when notes change.
     customize/  The user's prompts, instructions and hooks.
@@ -27,8 +28,7 @@
     ledger      The file that lists every call that leaves Strata, written before the call.
     spending    What calls to models cost, and their limits. updates: look for a newer version.
     line_file   A file of JSON lines that several processes append to.
-    state_db    The database state.db: last requests, list of chats, large tool results.
-    request_images  Encode stored requests as JSON for state.db, with each image only once.
+    state_db    The database state.db. request_images: the requests in it, each image once.
     migrations  Migrate state.db. paths: the folders and files of Strata itself.
 
 This package may import chains, context, vault, resources, third-party libraries and, in `__main__`,

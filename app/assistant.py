@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from app.library.finding_fixes import FindingFixes
     from app.library.long_texts import LongTexts
     from app.library.review import NoteReview
+    from app.past.excluded import ExclusionSweep
+    from app.past.machine import TimeMachine
     from app.pinned.answers import PinnedAnswers
     from app.pinned.notes import PinnedNotes
     from app.sessions.branches import BranchEditor, ChatCompactor
@@ -136,6 +138,23 @@ class Assistant:
         from app.sessions.request_history import RequestHistory
 
         return RequestHistory(self.sessions, self.runner, self._rebuilder)
+
+    @cached_property
+    def time_machine(self) -> "TimeMachine":
+        """Shows the requests of answers as they were, and as today's notes would make them."""
+        from app.past.machine import TimeMachine
+
+        return TimeMachine(self.sessions, self._rebuilder, self.exclusion)
+
+    @cached_property
+    def exclusion(self) -> "ExclusionSweep":
+        """Removes the texts of excluded notes from the stored requests."""
+        from app.past.excluded import ExclusionSweep
+
+        settings, edits = self.settings, self.edits
+        return ExclusionSweep(
+            self.sessions.sent, lambda: settings.values.vault_exclude, edits.list_moves
+        )
 
     @cached_property
     def _rebuilder(self) -> "RequestRebuilder":

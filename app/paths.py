@@ -89,6 +89,11 @@ class Paths:
         return self.data / "sessions"
 
     @property
+    def sent(self) -> Path:
+        """The folder of the requests that were sent, each kept while an answer to it exists."""
+        return self.data / "sent"
+
+    @property
     def pasted(self) -> Path:
         """The folder for pasted images and long pasted texts."""
         return self.data / "pasted"

@@ -10,6 +10,7 @@ from app.backup.text_copies import merge_text_copies
 from app.config.settings_file import SettingsStore
 from app.library.open_vault import follow_folder, parse_folder
 from app.paths import Paths
+from app.sent.store import SentStore
 from app.sessions.store import SessionStore
 from app.state_db import StateDB
 from chains.web.client import WebClient
@@ -50,7 +51,7 @@ def build(
         remove_leftovers(folder)
     settings = SettingsStore(paths.settings_file, overrides)
     merge_text_copies(paths, settings)
-    sessions = SessionStore(paths.sessions, StateDB(paths.state_db))
+    sessions = SessionStore(paths.sessions, StateDB(paths.state_db), SentStore(paths.sent))
     assistant = Assistant(paths, settings, sessions, embedder, web)
     try:
         assistant.edits.remove_leftovers()

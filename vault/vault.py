@@ -301,6 +301,7 @@ class Vault:
         is_quoted: bool = False,
         rebuilds: bool = False,
         by_meaning: bool = True,
+        today: date | None = None,
     ) -> SearchResult:
         """Find the `k` best passages by keyword search and semantic search.
 
@@ -316,9 +317,10 @@ class Vault:
             rebuilds: whether to rebuild a damaged index and search again. In a watched folder, the
                 watcher rebuilds it.
             by_meaning: whether to use the embedding model too. Without, no model is loaded.
+            today: the date that words such as "yesterday" refer to, or None for the current date.
         """
         near = tuple(map(self._find_path, in_play))
-        find = partial(self._search, query, k, near, reranks=reranks and by_meaning)
+        find = partial(self._search, query, k, near, reranks=reranks and by_meaning, today=today)
         found = find(is_quoted=is_quoted, by_meaning=by_meaning)
         if rebuilds and self._rebuild_damaged():
             again = find(is_quoted=is_quoted, by_meaning=by_meaning)
@@ -666,6 +668,7 @@ class Vault:
         reranks: bool = True,
         is_quoted: bool = False,
         by_meaning: bool = True,
+        today: date | None = None,
     ) -> SearchResult:
         """Find the `k` best passages. Their paths are relative to `root`."""
         if (catalog := self._handle.open()) is None:
@@ -673,9 +676,8 @@ class Vault:
         with self._activity.record():
             self._handle.refill_if_needed()
             behind: list[str] = []
-            searcher = self._build_searcher(
-                catalog, lambda: behind.append(self._catch_up()), by_meaning=by_meaning
-            )
+            catch_up = lambda: behind.append(self._catch_up())  # noqa: E731
+            searcher = self._build_searcher(catalog, catch_up, today, by_meaning=by_meaning)
             reranker = self._options().reranker if reranks else ""
             found: SearchResult | None = None
             wanted = max(k, RERANKED) if reranker else k
@@ -695,7 +697,12 @@ class Vault:
             return self._warn_if_server_failed(found)
 
     def _build_searcher(
-        self, catalog: Catalog, catch_up: Callable[[], None], *, by_meaning: bool = True
+        self,
+        catalog: Catalog,
+        catch_up: Callable[[], None],
+        today: date | None = None,
+        *,
+        by_meaning: bool = True,
     ) -> Searcher:
         """Build a searcher with this vault's ranking weights."""
         fit = read_fit(catalog)
@@ -707,6 +714,7 @@ class Vault:
             self._handle.find_nearest,
             current.keep_current,
             attachments=current.attachment_folder,
+            today=None if today is None else lambda: today,
             catch_up=catch_up,
             weights=DEFAULT_WEIGHTS if fit is None else fit.weights,
         )

@@ -12,6 +12,7 @@
     ask        Ask a question and print the answer as it arrives.
     approvals  Show what a tool would do and ask in the terminal.
     sessions   List, search, show, copy, change and delete chats; the bin; show a request.
+    past       Show the request of an answer as it was, and as it would be today.
     pinned     Pin questions, and show what came and went in their answers.
     project    List, show and change projects, and the web pages that they keep.
     views      Print what the bases and queries of a note show.

@@ -361,6 +361,13 @@ def _define_context(verb: ArgumentParser) -> None:
     when = verb.add_mutually_exclusive_group()
     when.add_argument("--last", action="store_true", help="the last request (as without this)")
     when.add_argument("--next", action="store_true", help="the next request, as it stands")
+    when.add_argument(
+        "--at-the-time", action="store_true", help="the request of an answer, as it was sent"
+    )
+    when.add_argument(
+        "--today", action="store_true", help="the request that today's notes would make"
+    )
+    when.add_argument("--diff", action="store_true", help="what differs between then and today")
     verb.add_argument(
         "--entry", metavar="ENTRY", help="the request of this question or answer, not of the last"
     )

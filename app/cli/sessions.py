@@ -13,6 +13,7 @@ from app.assistant import Assistant
 from app.cli import text as cli_text
 from app.cli.interrupt import Interruptible
 from app.cli.output import Output, ProgressLine, can_ask, complain, readable
+from app.cli.past import show_past
 from app.errors import AppError, InvalidRequest, NotFound, SessionMissing
 from app.hidden_characters import escape_text
 from app.sessions.abandoned_memory import find_abandoned_memories
@@ -256,6 +257,8 @@ def show_context(args: argparse.Namespace, assistant: Assistant, output: Output)
     This verb shows a chat's last or next request.
     """
     session = args.session or assistant.sessions.newest()
+    if args.at_the_time or args.today or args.diff:
+        return show_past(args, assistant, session, output)
     if args.next and args.entry is not None:
         raise InvalidRequest(NO_ENTRY_NEXT)
     if args.next:

@@ -4,9 +4,11 @@
 of an answer. `continue_answer` adds the rest of an answer that was cut off.
 """
 
+from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from datetime import date
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
@@ -36,12 +38,19 @@ from chains.concurrency import call
 from chains.events import ContextPrepared, Event, Mode, TurnEnded, Warned
 from chains.models import EXTRACTIVE
 from chains.request.ask import Ask
-from chains.request.turn import Turn
+from chains.request.turn import SEARCHED, SearchedQuery, Turn
 from chains.retrieval.retrieve import estimate_passages
 from chains.tokenizer import load_counter
 from chains.turn.compact import BranchSummary, summarise_branch
 from chains.turn.continuation import find_broken_answer
-from chains.turn.run import measure_reading, preview, rebuild, run_turn, store_user_message
+from chains.turn.run import (
+    measure_reading,
+    prepare_again,
+    preview,
+    rebuild,
+    run_turn,
+    store_user_message,
+)
 from context.assemble.request import Request
 from context.history.pins import Pins
 from context.history.replay import replay_path
@@ -217,6 +226,45 @@ class TurnRunner:
         path, project = chat.path(), chat.project
         ask = Ask("", find_last_mode(path), find_last_model(path), project=project)
         return rebuild(self._builder.build_turn(ask, chat), missing)
+
+    def prepare_again(
+        self, chat: Session, answer: str, asked_on: date, cancel: CancelToken
+    ) -> Request:
+        """Prepare the first request of an answered question again, with the notes of now.
+
+        Nothing is sent or stored.
+
+        Args:
+            chat: the chat.
+            answer: the log entry of the answer.
+            asked_on: the day of the question, which words such as "yesterday" refer to.
+            cancel: cancels the update of the index and the search.
+
+        Raises:
+            ContextOverflow: the request does not fit any more.
+        """
+        path = chat.path_to(answer)
+        sent, question = list_turns(path)[-1], last_question(path)
+        if question is None:
+            raise InvalidRequest(f"Nothing was asked before {answer}.")
+        text, model = question.message.text, find_last_model(path)
+        ask = Ask(text, find_last_mode(path), model, project=chat.project, dry_run=True)
+        restored = restore_attachments(self._builder.attachments, question, sent.segments)
+        turn = self._builder.build_turn(ask, chat, cancel)
+        if turn.mode_rules.searches:
+            attached = [segment.source for segment in restored.segments]
+            library = self._builder.find_library(ask)
+            deque(library.freshen(cancel, [], text, attached), maxlen=0)
+        query = SearchedQuery(str(sent.stored_fields.get(SEARCHED, "")))
+        turn = replace(turn, attached=restored.segments, asked_on=asked_on, query=query)
+        leaf = chat.tree.branch_point(question.id)
+        before = () if leaf is None else chat.path_to(leaf)
+        preparing = prepare_again(turn, before)
+        while True:
+            try:
+                next(preparing)
+            except StopIteration as end:
+                return cast(Request, end.value)
 
     def _run(
         self,

@@ -7,6 +7,7 @@ vault since. The vault of the chat is then opened beside it, and closed again.
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import TypeVar
 
 from app.library.open_vault import OpenVault, follow_folder
 from app.library.projects import Projects
@@ -19,6 +20,7 @@ from vault.errors import VaultError, VaultMissing, VaultUnreadable
 
 __all__ = ["RequestRebuilder"]
 
+_T = TypeVar("_T")
 ConnectTurns = Callable[[OpenVault, Projects], TurnRunner]
 
 
@@ -47,6 +49,23 @@ class RequestRebuilder:
         self._make_vault = make_vault
         self._runner = runner
         self._connect = connect
+
+    def use(self, chat: Session, work: Callable[[TurnRunner], _T]) -> _T:
+        """Call a function with what runs turns in the vault and project of a chat.
+
+        Raises:
+            VaultMissing: the folder of the vault is missing.
+            VaultUnreadable: the folder cannot be read.
+        """
+        folder = follow_folder(chat.header.vault or "", self._paths)
+        if folder is None or folder == self._current():
+            return work(self._runner)
+        with (
+            closing(self._make_vault()) as vault,
+            closing(Projects(self._paths, vault)) as projects,
+        ):
+            vault.open(folder, remember=False)
+            return work(self._connect(vault, projects))
 
     def rebuild(self, chat: Session) -> Request:
         """Rebuild the first request of the last turn on a chat's active branch.

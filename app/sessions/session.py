@@ -14,8 +14,11 @@ from typing import Any, Final, TypeVar
 from app.errors import InvalidRequest, NotFound, SessionBusy, StorageFailed, storage_errors
 from app.request_images import StoredRequest
 from app.secret_text import redact
+from app.sent.keep import start_keeping
+from app.sent.store import SentStore
 from app.sessions.file import LoadedLog, encode_line, extend_path, migrate_file
 from app.state_db import Snapshot, StateDB
+from context.assemble.request import Request
 from context.errors import UnknownEntry
 from context.fixes import Command, Fix
 from context.history.replay import replay_path
@@ -54,6 +57,7 @@ class Session:
         path: Path,
         log: LoadedLog,
         state: StateDB,
+        sent: SentStore,
         handle: int | None,
         claim: Claim | None = None,
         remember: Remember | None = None,
@@ -64,6 +68,7 @@ class Session:
             path: the file of the chat.
             log: the content of the file.
             state: the database `state.db`.
+            sent: the requests that were sent.
             handle: the locked file descriptor, or None for reading only or for a new chat.
             claim: called before the file of a new chat is created, when its first entries are
                 written; None if the file exists.
@@ -72,6 +77,7 @@ class Session:
         self._file = path
         self._log = log
         self._state = state
+        self._sent = sent
         self._handle = handle
         self._claim = claim
         self._remember = remember
@@ -265,6 +271,23 @@ class Session:
         stored = StoredRequest(self.id, turn, request, report, body, wire)
         problem = f"The request of turn {turn} is not kept"
         self._use_state(lambda: self._state.save_request(stored), None, problem)
+
+    def keep_sent(
+        self, request: Request, wire: Mapping[str, Any] | None
+    ) -> Callable[[], str | None]:
+        """Store a request for as long as its answer exists, in the background.
+
+        Args:
+            request: the request.
+            wire: the JSON that was sent to the provider, or None if nothing was sent.
+
+        Returns:
+            A function that waits for the end, and returns the reference, or None on failure.
+        """
+        outside = (one for one in self._log.list_projects() if one and os.path.isabs(one))
+        roots = (*filter(None, [self.header.vault]), *outside)
+        asked = {"asked": datetime.now().astimezone().isoformat(timespec="seconds")}
+        return start_keeping(self._sent, request, wire, asked, roots, self.load_result)
 
     def save_report(self, turn: str, request: int, report: dict[str, Any]) -> bool:
         """Replace the report of a stored request, and return whether the request exists."""

@@ -18,6 +18,7 @@ from app.errors import (
     storage_errors,
     storage_failed,
 )
+from app.sent.store import SentStore
 from app.sessions.bin import BinnedChat, ChatBin
 from app.sessions.file import (
     ChatCopy,
@@ -64,11 +65,20 @@ class SessionStore:
 
     Attributes:
         bin: the deleted chats that can still be restored.
+        sent: the requests that their answers answer.
     """
 
-    def __init__(self, folder: Path, state: StateDB) -> None:
+    def __init__(self, folder: Path, state: StateDB, sent: SentStore | None = None) -> None:
+        """Use a folder of chats, which need not exist.
+
+        Args:
+            folder: the folder.
+            state: the database `state.db`.
+            sent: the requests that were sent, or None for the folder `sent` beside the chats.
+        """
         self._folder = folder
         self._state = state
+        self.sent = sent or SentStore(folder.with_name("sent"))
         self._lock = threading.Lock()
         self._rescue = threading.Lock()  # a second reader waits until the first one has written
         self._newest: tuple[tuple[str, int, int], LoadedLog] | None = None
@@ -118,7 +128,7 @@ class SessionStore:
             except BaseException:
                 os.close(handle)
                 raise
-        chat = Session(path, log, self._state, handle, remember=self._remember)
+        chat = Session(path, log, self._state, self.sent, handle, remember=self._remember)
         with ExitStack() as undo:
             undo.callback(chat.close)
             self._append_partial(chat)
@@ -139,7 +149,7 @@ class SessionStore:
         path = self._find_file(session)
         self._rescue_partial(session)
         with storage_errors(path):
-            return Session(path, self._load(path), self._state, handle=None)
+            return Session(path, self._load(path), self._state, self.sent, handle=None)
 
     def list(self) -> list[SessionInfo]:
         """Return the chats that have a question or a title, most recently used first.
@@ -301,7 +311,7 @@ class SessionStore:
 
     def _new(self, log: LoadedLog) -> Session:
         path, claim, remember = self.file(log.header.id), self._claim, self._remember
-        return Session(path, log, self._state, None, claim, remember)
+        return Session(path, log, self._state, self.sent, None, claim, remember)
 
     def _claim(self, session: str) -> None:
         """Raise `SessionMissing` if a chat was written and deleted since it was opened as new."""

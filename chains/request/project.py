@@ -34,6 +34,7 @@ __all__ = [
     "build_project_context",
     "build_refresh_entry",
     "decide_text",
+    "find_named_notes",
     "find_project_context",
     "has_note_text",
     "join_texts",
@@ -140,6 +141,13 @@ def find_project_context(
             is_current = pages is None or (is_own and found.pages == _list_versions(pages))
             return found if is_current and not _names_excluded(found, find_excluded) else None
     return None
+
+
+def find_named_notes(path: Sequence[Entry]) -> tuple[str, ...]:
+    """Return the paths of the notes that the last description of a project names, in order."""
+    records = filter(None, map(_read_record, reversed(path)))
+    last = next(records, None)
+    return () if last is None else tuple(sorted(last.named or ()))
 
 
 def _list_versions(pages: Sequence[Segment]) -> dict[str, str]:

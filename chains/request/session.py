@@ -1,9 +1,10 @@
 """The interface through which a turn accesses a session, and a read-only view of a session."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from io import UnsupportedOperation
 from typing import Any, Protocol
 
+from context.assemble.request import Request
 from context.log.entries import Entry, MessageEntry, OtherEntry, UsageEntry
 
 __all__ = ["SessionPort", "SessionView"]
@@ -58,6 +59,19 @@ class SessionPort(Protocol):
             report: the context report of the request.
             body: the request in provider-neutral form.
             wire: the data as it was sent to the provider, or None.
+        """
+
+    def keep_sent(
+        self, request: Request, wire: Mapping[str, Any] | None
+    ) -> Callable[[], str | None]:
+        """Store a request for as long as its answer exists, in the background.
+
+        Args:
+            request: the request.
+            wire: the data as it was sent to the provider, or None if nothing was sent.
+
+        Returns:
+            A function that waits for the end, and returns the reference, or None on failure.
         """
 
     def keep_result(self, tool: str, content: str) -> str | None:
@@ -135,6 +149,14 @@ class SessionView:
         body: Mapping[str, Any],  # noqa: ARG002
         wire: Mapping[str, Any] | None,  # noqa: ARG002
     ) -> None:
+        """Raise `UnsupportedOperation`, because the view is read-only."""
+        raise UnsupportedOperation("A session that is only viewed keeps no requests.")
+
+    def keep_sent(
+        self,
+        request: Request,  # noqa: ARG002
+        wire: Mapping[str, Any] | None,  # noqa: ARG002
+    ) -> Callable[[], str | None]:
         """Raise `UnsupportedOperation`, because the view is read-only."""
         raise UnsupportedOperation("A session that is only viewed keeps no requests.")
 

@@ -8,6 +8,7 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from datetime import date
 from typing import TYPE_CHECKING, Final, Literal
 
 from chains.cancel import CancelToken, Pause, TimeLimit, wait_or_cancel
@@ -175,6 +176,9 @@ class Turn:
         is_continued: whether the answer is not replaced but continued, because it broke off. Then
             `is_regenerated` is true too.
 
+        asked_on: the day on which a past question was asked, if it is asked again to compare its
+            request. Words such as "yesterday" refer to it. None for a question of now.
+
     What its mode brings (see `chains.request.ask.MODES`):
 
         customization: the user's prompts, instructions and hooks.
@@ -217,6 +221,7 @@ class Turn:
     attached: tuple[Segment, ...] = ()
     is_regenerated: bool = False
     is_continued: bool = False
+    asked_on: date | None = None
 
     customization: Customization = NO_CUSTOMIZATION
     vault: Vault | None = None

@@ -99,7 +99,8 @@ def retrieve(turn: Turn) -> Generator[Event, None, RetrievalResult]:
         sent = list_turns(turn.session.path())
         return _read_earlier(sent[-1].stored_fields) if sent else RetrievalResult()
     vault = turn.vault
-    read = cache(_read_nothing if vault is None else vault.read_question)
+    read_question = _read_nothing if vault is None else vault.read_question
+    read = cache(partial(read_question, today=turn.asked_on))
     before = _list_turns_before(turn)
     query = yield from _choose_query(turn, before, read)
     turn = replace(turn, query=SearchedQuery(query.text))
@@ -146,7 +147,7 @@ def _count_wanted(turn: Turn) -> int:
     return int(top_k * QUOTED_TIMES) if turn.model_name == EXTRACTIVE else top_k
 
 
-def _read_nothing(_question: str) -> None:
+def _read_nothing(_question: str, today: date | None = None) -> None:  # noqa: ARG001
     return None  # no vault is open
 
 
@@ -163,6 +164,8 @@ def _choose_query(
     Returns:
         The query. Its text is empty if the user message itself is the query.
     """
+    if turn.query.text:  # as it was put when the question was asked
+        return RewrittenQuery(turn.query.text)
     last, rewritten = read_last_turn(_hide_excluded(turn, before)), RewrittenQuery()
     if last is not None and _is_rewritten(turn, before, read):
         yield Step("search", "Putting the question into words to search for")
@@ -196,7 +199,7 @@ def _search(
     yield Step("search", f"Searching for “{turn.query.text}”" if turn.query.text else "Searching…")
     query = turn.query.text or turn.ask.question
     in_play = list_notes_in_play(before, turn.attached)
-    reranks = not turn.ask.dry_run
+    reranks = not turn.ask.dry_run or turn.asked_on is not None
     is_quoted = turn.model_name == EXTRACTIVE
     # Quoted answers consist only of passages, so they need passages from all notes.
     known = () if is_quoted else turn.customization.instructions
@@ -206,10 +209,17 @@ def _search(
 
     def find(text: str, k: int) -> SearchResult:
         return search().search(
-            text, k, in_play=in_play, reranks=reranks, is_quoted=is_quoted, rebuilds=True
+            text,
+            k,
+            in_play=in_play,
+            reranks=reranks,
+            is_quoted=is_quoted,
+            rebuilds=True,
+            today=turn.asked_on,
         )
 
-    dated = PeriodSearch(find, lambda paths: search().find_days(paths), date.today())
+    today = turn.asked_on or date.today()
+    dated = PeriodSearch(find, lambda paths: search().find_days(paths), today)
 
     def find_all() -> tuple[SearchResult, int]:
         of_period = MOST_PASSAGES_OF_PERIOD if is_quoted else PERIOD_TIMES * top_k

@@ -59,7 +59,7 @@ from chains.turn.overflow import shrink_request
 from chains.turn.partial_answer import PartialAnswer
 from chains.turn_answer import AnswerEnd, Status, TurnAnswer
 from context.assemble.request import Request
-from context.assemble.turn_context import START_TOKENS, WHERE
+from context.assemble.turn_context import SENT, START_TOKENS, WHERE
 from context.errors import ContextOverflow
 from context.layers import Segment
 from context.log.entries import Entry, MessageEntry
@@ -137,12 +137,15 @@ class AnswerStream:
         self._kept_pieces = 0
         self._has_kept = False
         self._is_unsaved = False
+        self._keep: Callable[[], str | None] | None = None
         self._saved: tuple[Request, Mapping[str, Any] | None] | None = None
         self._sent_before = find_sent_body(turn.session, turn.id)
 
     def stream(self) -> Generator[Event, None, StoredAnswer]:
         """Stream the answer, and store it even if it fails."""
         partial = self._partial
+        if self._turn.model_name == EXTRACTIVE:  # the answer is made of the request itself
+            self._keep = self._turn.session.keep_sent(self._request, None)
         try:
             yield Step("write", _describe_wait(self._turn.model))
             yield from self._stream(open_model(self._turn, self._read))
@@ -201,6 +204,7 @@ class AnswerStream:
                 yield ModelLoadProgressed(name, done, needed_bytes)
             case ModelSent(body):
                 partial.wire = body
+                self._keep = self._turn.session.keep_sent(self._request, body)
                 self._compare_sent(body)
                 partial.thoughts.clear()  # of an attempt that failed before any text
                 partial.signed.clear()
@@ -317,6 +321,8 @@ class AnswerStream:
             # A hook changed the text, which the sections still have.
             partial.quoted = replace(partial.quoted, sections=())
         self._report = self._complete_report()
+        if self._keep is None:  # nothing was sent
+            self._keep = session.keep_sent(request, None)
         entry = self._build_entry(message)
         new: list[Entry] = [entry]
         if partial.usage is not None:
@@ -345,6 +351,8 @@ class AnswerStream:
         seconds = round(self._measure_duration(), 3)
         entry = self._partial.build_entry(place, message, self._turn.id, name, seconds)
         fields: dict[str, object] = {START_TOKENS: self._report.start_tokens}
+        if self._keep is not None and (reference := self._keep()) is not None:
+            fields[SENT] = reference
         if where := self._turn.model.where:
             fields[WHERE] = where
         if thinking_s := self._partial.measure_thinking():

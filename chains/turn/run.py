@@ -80,6 +80,7 @@ __all__ = [
     "compact_on_request",
     "edit_summary_in_use",
     "measure_reading",
+    "prepare_again",
     "preview",
     "preview_compaction",
     "rebuild",
@@ -99,14 +100,7 @@ def run_turn(turn: Turn) -> Iterator[Event]:
         Cancelled: the turn was cancelled before its first request. A later cancel ends the turn
             without an exception.
     """
-    turn, hooks = yield from _run_hooks(turn)
-    _refuse_unseen_images(turn)
-    found = yield from retrieve(turn)
-    turn = replace(turn, query=found.query)
-    fitted = yield from fit_attachments(turn, found.segments)
-    turn, warnings = yield from _draft(turn, hooks, found, fitted)
-    turn = replace(turn, attached=fitted.attached, unsent=fitted.unsent)
-    request, entries = yield from _prepare(turn, warnings)
+    turn, found, fitted, (request, entries) = yield from _build_request(turn)
     if turn.ask.dry_run:
         yield from _announce(request)
         yield TurnEnded(build_dry_result(turn, request.report, fitted.read, found.by))
@@ -129,6 +123,21 @@ def run_turn(turn: Turn) -> Iterator[Event]:
     )
     evidence = _gather_evidence(turn, answer.sources, known)
     yield TurnEnded(build_result(turn, stored, checked, fitted.read, found, evidence=evidence))
+
+
+def _build_request(
+    turn: Turn,
+) -> Generator[Event, None, tuple[Turn, RetrievalResult, FittedAttachments, Prepared]]:
+    """Find what a turn needs, and prepare its first request."""
+    turn, hooks = yield from _run_hooks(turn)
+    _refuse_unseen_images(turn)
+    found = yield from retrieve(turn)
+    turn = replace(turn, query=found.query)
+    fitted = yield from fit_attachments(turn, found.segments)
+    turn, warnings = yield from _draft(turn, hooks, found, fitted)
+    turn = replace(turn, attached=fitted.attached, unsent=fitted.unsent)
+    prepared = yield from _prepare(turn, warnings)
+    return turn, found, fitted, prepared
 
 
 def _gather_evidence(turn: Turn, sources: Sequence[Segment], known: str) -> ClaimEvidence | None:
@@ -348,6 +357,21 @@ def rebuild(turn: Turn, missing: str = "") -> Request:
     turn = open_turn(_without_notes(turn, missing) if missing else turn)
     logged = replace(turn, id=question.turn_id, user_message=question, is_logged=True)
     return _prepare_view(replace(logged, is_regenerated=True))
+
+
+def prepare_again(turn: Turn, before: Sequence[Entry]) -> Generator[Event, None, Request]:
+    """Prepare the first request of a past question again, with the notes and settings of now.
+
+    Nothing is sent or stored, no hook runs, and the model is not asked for a better query.
+
+    Args:
+        turn: the turn of a dry run, with the query and the day of the question.
+        before: the log entries that were there when the question was asked.
+    """
+    chat = turn.session
+    turn = replace(turn, session=SessionView(chat.id, tuple(before), chat.usage(), like=chat))
+    _turn, _found, _fitted, (request, _entries) = yield from _build_request(turn)
+    return request
 
 
 def _without_notes(turn: Turn, reason: str) -> Turn:

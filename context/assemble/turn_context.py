@@ -21,6 +21,7 @@ STANDING_SHARE: Final = 0.25
 STANDING_TURNS: Final = 4
 # The field of an answer with the token count of its request's tools and instructions.
 START_TOKENS: Final = "startTokens"
+SENT: Final = "sent"  # the reference to the stored request that was answered
 WHERE: Final = "where"  # the host that answered, or "this computer"
 
 

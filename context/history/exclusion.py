@@ -53,8 +53,8 @@ def hide_excluded(
     """
     current = reading.open
     pinned = (item.raw_content for item in reading.pins.segments.values())
-    named = _list_named(reading.earlier, load_result).union(
-        _list_named(reading.summarised, load_result),
+    named = list_read_notes(reading.earlier, load_result).union(
+        list_read_notes(reading.summarised, load_result),
         () if current is None else _list_of_turn(current.turn, current.messages, load_result),
         (piece.path for text in pinned for piece in find_note_pieces(text)),
     )
@@ -66,7 +66,7 @@ def hide_in_turns(
     turns: TurnList, find_excluded: FindExcluded, load_result: LoadResult, counter: TokenCounter
 ) -> TurnList:
     """Return turns without the text that tools read in excluded notes. See `hide_excluded`."""
-    named = _list_named(turns, load_result)
+    named = list_read_notes(turns, load_result)
     excluded = find_excluded(named) if named else frozenset()
     return _Hiding(excluded, load_result, counter).hide_turns(turns) if excluded else turns
 
@@ -80,8 +80,13 @@ def hide_in_turn(
     return _Hiding(excluded, load_result, counter).hide_turn(turn) if excluded else turn
 
 
-def _list_named(turns: TurnList, load_result: LoadResult) -> frozenset[str]:
-    """Return the paths of all notes whose text the turns may hold."""
+def list_read_notes(turns: TurnList, load_result: LoadResult) -> frozenset[str]:
+    """Return the paths of all notes whose text the turns may hold, as tools wrote them.
+
+    Args:
+        turns: the turns.
+        load_result: returns a tool result that is stored outside of the log, or None.
+    """
 
     def extend(known: frozenset[str] | None, more: Sequence[MeasuredTurn]) -> frozenset[str]:
         names = (_list_of_turn(one.turn, one.messages, load_result) for one in more)
@@ -99,16 +104,32 @@ def _list_of_turn(turn: LoggedTurn, messages: Sequence[Message], load: LoadResul
 
 
 def _list_of_messages(messages: Sequence[Message], load: LoadResult) -> Iterator[str]:
+    for _text, paths in list_note_texts(messages, load):
+        yield from paths
+
+
+def list_note_texts(
+    messages: Sequence[Message], load: LoadResult
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the content of each tool result, with the paths of the notes that it may come from.
+
+    For a part of a stored result, these are the notes of the whole result. The path of a note that
+    a tool call writes to comes with an empty text.
+
+    Args:
+        messages: the messages with the calls and their results.
+        load: returns a tool result that is stored outside of the log, or None.
+    """
     calls: dict[str, ToolCallPart] = {}
     for message in messages:
         for part in () if isinstance(message.content, str) else message.content:
             if isinstance(part, ToolCallPart):
                 calls[part.id] = part
                 if (path := _find_written_note(part)) is not None:
-                    yield path
+                    yield "", (path,)
             elif isinstance(part, ToolResultPart):
                 text = _read_result(part, calls.get(part.tool_call_id), load).text
-                yield from (piece.path for piece in find_note_pieces(text))
+                yield part.content, tuple(piece.path for piece in find_note_pieces(text))
 
 
 def _find_written_note(call: ToolCallPart | None) -> str | None:
@@ -203,7 +224,7 @@ class _Hiding:
         """Return an outline of the turns that a summary stands for, if it may hold such text."""
         if not count_summaries(reading.earlier):
             return None
-        told = _list_named(reading.summarised, self.load) - reading.withheld
+        told = list_read_notes(reading.summarised, self.load) - reading.withheld
         if self.excluded.isdisjoint(told):
             return None
         old = reading.earlier[0].messages[0]

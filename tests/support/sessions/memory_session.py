@@ -1,9 +1,11 @@
 """A chat and a search that are kept in memory, for tests of chains."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Any
 
+from context.assemble.request import Request
 from context.log.entries import Entry, MessageEntry, OtherEntry, UsageEntry, is_path_entry
 from vault.questions.reader import Reading
 from vault.search.search import Hit, SearchResult
@@ -17,6 +19,7 @@ class MemorySession:
     entries: list[Entry] = field(default_factory=list)
     writes: list[tuple[Entry, ...]] = field(default_factory=list)
     saved: list[dict[str, Any]] = field(default_factory=list)
+    sent: list[tuple[Request, Mapping[str, Any] | None]] = field(default_factory=list)
     results: dict[str, str] = field(default_factory=dict)
     partials: list[MessageEntry] = field(default_factory=list)
 
@@ -62,6 +65,12 @@ class MemorySession:
         assert (self.saved[-1]["turn"], self.saved[-1]["request"]) == (turn, request)
         self.saved.append({**self.saved[-1], "report": report})
         return True
+
+    def keep_sent(
+        self, request: Request, wire: Mapping[str, Any] | None
+    ) -> Callable[[], str | None]:
+        self.sent.append((request, wire))
+        return lambda: None
 
     def save_partial(self, entry: MessageEntry) -> None:
         self.partials.append(entry)
@@ -118,6 +127,7 @@ class ListSearch:
         reranks: bool = True,
         is_quoted: bool = False,
         rebuilds: bool = False,
+        today: date | None = None,
     ) -> SearchResult:
         self.asked.append((query, k))
         self.in_play.append(tuple(in_play))
@@ -129,7 +139,7 @@ class ListSearch:
     def find_days(self, paths: Collection[str]) -> Mapping[str, Sequence[str]]:
         return {}
 
-    def read_question(self, text: str) -> Reading | None:
+    def read_question(self, text: str, today: date | None = None) -> Reading | None:
         return self.readings.get(text)
 
     def list_notes(

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.support.processes.command_line import Strata, document
 
 
@@ -57,3 +59,41 @@ def test_the_request_of_an_earlier_answer_is_shown(ask: Strata, strata: Strata) 
     assert (code, document(out)["error"]["code"]) == (1, "not_found")
     code, out, _ = strata("context", "--next", "--entry", first["entry"], "--json")
     assert (code, document(out)["error"]["code"]) == (1, "bad_request")
+
+
+def test_an_answer_shows_its_request_as_it_was_today_and_what_differs_without_a_database(
+    strata: Strata,
+    strata_home: Path,
+    small_vault: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    question = "How much water does the barrel hold?"
+    result = document(strata("ask", question, "--vault", str(small_vault), "--json")[1])
+    source = result["context"]["segments"][0]["source"]
+    (strata_home / "state" / "state.db").unlink()
+    note = small_vault / source
+    note.write_text(note.read_text("utf-8") + "\nBeans also like marigolds.\n", "utf-8")
+    monkeypatch.chdir(tmp_path)
+    entry = ("context", "--session", result["session"], "--entry", result["entry"])
+    then = document(strata(*entry, "--at-the-time", "--full", "--json")[1])
+    assert (then["when"], then["exact"], then["rebuilt"], then["sent"]) == (
+        "at-the-time",
+        True,
+        False,
+        False,
+    )
+    assert then["request_body"]["messages"]
+    texts = [text["text"] for text in then["layers"] if text["source"] == source]
+    assert texts
+    assert not any("marigolds" in text for text in texts)
+    now = document(strata(*entry, "--today", "--json")[1])
+    assert any("marigolds" in text["text"] for text in now["layers"])
+    found = document(strata(*entry, "--diff", "--json")[1])
+    lines = [line for text in found["layers"] for line in text["diff"] if line["sign"]]
+    assert {"sign": "+", "text": "Beans also like marigolds."} in lines
+    shown = strata(*entry, "--diff")[1]
+    assert "+ Beans also like marigolds." in shown
+    assert strata(*entry, "--at-the-time")[1].startswith("As it was: ")
+    code, out, _ = strata("context", "--entry", "ffffffff", "--diff", "--json")
+    assert (code, document(out)["error"]["code"]) == (1, "not_found")

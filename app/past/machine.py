@@ -1,0 +1,274 @@
+"""Show the request of an answer as it was, as today's notes would make it, and the difference."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from typing import Any, Final, TypeGuard
+
+from app.errors import NotFound
+from app.past.difference import ComparedText, compare_requests
+from app.past.excluded import ExclusionSweep
+from app.sent.layout import LayerText, describe_layout, list_layer_texts
+from app.sent.record import SentRequest
+from app.sessions.rebuild import RequestRebuilder
+from app.sessions.session import Session
+from app.sessions.store import SessionStore
+from chains.cancel import CancelToken
+from context.assemble.request import Request
+from context.assemble.turn_context import SENT
+from context.log.entries import Entry, MessageEntry
+
+__all__ = ["PastRequest", "RequestComparison", "TimeMachine"]
+
+NOT_KEPT: Final = (
+    "This request was not kept. It is rebuilt from the chat, with the instructions of today."
+)
+NOT_EXACT: Final = "Some of its text is not kept any more. The rest is what was sent."
+NOTHING_SENT: Final = "No model was asked. The answer quotes what is shown here."
+FIRST_ONLY: Final = (
+    "The first request of this answer is compared, because the later ones depend on what tools "
+    "return."
+)
+
+
+@dataclass(frozen=True)
+class PastRequest:
+    """A request of an answer, as it was or as it would be today.
+
+    Attributes:
+        entry: the log entry of the answer.
+        when: `at-the-time` or `today`.
+        asked: when the question was asked, in ISO 8601 with the offset of that place, or an empty
+            string if unknown.
+        texts: the texts of the layers, in the order in which models receive them.
+        content: the request itself. It counts as exact only if it is byte for byte what was sent.
+        is_rebuilt: whether the request was not kept, and is rebuilt from the log.
+        notes: sentences for the reader.
+    """
+
+    session: str
+    entry: str
+    when: str
+    model: str
+    asked: str
+    texts: tuple[LayerText, ...]
+    content: SentRequest
+    is_rebuilt: bool = False
+    notes: tuple[str, ...] = ()
+
+    def to_dict(self, *, is_full: bool = False) -> dict[str, Any]:
+        """Return the request as a JSON object.
+
+        Args:
+            is_full: whether to add the body and the JSON that was sent.
+        """
+        shown: dict[str, Any] = {}
+        if is_full:
+            wire = self.content.wire
+            shown = {
+                "request_body": dict(self.content.body),
+                "wire": None if wire is None else wire.text,
+            }
+        return {
+            **_describe(self),
+            "exact": self.content.is_exact,
+            "rebuilt": self.is_rebuilt,
+            "sent": self.content.wire is not None,
+            "layers": [text.to_dict() for text in self.texts],
+            **shown,
+        }
+
+
+@dataclass(frozen=True)
+class RequestComparison:
+    """A past request beside the one that today's notes would make.
+
+    Attributes:
+        texts: the texts of both, compared.
+    """
+
+    then: PastRequest
+    now: PastRequest
+    texts: tuple[ComparedText, ...]
+
+    @property
+    def changed(self) -> int:
+        """How many texts differ."""
+        return sum(text.state != "same" for text in self.texts)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the comparison as a JSON object."""
+        return {
+            **_describe(self.then),
+            "when": "diff",
+            "exact": self.then.content.is_exact,
+            "rebuilt": self.then.is_rebuilt,
+            "changed": self.changed,
+            "layers": [text.to_dict() for text in self.texts],
+        }
+
+
+def _describe(request: PastRequest) -> dict[str, Any]:
+    gone = [{"path": one.path, "reason": one.reason} for one in request.content.gone]
+    return {
+        "session": request.session,
+        "entry": request.entry,
+        "when": request.when,
+        "model": request.model,
+        "asked": request.asked,
+        "gone": gone,
+        "notes": list(request.notes),
+    }
+
+
+class TimeMachine:
+    """Shows past requests against the notes as they were, and as they are. Thread-safe."""
+
+    def __init__(
+        self, sessions: SessionStore, rebuilder: RequestRebuilder, sweep: ExclusionSweep
+    ) -> None:
+        self._sessions, self._rebuilder, self._sweep = sessions, rebuilder, sweep
+
+    def show_then(self, session: str, entry: str | None = None) -> PastRequest:
+        """Return the request of an answer as it was sent, without the notes that are excluded now.
+
+        Args:
+            session: the chat.
+            entry: an answer, or a question for its newest answer, or None for the last answer.
+
+        Raises:
+            SessionMissing: the chat does not exist.
+            NotFound: the chat has no such answer.
+            VaultMissing: the request was not kept, and the folder that it is rebuilt from is gone.
+        """
+        chat = self._sessions.read(session)
+        return self._show(chat, _find_answer(chat, entry))
+
+    def show_today(self, session: str, entry: str | None, cancel: CancelToken) -> PastRequest:
+        """Return the request that today's notes would make for an answered question.
+
+        Nothing is sent or stored, except that the index is brought up to date.
+
+        Raises:
+            SessionMissing: the chat does not exist.
+            NotFound: the chat has no such answer.
+            VaultError: the notes or their index cannot be read.
+            ContextOverflow: the request does not fit any more.
+        """
+        return self.compare(session, entry, cancel).now
+
+    def compare(self, session: str, entry: str | None, cancel: CancelToken) -> RequestComparison:
+        """Compare the first request of an answer with the one that today's notes would make.
+
+        Raises the same exceptions as `show_today`.
+        """
+        chat = self._sessions.read(session)
+        answer = _find_answer(chat, entry)
+        first = _find_first(chat, answer)
+        then = self._show(chat, first)
+        asked_on = _read_day(then.asked or first.timestamp)
+        request = self._rebuilder.use(
+            chat, lambda runner: runner.prepare_again(chat, answer.id, asked_on, cancel)
+        )
+        now = _describe_request(chat, first, "today", request, then.asked)
+        if first is not answer:
+            then, now = (_add_note(one, FIRST_ONLY) for one in (then, now))
+        return RequestComparison(then, now, tuple(compare_requests(then.texts, now.texts)))
+
+    def _show(self, chat: Session, answer: MessageEntry) -> PastRequest:
+        reference = answer.extra.get(SENT)
+        stored = None
+        if isinstance(reference, str):
+            self._sweep.run([reference])
+            stored = self._sessions.sent.load(reference)
+        if stored is None:
+            chat.continue_from(answer.id)
+            return _describe_request(
+                chat, answer, "at-the-time", self._rebuilder.rebuild(chat), "", (NOT_KEPT,)
+            )
+        return _describe_stored(chat, answer, stored)
+
+
+def _describe_stored(chat: Session, answer: MessageEntry, stored: SentRequest) -> PastRequest:
+    layout = stored.report
+    notes = (
+        *([NOTHING_SENT] if stored.wire is None else []),
+        *([] if stored.is_exact else [NOT_EXACT]),
+    )
+    return PastRequest(
+        chat.id,
+        answer.id,
+        "at-the-time",
+        str(layout["model"]),
+        str(layout.get("asked", "")),
+        tuple(list_layer_texts(stored.body, layout)),
+        stored,
+        notes=notes,
+    )
+
+
+def _describe_request(
+    chat: Session,
+    answer: MessageEntry,
+    when: str,
+    request: Request,
+    asked: str,
+    notes: Sequence[str] = (),
+) -> PastRequest:
+    layout, body = describe_layout(request), request.encode_body()
+    is_rebuilt = when == "at-the-time"
+    return PastRequest(
+        chat.id,
+        answer.id,
+        when,
+        request.model,
+        asked or answer.timestamp,
+        tuple(list_layer_texts(body, layout)),
+        SentRequest(body, None, layout),
+        is_rebuilt=is_rebuilt,
+        notes=tuple(notes),
+    )
+
+
+def _add_note(request: PastRequest, note: str) -> PastRequest:
+    return replace(request, notes=(*request.notes, note))
+
+
+def _find_answer(chat: Session, entry: str | None) -> MessageEntry:
+    """Return an answer: that of a question, that with an id, or the last one of the branch.
+
+    Raises:
+        NotFound: there is no such answer.
+    """
+    if entry is None:
+        answers = [one for one in chat.path() if _is_answer(one)]
+        if not answers:
+            raise NotFound(f"Nothing has been answered in the chat {chat.id} yet.")
+        return answers[-1]
+    said = chat.path_to(entry)[-1]
+    if isinstance(said, MessageEntry) and said.message.role == "user":
+        versions = [one for one in chat.tree.children(said.id) if _is_answer(one)]
+        said = versions[-1] if versions else said
+    if not _is_answer(said):
+        raise NotFound(f"The entry {entry} has no answer.")
+    return said
+
+
+def _find_first(chat: Session, answer: MessageEntry) -> MessageEntry:
+    """Return the first message of the model in the turn of an answer, which tools may follow."""
+    turn = [one for one in chat.path_to(answer.id) if _is_answer(one)]
+    own = [one for one in turn if one.turn_id == answer.turn_id]
+    return own[0] if own else answer
+
+
+def _is_answer(entry: Entry) -> TypeGuard[MessageEntry]:
+    return isinstance(entry, MessageEntry) and entry.message.role == "assistant"
+
+
+def _read_day(written: str) -> date:
+    """Return the day of a time, in the place where it was written, or today."""
+    try:
+        at = datetime.fromisoformat(written)
+    except ValueError:
+        return date.today()
+    return at.astimezone().date() if written.endswith("Z") else at.date()

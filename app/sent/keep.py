@@ -1,0 +1,140 @@
+"""Store a request while its answer arrives, with the notes that its texts come from."""
+
+import logging
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from app.errors import AppError
+from app.sent.layout import describe_layout
+from app.sent.pieces import KnownText, NoteTexts
+from app.sent.record import SentTexts, build_objects
+from app.sent.store import SentStore
+from chains.concurrency import start_call
+from chains.request.project import find_named_notes
+from context.assemble.request import Request
+from context.envelope import EncodedJson
+from context.history.exclusion import LoadResult, list_note_texts, list_read_notes
+from context.history.outline import QUOTING_MODEL
+from context.history.turn_list import count_summaries
+from context.history.turns import list_turns
+from context.layers import Segment
+from context.log.entries import Entry, SegmentsEntry
+from context.messages import compact_json
+
+__all__ = ["find_note_texts", "start_keeping"]
+
+_log = logging.getLogger(__name__)
+_PROJECT_CONTEXT: Final = "project_context"  # the id of the part that names a project's notes
+LONGEST_WAIT_S: Final = 5.0  # a disk that stalls must not hold back an answer
+
+
+def start_keeping(
+    store: SentStore,
+    request: Request,
+    wire: Mapping[str, Any] | None,
+    asked: Mapping[str, Any],
+    roots: Iterable[str],
+    load: LoadResult,
+) -> Callable[[], str | None]:
+    """Start to store a request, and return a function that waits for its reference.
+
+    The function returns None if the request could not be stored.
+
+    Args:
+        store: where the request is stored.
+        request: the request.
+        wire: the JSON that was sent, or None if nothing was sent.
+        asked: fields that are stored with the layout, such as when the request was made.
+        roots: the folders that paths in the request may be relative to.
+        load: returns a tool result that is stored outside of the log, or None.
+    """
+    found: list[str] = []
+    is_done = threading.Event()
+    roots = tuple(roots)
+
+    def keep() -> None:
+        try:
+            notes = find_note_texts(request, roots, load)
+            sent = None if wire is None else _write(wire)
+            layout = {**describe_layout(request), **asked}
+            texts = SentTexts(request.encode_body().text, sent, layout)
+            found.append(store.add(build_objects(texts, notes)))
+        except AppError as error:
+            _log.warning("A request is not kept: %s", error)
+        except Exception:  # noqa: BLE001 - an answer never fails because of what is kept of it
+            _log.exception("A request is not kept")
+        finally:
+            is_done.set()
+
+    def wait() -> str | None:
+        is_done.wait(LONGEST_WAIT_S)
+        return found[0] if found else None
+
+    start_call(keep)
+    return wait
+
+
+def _write(wire: Mapping[str, Any]) -> str:
+    return wire.text if isinstance(wire, EncodedJson) else compact_json(dict(wire))
+
+
+def find_note_texts(request: Request, roots: Iterable[str], load: LoadResult) -> NoteTexts:
+    """Find out which texts of a request come from which notes.
+
+    Args:
+        request: the request.
+        roots: the folders that paths in the request may be relative to.
+        load: returns a tool result that is stored outside of the log, or None.
+    """
+    sent = [entry for entry in request.path if isinstance(entry, SegmentsEntry)]
+    earlier = (segment for entry in sent for segment in entry.segments)
+    segments = (*earlier, *request.instructions, *request.segments)
+    results = {
+        text: paths for text, paths in list_note_texts(request.messages, load) if text and paths
+    }
+    return NoteTexts(
+        tuple(dict.fromkeys(roots)) or ("",),
+        {one.source: one.version for one in segments if one.version},
+        {one.shown_source: one.source for one in segments if one.shown_source != one.source},
+        (*_list_instructions(request), *_list_images(segments), *_list_summary(request, load)),
+        {**results, **_list_quotations(request.path)},
+    )
+
+
+def _list_instructions(request: Request) -> Iterator[KnownText]:
+    """Yield the parts of the system message that come from notes."""
+    notes = {one.id: one for one in request.instructions}
+    named = find_named_notes(request.path)
+    for part in request.base.system.parts:
+        if (note := notes.get(part.name)) is None:
+            continue
+        is_outline = note.id == _PROJECT_CONTEXT
+        if paths := (named if is_outline else (note.source,)):
+            yield KnownText(part.text.strip(), paths)
+
+
+def _list_images(segments: Iterable[Segment]) -> Iterator[KnownText]:
+    for segment in segments:
+        if segment.image is not None and not os.path.isabs(segment.source):
+            yield KnownText(segment.image.data, (segment.source,))
+
+
+def _list_summary(request: Request, load: LoadResult) -> Iterator[KnownText]:
+    """Yield the summary of earlier turns, which may quote what tools read in them."""
+    reading = request.reading
+    if count_summaries(reading.earlier):
+        read = list_read_notes(reading.summarised, load) - reading.withheld
+        if read:
+            yield KnownText(reading.earlier[0].messages[0].text, tuple(sorted(read)))
+
+
+def _list_quotations(path: Sequence[Entry]) -> dict[str, tuple[str, ...]]:
+    """Return the answers that only quote notes, with the notes that they quote."""
+    found: dict[str, tuple[str, ...]] = {}
+    for turn in list_turns(path):
+        sources = tuple(dict.fromkeys(segment.source for segment in turn.segments))
+        quoting = (entry for entry in turn.answers if entry.model == QUOTING_MODEL)
+        found |= {entry.message.text: sources for entry in quoting if sources}
+    return found

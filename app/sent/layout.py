@@ -1,0 +1,157 @@
+"""Read the layers of a stored request: which text stood in which layer, and from which source."""
+
+import html
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from context.assemble.request import Request
+from context.layers import Layer
+from context.messages import compact_json
+
+__all__ = ["LayerText", "describe_layout", "list_layer_texts"]
+
+_SOURCE: Final = re.compile(
+    r'<(?P<tag>source|prior_context)(?P<attributes>(?: \w+="[^"]*")*)>\n?'
+    r"(?P<text>.*?)\n?(?:</(?P=tag)>|\Z)",
+    re.DOTALL,
+)
+_ATTRIBUTE: Final = re.compile(r' (\w+)="([^"]*)"')
+
+
+@dataclass(frozen=True, slots=True)
+class LayerText:
+    """A text of a layer, such as a passage, a section of the instructions or a message.
+
+    Attributes:
+        layer: the name of the layer, such as `L3`.
+        name: what the text is: `source`, the name of a section or tool, or the role of a message.
+        source: the path or address of a source, or an empty string.
+        span: the lines of the source, such as `3-9`, or an empty string.
+        number: the number that an answer cites, or None.
+    """
+
+    layer: str
+    name: str
+    text: str
+    source: str = ""
+    span: str = ""
+    number: int | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the text as a JSON object."""
+        place = {"source": self.source, "lines": self.span, "number": self.number}
+        return {"layer": self.layer, "name": self.name, **place, "text": self.text}
+
+
+def describe_layout(request: Request) -> dict[str, Any]:
+    """Return what tells the layers of a request's body, and the values that it was made with."""
+    draft, report = request.draft, request.report
+    return {
+        "request": report.request,
+        "model": report.model,
+        "budget": report.budget,
+        "used": report.used,
+        "factor": request.budget.factor,
+        "tokens": {str(layer): tokens for layer, tokens in draft.layers.items() if tokens},
+        "system": [[part.name, len(part.text)] for part in request.base.system.parts],
+        "history": len(draft.history_messages),
+        "blocks": [str(layer) for layer, _text in draft.tail.blocks],
+        "uncached": draft.uncached is not None,
+    }
+
+
+def list_layer_texts(body: Mapping[str, Any], layout: Mapping[str, Any]) -> list[LayerText]:
+    """Return the texts of a request's body in the order in which models receive them.
+
+    Args:
+        body: the request as JSON that does not depend on the provider.
+        layout: what `describe_layout` returned for it.
+    """
+    messages: Sequence[Mapping[str, Any]] = body["messages"]
+    history, end = int(layout["history"]), len(messages) - int(layout["uncached"])
+    found = [LayerText(Layer.T, tool["name"], _write_tool(tool)) for tool in body["tools"]]
+    found += _list_system(str(body["system"]), layout["system"])
+    found += _list_messages(Layer.L4, messages[:history])
+    for message in messages[history : history + 1]:
+        found += _list_tail(message, layout["blocks"])
+    found += _list_messages(Layer.W, messages[history + 1 : end])
+    found += _list_messages(Layer.E, messages[max(end, history + 1) :])
+    return found
+
+
+def _write_tool(tool: Mapping[str, Any]) -> str:
+    return f"{tool.get('description', '')}\n{compact_json(tool.get('parameters', {}))}"
+
+
+def _list_system(text: str, parts: Sequence[Sequence[Any]]) -> Iterator[LayerText]:
+    if sum(int(size) for _name, size in parts) != len(text):  # a part of it is not kept any more
+        yield LayerText(Layer.L1, "instructions", text)
+        return
+    start = 0
+    for name, size in parts:
+        yield LayerText(Layer.L1, str(name), text[start : start + size].strip())
+        start += size
+
+
+def _list_tail(message: Mapping[str, Any], blocks: Sequence[str]) -> Iterator[LayerText]:
+    """Yield the texts of the user message: one text for each layer, then what the user typed."""
+    content = message["content"]
+    parts = [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
+    waiting = list(blocks)
+    layer = ""
+    for part in parts:
+        if part["type"] == "text":
+            layer = waiting.pop(0) if waiting else str(Layer.L5)
+            yield from _split_sources(layer, part["text"])
+        else:
+            yield LayerText(layer or Layer.L5, str(part["type"]), _write_part(part))
+
+
+def _split_sources(layer: str, text: str) -> Iterator[LayerText]:
+    if layer not in (Layer.L2, Layer.L3):
+        yield LayerText(layer, "message" if layer == Layer.L5 else "notes", text)
+        return
+    at = 0
+    for found in _SOURCE.finditer(text):
+        if between := text[at : found.start()].strip():
+            yield LayerText(layer, "text", between)
+        yield _read_source(layer, found)
+        at = found.end()
+    if rest := text[at:].strip():
+        yield LayerText(layer, "text", rest)
+
+
+def _read_source(layer: str, found: re.Match[str]) -> LayerText:
+    values = {name: html.unescape(value) for name, value in _ATTRIBUTE.findall(found["attributes"])}
+    number = values.get("n", "")
+    return LayerText(
+        layer,
+        "source",
+        html.unescape(found["text"]),
+        values.get("path") or values.get("source", ""),
+        values.get("lines", ""),
+        int(number) if number.isdecimal() else None,
+    )
+
+
+def _list_messages(layer: Layer, messages: Sequence[Mapping[str, Any]]) -> Iterator[LayerText]:
+    for message in messages:
+        content = message["content"]
+        if isinstance(content, str):
+            yield LayerText(layer, message["role"], content)
+            continue
+        for part in content:
+            yield LayerText(layer, message["role"], _write_part(part))
+
+
+def _write_part(part: Mapping[str, Any]) -> str:
+    match part["type"]:
+        case "tool_call":
+            return f"{part['name']} {compact_json(part['arguments'])}"
+        case "tool_result":
+            return str(part["content"])
+        case "image":
+            return f"[{part['media_type']}, {len(part['data']) * 3 // 4:,} bytes]"
+    return str(part.get("text", f"[{part['type']}]"))

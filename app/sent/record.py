@@ -1,0 +1,203 @@
+"""The values of sent requests: how one is stored in objects, and how it is read again.
+
+A request is a list of items: short texts, and references to objects, each of which holds a piece of
+the text or a list of items. Lists are cut at fixed places from their start, so that a chat that
+only grows shares the lists of its history between requests.
+"""
+
+import hashlib
+import html
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from app.sent.pieces import NoteRef, NoteTexts, Piece, split_json
+from context.envelope import EncodedJson
+
+__all__ = ["GoneNote", "SentObject", "SentRequest", "SentTexts", "build_objects", "hash_text"]
+
+GROUP_ITEMS: Final = 16
+HASH_CHARS: Final = 32
+LEAST_OBJECT_CHARS: Final = 96  # shorter texts that come from no note are stored where they stand
+REMOVED: Final = "[The text of {} is not kept any more.]"
+
+# A text, or `[hash]` for the text of an object, or `[hash, 1]` for the items of an object.
+Item = str | list[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class SentObject:
+    """A stored object: a piece of a request, a list of items, or the record of a request.
+
+    Attributes:
+        hash: its name, which is made of its notes and its text.
+        notes: the notes that it comes from.
+        is_record: whether it is the record of a request.
+    """
+
+    hash: str
+    text: str
+    notes: tuple[NoteRef, ...] = ()
+    is_record: bool = False
+
+    @classmethod
+    def build(
+        cls, text: str, notes: tuple[NoteRef, ...] = (), *, is_record: bool = False
+    ) -> "SentObject":
+        """Build an object, and compute its name."""
+        named = "\0".join(f"{one.root}\0{one.path}\0{one.version}" for one in notes)
+        return cls(hash_text(f"{named}\0\0{text}")[:HASH_CHARS], text, notes, is_record)
+
+
+@dataclass(frozen=True, slots=True)
+class GoneNote:
+    """A note whose text is missing in a stored request.
+
+    Attributes:
+        path: the path of the note.
+        reason: `excluded`, `purged`, or `lost` if the file with the text is missing or damaged.
+    """
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class SentTexts:
+    """What is stored of a request.
+
+    Attributes:
+        body: the request as JSON that does not depend on the provider.
+        wire: the JSON that was sent, or None if nothing was sent.
+        report: the parts of the context report that tell the layers.
+    """
+
+    body: str
+    wire: str | None
+    report: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class SentRequest:
+    """A request as it was sent.
+
+    Attributes:
+        body, wire, report: see `SentTexts`.
+        gone: the notes whose text is missing. A sentence stands in the place of each.
+        is_exact: whether the JSON is what was sent, byte for byte, as its hash shows.
+    """
+
+    body: EncodedJson
+    wire: EncodedJson | None
+    report: Mapping[str, Any]
+    gone: tuple[GoneNote, ...] = ()
+    is_exact: bool = False
+
+
+def hash_text(text: str) -> str:
+    """Return the SHA-256 of a text, which may contain lone surrogates."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def build_objects(sent: SentTexts, notes: NoteTexts) -> list[SentObject]:
+    """Build the objects of a request. The last one is its record."""
+    made: dict[str, SentObject] = {}
+
+    def add(made_object: SentObject) -> str:
+        made[made_object.hash] = made_object
+        return made_object.hash
+
+    def store(text: str) -> list[Item]:
+        return _fold(list(_make_items(split_json(text, notes), add)), add)
+
+    report = json.dumps(sent.report, ensure_ascii=False, separators=(",", ":"))
+    exact = sent.body if sent.wire is None else sent.wire
+    record = {
+        "body": store(sent.body),
+        "wire": None if sent.wire is None else store(sent.wire),
+        "report": report,
+        "sha256": hash_text(exact),
+    }
+    text = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
+    last = SentObject.build(text, is_record=True)
+    made.pop(last.hash, None)
+    return [*made.values(), last]
+
+
+def _make_items(pieces: Sequence[Piece], add: Callable[[SentObject], str]) -> Iterator[Item]:
+    joined = ""
+    for piece in pieces:
+        if len(piece.text) < LEAST_OBJECT_CHARS and not piece.notes:
+            joined += piece.text
+            continue
+        if joined:
+            yield joined
+            joined = ""
+        yield [add(SentObject.build(piece.text, piece.notes))]
+    if joined:
+        yield joined
+
+
+def _fold(items: list[Item], add: Callable[[SentObject], str]) -> list[Item]:
+    """Replace groups of items by references to them, until few are left."""
+    while len(items) > 2 * GROUP_ITEMS:
+        whole = len(items) // GROUP_ITEMS * GROUP_ITEMS
+        groups = (items[at : at + GROUP_ITEMS] for at in range(0, whole, GROUP_ITEMS))
+        encoded = (json.dumps(one, ensure_ascii=False, separators=(",", ":")) for one in groups)
+        folded: list[Item] = [[add(SentObject.build(text)), 1] for text in encoded]
+        items = [*folded, *items[whole:]]
+    return items
+
+
+@dataclass
+class RecordReader:
+    """Reads the record of a request.
+
+    Attributes:
+        load: returns the object with a hash, or the notes of one whose text is gone.
+        gone: the notes whose text was missing so far.
+    """
+
+    load: Callable[[str], SentObject | tuple[GoneNote, ...]]
+    gone: dict[GoneNote, None] = field(default_factory=dict)
+
+    def read(self, record: SentObject) -> SentRequest:
+        """Return the request of a record."""
+        data = json.loads(record.text)
+        body = self._join(data["body"])
+        wire = None if data["wire"] is None else self._join(data["wire"])
+        is_exact = hash_text(body if wire is None else wire) == data["sha256"]
+        sent = None if wire is None else EncodedJson(wire)
+        report = json.loads(data["report"])
+        return SentRequest(EncodedJson(body), sent, report, tuple(self.gone), is_exact)
+
+    def _join(self, items: Sequence[Item]) -> str:
+        return "".join(map(self._read_item, items))
+
+    def _read_item(self, item: Item) -> str:
+        if isinstance(item, str):
+            return item
+        found = self.load(str(item[0]))
+        if isinstance(found, SentObject):
+            return self._join(json.loads(found.text)) if len(item) > 1 else found.text
+        self.gone |= dict.fromkeys(found)
+        names = ", ".join(dict.fromkeys(gone.path for gone in found))
+        named = html.escape(names)
+        notice = REMOVED.format(html.escape(names, quote=False))
+        said = f'<source path="{named}">\n{notice}\n</source>'
+        return json.dumps(said, ensure_ascii=False)[1:-1]
+
+
+def list_references(text: str) -> Iterator[tuple[str, bool]]:
+    """Yield the hashes that an object with items refers to, and whether each has items itself.
+
+    Args:
+        text: the text of a record or of a list of items.
+    """
+    data = json.loads(text)
+    lists = [data] if isinstance(data, list) else [data["body"], data["wire"] or ()]
+    for items in lists:
+        for item in items:
+            if isinstance(item, list):
+                yield str(item[0]), len(item) > 1

@@ -1,0 +1,144 @@
+"""The request of an answer is kept byte for byte, and compared with what today's notes would make.
+
+The bytes are compared with what the scripted server received.
+"""
+
+import base64
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.assistant import Assistant
+from app.past.machine import PastRequest
+from app.sent.store import read_texts
+from chains.cancel import CancelToken
+from chains.events import Mode
+from chains.request.ask import Ask
+from tests.support.models.model_server import Answer, ModelServer
+from tests.support.sessions.turns import result_of
+
+PNG_TEXT = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQ"
+    "DwAEhQGAhKmMIQAAAABJRU5ErkJggg=="
+)
+PNG = base64.b64decode(PNG_TEXT)
+NOTES = {
+    "Backups.md": "# Backups\nThe server is backed up on Monday at 02:00.\n",
+    "Garden/Beds.md": "# Beds\nThe <b>beans</b> & peas grow in the north bed.\n",
+    "Garden/AGENTS.md": "Answer in short sentences.\n",
+}
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Path:
+    folder = tmp_path / "vault"
+    for name, text in NOTES.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+@pytest.fixture
+def notes(assistant: Assistant, vault: Path) -> Path:
+    assistant.open_vault(vault, remember=False)
+    assistant.agents.connect(None, "all")
+    return vault
+
+
+def ask(assistant: Assistant, question: str, mode: Mode = "vault", **fields: Any) -> Any:
+    return result_of(list(assistant.ask(Ask(question, mode, **fields), CancelToken())))
+
+
+def list_sent(assistant: Assistant, session: str) -> list[PastRequest]:
+    """Return the stored requests of a chat, in the order of their answers."""
+    entries = assistant.sessions.read(session).log.entries
+    answers = [entry.id for entry in entries if "sent" in entry.extra]
+    return [assistant.time_machine.show_then(session, answer) for answer in answers]
+
+
+def list_received(server: ModelServer) -> list[bytes]:
+    return [one.raw for one in server.received if one.path.endswith("/chat/completions")]
+
+
+def read_stored(assistant: Assistant) -> bytes:
+    """Return all that is stored of requests, without compression."""
+    return b"".join(
+        json.dumps(read_texts(file)).encode() for file in assistant.paths.sent.glob("*.sent")
+    )
+
+
+def test_requests_of_all_modes_are_byte_for_byte_what_the_server_received(
+    assistant: Assistant, server: ModelServer, notes: Path
+) -> None:
+    assistant.settings.set("retrieval.rewrite", False)
+    (notes / "Garden/Plan.png").write_bytes(PNG)
+    session, place = "", {"project": str(notes / "Garden")}
+    modes: tuple[Mode, ...] = ("vault", "chat", "project", "agent", "vault")
+    for mode in modes:
+        if mode == "agent":
+            call = ("c1", "read_note", json.dumps({"path": "Beds.md"}))
+            server.script(Answer("", calls=(call,)), Answer("It is the north bed."))
+        attach = ("Garden/Plan.png", "Backups.md") if mode == "chat" else ()
+        question = f'Where do the beans grow, in {mode}? \u2028 “ü” \\ "x"'
+        session = ask(assistant, question, mode, attach=attach, **place).session
+        place = {"session": session}
+    list(assistant.compact(session, CancelToken()))
+    ask(assistant, "And the peas?", "vault", session=session)
+    sent = list_sent(assistant, session)
+    received = list_received(server)
+    assert all(one.content.is_exact and one.content.wire is not None for one in sent)
+    assert len(sent) == 7
+    found = iter(received)  # between them is the call for the summary
+    assert all(one.content.wire.text.encode() in found for one in sent)
+    assert "data:image/png;base64," in sent[1].content.wire.text
+
+
+def test_a_changed_note_is_the_difference_and_dates_refer_to_the_day_of_the_question(
+    assistant: Assistant, server: ModelServer, notes: Path
+) -> None:
+    result = ask(assistant, "When is the server backed up?")
+    then = assistant.time_machine.compare(result.session, result.entry, CancelToken())
+    assert then.changed == 0
+    (notes / "Backups.md").write_text("# Backups\nThe server is backed up on Tuesday at 03:00.\n")
+    seen = len(server.received)
+    found = assistant.time_machine.compare(result.session, result.entry, CancelToken())
+    assert len(server.received) == seen
+    differing = [text for text in found.texts if text.state != "same"]
+    assert [(text.shown.layer, text.shown.source, text.state) for text in differing] == [
+        ("L3", "Backups.md", "changed")
+    ]
+    assert [(line.sign, line.text) for line in differing[0].lines if line.sign] == [
+        ("-", "The server is backed up on Monday at 02:00."),
+        ("+", "The server is backed up on Tuesday at 03:00."),
+    ]
+    again = assistant.time_machine.show_then(result.session, result.entry)
+    assert again.content.is_exact
+    assert "Monday" in again.content.wire.text
+
+
+@pytest.mark.parametrize("way", ["rule", "private", "renamed outside", "moved"])
+def test_the_text_of_a_note_that_is_excluded_later_is_gone_at_once(
+    assistant: Assistant, server: ModelServer, notes: Path, way: str
+) -> None:
+    server.script(Answer("It is backed up then."))
+    result = ask(assistant, "When is the server backed up?")
+    note = notes / "Backups.md"
+    if way == "rule":
+        assistant.settings.set("vault.exclude", ["Backups.md"])
+    elif way == "private":
+        note.write_text("---\nprivate: true\n---\n" + NOTES["Backups.md"])
+    else:
+        (notes / "Hidden").mkdir()
+        note.rename(notes / "Hidden" / ("Other.md" if way == "renamed outside" else "Backups.md"))
+        assistant.settings.set("vault.exclude", ["Hidden/"])
+    assert assistant.exclusion.run() > 0
+    assert b"Monday at 02:00" not in read_stored(assistant)
+    then = assistant.time_machine.show_then(result.session, result.entry)
+    assert (then.content.is_exact, [(one.path, one.reason) for one in then.content.gone]) == (
+        False,
+        [("Backups.md", "excluded")],
+    )
+    (source,) = [text for text in then.texts if text.source == "Backups.md"]
+    assert source.text == "[The text of Backups.md is not kept any more.]"
