@@ -195,6 +195,11 @@ class Segment:
         return self.kind == "passage" and self.whole_tokens is None
 
     @property
+    def is_web(self) -> bool:
+        """Whether the source is a web page, and no file that can be moved, changed or excluded."""
+        return self.kind == "url" or self.source.lower().startswith(("http://", "https://"))
+
+    @property
     def is_whole(self) -> bool:
         """Whether the segment is always sent completely, because it is a selection or an image."""
         return self.kind in ("selection", "image")

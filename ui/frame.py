@@ -62,7 +62,7 @@ class Navigation:
             full path.
         set_model: opens the first-run dialog at the model step.
         enter_key: opens the settings at the API key of a provider or server address.
-        show_chat: shows the chat again if a note covers it.
+        show_chat: shows the chat again if a note or another page covers it.
     """
 
     show_note: Callable[[str, int, int], object]

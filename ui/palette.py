@@ -1,6 +1,7 @@
 """The command palette: finds commands, chats, projects and notes by parts of their names."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import chain
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
@@ -10,12 +11,12 @@ from shiboken6 import isValid
 
 from ui.icons import icon
 from ui.theme import Theme, dress, tokens
-from ui.widgets.completion_list import SHOWN_ROWS, Choice, ChoiceView, find_choices
+from ui.widgets.completion_list import SHOWN_ROWS, Choice, ChoiceView, Match, find_choices
 from ui.widgets.controls import make_wrapped_label, one_line
 from ui.widgets.layouts import grow, make_column
 from ui.widgets.surfaces import AccessibleFrame, Hairline
 
-__all__ = ["Palette"]
+__all__ = ["Group", "Palette", "WiderSearch"]
 
 _FROM_TOP = 0.12
 _INSET, _GAP = 8, 6
@@ -26,6 +27,21 @@ _STEPS = {
     Qt.Key.Key_PageDown: SHOWN_ROWS,
 }
 Group = tuple[str, Sequence[Choice]]
+
+
+@dataclass(frozen=True)
+class WiderSearch:
+    """A search among more items, which the palette offers as its last row.
+
+    Attributes:
+        choice: the row.
+        groups: the items to choose from, as in `Palette.open`.
+        hint: the placeholder text of the search field.
+    """
+
+    choice: Choice
+    groups: Sequence[Group]
+    hint: str
 
 
 class Palette(AccessibleFrame):
@@ -39,6 +55,7 @@ class Palette(AccessibleFrame):
     def __init__(self, window: QWidget) -> None:
         super().__init__(QAccessible.Role.Dialog, window)
         self._groups: Sequence[Group] = ()
+        self._wider: WiderSearch | None = None
         self._came_from: QWidget | None = None
         self.setAccessibleName("Palette")
         self.field = QLineEdit()
@@ -63,15 +80,22 @@ class Palette(AccessibleFrame):
         )
         self.hide()
 
-    def open(self, groups: Sequence[Group], hint: str, text: str = "") -> None:
+    def open(
+        self,
+        groups: Sequence[Group],
+        hint: str,
+        text: str = "",
+        wider: WiderSearch | None = None,
+    ) -> None:
         """Open the palette.
 
         Args:
             groups: the items to choose from, as pairs of a group's name and the group's items.
             hint: the placeholder text of the search field.
             text: what is searched for at first. It is selected, so that typing replaces it.
+            wider: the search that the last row widens this one to, or None.
         """
-        self._groups = groups
+        self._groups, self._wider = groups, wider
         focused = QApplication.focusWidget()
         if focused is not None and not self.isAncestorOf(focused):
             self._came_from = focused
@@ -129,15 +153,22 @@ class Palette(AccessibleFrame):
     def _on_text(self, text: str) -> None:
         choices = chain.from_iterable(choices for _, choices in self._groups)
         found = find_choices(choices, text)
+        has_found = bool(found)
+        if self._wider is not None:
+            found.append(Match(self._wider.choice))
         self.view.show_matches(found)
         self._nothing.setText(f"Nothing found for “{one_line(text)}”. Try fewer words.")
-        self._nothing.setVisible(bool(text.strip()) and not found)
+        self._nothing.setVisible(bool(text.strip()) and not has_found)
         self.view.setVisible(bool(found))
         self._place()
 
     def _choose(self) -> None:
         choice = self.view.current
         if choice is None:
+            return
+        if self._wider is not None and choice is self._wider.choice:
+            self.open(self._wider.groups, self._wider.hint, self.field.text())
+            self.field.end(False)
             return
         self.dismiss()
         for group, choices in self._groups:
@@ -152,6 +183,7 @@ class Palette(AccessibleFrame):
         width, room = min(width, window.width() - 32), window.height() - top - 16
         rows = len(self.view.matches) * theme.px(theme.value("control.row"))
         if not self._nothing.isHidden():
-            rows = self._nothing.heightForWidth(width - 2 * _INSET)
+            between = _GAP if rows else 0
+            rows += self._nothing.heightForWidth(width - 2 * _INSET) + between
         head = self.field.sizeHint().height() + 2 * _INSET + 2 * _GAP + 1
         self.setGeometry((window.width() - width) // 2, top, width, min(height, room, head + rows))

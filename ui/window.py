@@ -133,8 +133,9 @@ class MainWindow(WindowFrame):
         self.composer.setFocus()
 
     def show_chat(self) -> None:
-        """Show the chat if a note covers it, by closing the note."""
+        """Show the chat if a note or another page covers it, by closing that."""
         self.controllers.reading.show_chat()
+        self.middle.close_page()
 
     def run_command(self, name: str) -> None:
         """Run a window command by its name."""
@@ -321,7 +322,8 @@ class MainWindow(WindowFrame):
     def _regions(self) -> list[QWidget]:
         card = self.controllers.approvals.card
         waiting = [] if card is None else [card]
-        return [*waiting, self.transcript, self.note, *super()._regions()]
+        pages = [] if self.middle.page is None else [self.middle.page]
+        return [*waiting, *pages, self.transcript, self.note, *super()._regions()]
 
     def _remember(self) -> None:
         if self._is_attached:
@@ -351,8 +353,8 @@ class MainWindow(WindowFrame):
         close, refuse = self.columns.close_drawer, controllers.approvals.refuse
         links, reading = controllers.links, controllers.reading
         search = controllers.chats.end_search
-        fixes = controllers.fixes
-        steps = (close, search, links.refuse, fixes.refuse, reading.close_focused, refuse)
+        note, fix = reading.close_focused, controllers.fixes.refuse
+        steps = (close, search, links.refuse, fix, note, self.middle.close_page, refuse)
         if not controllers.palette.close() and not any(step() for step in steps):
             controllers.session.stop()
 

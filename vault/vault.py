@@ -42,7 +42,7 @@ from vault.ranking.fitting import read_fit
 from vault.ranking.fusion import DEFAULT_WEIGHTS
 from vault.records import NoteState, Records
 from vault.scope import WHOLE, Scope
-from vault.search.adhoc import AdhocText, search_texts
+from vault.search.adhoc import AdhocText, OpenTexts, add_kept_texts, search_texts
 from vault.search.excerpts import FEWEST_PASSAGES, shorten_hits
 from vault.search.hits import Hit, SearchResult, warn_if_unfinished
 from vault.search.passages import Passages
@@ -131,6 +131,7 @@ class Vault:
         self._exclude = exclude
         self.index_dir = index_dir
         self.scope = WHOLE
+        self._open_texts: OpenTexts | None = None
         self._handle = IndexHandle(index_dir, lambda: options().server, self._rebuild_replaced)
         self._embedders = Embedders(embedder, cache_dir)
         self._options = options
@@ -281,13 +282,14 @@ class Vault:
         self._embedders.close()
         self._handle.close()
 
-    def limit(self, scope: Scope) -> Self:
+    def limit(self, scope: Scope, open_texts: OpenTexts | None = None) -> Self:
         """Return a copy that searches, lists and reads only a part of the vault.
 
-        Both share the index. Models and tools that get the copy cannot reach other notes.
+        Both share the index. Models and tools that get the copy cannot reach other notes. It also
+        searches the texts that `open_texts` returns, which are no notes.
         """
         limited = copy.copy(self)
-        limited.scope = scope
+        limited.scope, limited._open_texts = scope, open_texts
         return limited
 
     @_retry_when_damaged
@@ -325,7 +327,7 @@ class Vault:
         if rebuilds and self._rebuild_damaged():
             again = find(is_quoted=is_quoted, by_meaning=by_meaning)
             found = replace(again, warnings=found.warnings)
-        return self._show(found)
+        return add_kept_texts(self._show(found), self._open_texts, query, k)
 
     @_retry_when_damaged
     def draw_passages(self, k: int, *, is_quoted: bool) -> tuple[Sequence[Hit], ...]:
@@ -345,9 +347,9 @@ class Vault:
         if k < 1:
             return SearchResult(query, (), 0.0)
         found = self._search(query, max(k, FEWEST_PASSAGES))
-        if catalog is None:
-            return found
-        return self._show(shorten_hits(found, Passages(catalog), query, k))
+        if catalog is not None:
+            found = self._show(shorten_hits(found, Passages(catalog), query, k))
+        return add_kept_texts(found, self._open_texts, query, k, is_shortened=True)
 
     @_retry_when_damaged
     def list_notes(

@@ -190,7 +190,7 @@ class Attachments:
         unless they were deleted from the vault or are now excluded.
         """
         file = Path(segment.source)
-        if segment.kind == "url" or (segment.kind == "image" and file.is_absolute()):
+        if segment.is_web or (segment.kind == "image" and file.is_absolute()):
             return CurrentSource("same")
         try:
             if file.is_absolute():

@@ -99,6 +99,12 @@ class ProjectPage:
         """Whether this is the copy of a file, and not of a web page."""
         return not is_web_address(self.address)
 
+    @property
+    def dated_title(self) -> str:
+        """The title with the day on which the text was read, as sources are named."""
+        day = datetime.fromisoformat(self.fetched).astimezone().date() if self.fetched else ""
+        return f"{self.title or self.source} (fetched {day})"
+
     def segment(self) -> Segment:
         """Return the text as a segment of the system message."""
         return Segment.build(

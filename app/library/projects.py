@@ -28,12 +28,13 @@ from app.library.user_texts import UserText, UserTextFile, UserTextKind
 from app.paths import Paths
 from context.fixes import Command, Fix, Option
 from resources.system.files import make_private_folder, read_file, write_atomically
-from vault.access import list_names
+from vault.access import find_excluded, list_names
 from vault.errors import VaultMissing
 from vault.notes.kinds import MARKDOWN
 from vault.notes.links import LinkResolver
 from vault.paths import check_folder
 from vault.scope import Scope
+from vault.search.adhoc import AdhocText, KeptTexts
 from vault.vault import Vault
 
 __all__ = ["PROJECT_MEMORY", "Project", "ProjectSettings", "Projects", "find_project_folder"]
@@ -97,6 +98,7 @@ class Projects:
         self._paths = paths
         self._vault = vault
         self._outside: Library | None = None  # the last used project outside the vault
+        self._kept: KeptTexts | None = None  # of the project that was searched last
         self._lock = threading.RLock()
 
     def find_name(self, named: str) -> str:
@@ -331,7 +333,8 @@ class Projects:
         folder = _check_project(self.find_folder(name))
         settings, inside = self.settings(name), self._find_inside(folder)
         scope = Scope(inside or "", settings.include, settings.exclude, inside is None)
-        return self._find_library(folder).vault.limit(scope)
+        vault = self._find_library(folder).vault
+        return vault.limit(scope, lambda: self._read_kept(folder, vault))
 
     def open_library(self, name: str) -> Library:
         """Open the library that a project belongs to: that of the vault, or its own.
@@ -384,6 +387,22 @@ class Projects:
             if self._outside is not None:
                 self._outside.close()
                 self._outside = None
+
+    def _read_kept(self, folder: Path, vault: Vault) -> KeptTexts:
+        """Return the texts of the pages that a project keeps, and that models may read now."""
+        pages = [page for page in self.pages(str(folder)).list() if page.text]
+        files = frozenset(page.source for page in pages if page.is_file)
+        roots = {vault.root, folder, self._vault.folder or folder}
+        hidden = [find_excluded(root, files, vault.exclude) for root in roots if files]
+        texts = tuple(
+            AdhocText(page.source, page.dated_title, page.version, page.text)
+            for page in pages
+            if not any(page.source in found for found in hidden)
+        )
+        with self._lock:
+            if self._kept is None or self._kept.texts != texts:
+                self._kept = KeptTexts(texts)
+            return self._kept
 
     def _open_outside(self, folder: Path) -> Library:
         with self._lock:

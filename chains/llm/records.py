@@ -156,7 +156,8 @@ def _list_notes(request: Request, read: Sequence[Segment]) -> Iterator[str]:
         read: the segments that tools have read during the turn.
     """
     for use in request.report.segments:
-        if use.state != "dropped" and use.segment.kind != "url":
+        if use.state != "dropped" and not use.segment.is_web:
             yield use.segment.source
     for segment in read:
-        yield segment.source
+        if not segment.is_web:
+            yield segment.source

@@ -295,7 +295,8 @@ def _include_pages(
             kind=page.kind,
             source=page.source,
             text=head + text,
-            version=page.version,
+            # A search leaves out what is sent as a whole, which it recognises by the version.
+            version=page.version if text == page.raw_content else None,
             title=page.title,
         )
 

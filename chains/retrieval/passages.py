@@ -108,7 +108,7 @@ def _segment(span: _Span, number: int) -> Segment:
         source=hit.path,
         text=hit.text,
         lines=hit.lines,
-        version=hit.version,
+        version=None if hit.is_kept else hit.version,
         title=hit.title,
         heading=hit.heading,
         number=number,

@@ -110,7 +110,7 @@ def _hide_segments(current: CurrentTurn, ports: Ports) -> tuple[Segment, ...]:
     segments = current.turn.segments
     if ports.find_excluded is None or not segments:
         return segments
-    excluded = ports.find_excluded(frozenset(one.source for one in segments if one.kind != "url"))
+    excluded = ports.find_excluded(frozenset(one.source for one in segments if not one.is_web))
     return tuple(describe_exclusion(one) if one.source in excluded else one for one in segments)
 
 

@@ -28,7 +28,13 @@ from ui.widgets.buttons import (
     make_button,
     paint_row,
 )
-from ui.widgets.controls import draw_text, escape_tooltip, make_wrapped_label, one_line
+from ui.widgets.controls import (
+    ElidedLabel,
+    draw_text,
+    escape_tooltip,
+    make_wrapped_label,
+    one_line,
+)
 from ui.widgets.geometry import Scaled, set_apart, set_in
 from ui.widgets.layouts import grow, make_column, make_row, stretch
 from ui.widgets.menus import TitleButton, show_menu
@@ -76,6 +82,8 @@ class Middle(Scaled, Pane):
     def __init__(self, composer: Composer, parent: QWidget | None = None) -> None:
         super().__init__("content", parent)
         self._note: QWidget | None = None
+        self._page: QWidget | None = None
+        self._is_chat_behind = True
         self._transcript: QWidget | None = None
         self._is_reading = self._needs_sidebar = False
         self._composer = composer
@@ -86,6 +94,12 @@ class Middle(Scaled, Pane):
         self._project = ProjectLabel()
         self._project.clicked.connect(self.project_requested)
         self._project.hide()
+        self._page_title = ElidedLabel()
+        dress(self._page_title, "ui_strong", "primary")
+        self._leave_page = IconButton("arrow-left", "Back to the chat", "stop")
+        self._leave_page.clicked.connect(self.close_page)
+        for view in (self._page_title, self._leave_page):
+            view.hide()
         self._open_sidebar = IconButton("panel-left", "Show the sidebar", "toggle_sidebar")
         self._open_sidebar.clicked.connect(self.sidebar_requested)
         self._panel = IconButton("panel-right", "Context panel", "toggle_panel")
@@ -183,15 +197,61 @@ class Middle(Scaled, Pane):
 
     @property
     def is_chat_shown(self) -> bool:
-        """Whether the chat or a note is shown, and not the welcome page."""
+        """Whether the chat is shown, and neither the welcome page nor another page."""
         return self._stack.currentWidget() is self._chat
 
     def show_chat(self, is_open: bool) -> None:
         """Show the chat, or the welcome page if no vault is open."""
-        self._stack.setCurrentWidget(self._chat if is_open else self.welcome)
+        self._page = None
+        self._show(self._chat if is_open else self.welcome)
+
+    @property
+    def page(self) -> QWidget | None:
+        """The page that is shown in place of the chat, or None."""
+        return self._page
+
+    def show_page(self, page: QWidget, title: str) -> None:
+        """Show a page in place of the chat until `close_page`, and give it the focus.
+
+        Args:
+            page: the page.
+            title: the title of the page, for the header.
+        """
+        if self._page is None:
+            self._is_chat_behind = self.is_chat_shown
+        self._page = page
+        if self._stack.indexOf(page) < 0:
+            self._stack.addWidget(page)
+        self.set_page_title(page, title)
+        self._show(page)
+        page.setFocus(Qt.FocusReason.OtherFocusReason)
+
+    def set_page_title(self, page: QWidget, title: str) -> None:
+        """Set the title in the header, if the page is shown."""
+        if page is self._page:
+            self._page_title.set_text(title)
+
+    def close_page(self) -> bool:
+        """Show the chat again in place of a page. Return False if no page is shown."""
+        if self._page is None:
+            return False
+        focus, page = QApplication.focusWidget(), self._page
+        had_focus = focus is self._leave_page or (focus is not None and page.isAncestorOf(focus))
+        self._page = None
+        self._show(self._chat if self._is_chat_behind else self.welcome)
+        if had_focus or focus is page:
+            self._composer.setFocus(Qt.FocusReason.OtherFocusReason)
+        return True
+
+    def _show(self, shown: QWidget) -> None:
+        """Show the chat, the welcome page or another page, with what the header has for it."""
+        self._stack.setCurrentWidget(shown)
+        is_chat = shown is self._chat
         for view in (self._title, self._find, self._more):  # they are about a chat
-            view.setVisible(is_open)
-        self._project.setVisible(is_open and bool(self._project.text()))
+            view.setVisible(is_chat)
+        self._page_title.setVisible(shown is self._page)
+        self._leave_page.setVisible(shown is self._page)
+        self._project.setVisible(is_chat and bool(self._project.text()))
         self._tell_height()
 
     def show_notice(self, tone: str, title: str, text: str, *actions: LabelledAction) -> None:
@@ -292,6 +352,8 @@ class Middle(Scaled, Pane):
         header = Header("content", self._left)
         header.row.setContentsMargins(16, 0, 12, 1)
         header.row.addWidget(self._open_sidebar)
+        header.row.addWidget(self._leave_page)
+        header.row.addWidget(self._page_title, 4)
         header.row.addWidget(self._project)
         header.row.addWidget(self._title)
         header.row.addStretch(1)

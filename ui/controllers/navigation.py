@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from PySide6.QtCore import Signal
@@ -10,21 +11,22 @@ from shiboken6 import isValid
 
 from app.config.schema import schema
 from app.config.settings import SECTIONS
-from app.errors import StorageFailed, describe
+from app.errors import AppError, StorageFailed, describe
 from app.library.projects import Project
 from app.sessions.bin import BinnedChat
 from app.sessions.session_info import SessionInfo, one_line
 from chains.events import ApprovalRequested, MessageEnded, Step, ToolEnded
 from ui.chat.transcript.finder import Finder
-from ui.controllers.notes import NotesController
+from ui.controllers.notes import NotesController, build_offers
 from ui.controllers.session import ChatController, Collaborators, SessionController
 from ui.controllers.turns import CallDecided, ChatTurn
-from ui.palette import Palette
+from ui.palette import Group, Palette, WiderSearch
 from ui.shortcuts import command_choices
 from ui.tasks import LatestOnly
 from ui.widgets.completion_list import Choice
 from ui.widgets.find_bar import FindBar
 from ui.widgets.formatting import ago
+from vault.errors import VaultError
 from vault.notes.kinds import note_name
 
 _log = logging.getLogger(__name__)
@@ -41,6 +43,7 @@ _USEFUL = (
 )
 _MOST_RECENT = 4
 _TITLE_CHARS = 40
+_EVERYTHING = "A command, a chat, a project, a note or a setting"
 _MOVE = "move"  # the group of projects to which a chat can be moved
 
 __all__ = ["PaletteController", "SessionListController"]
@@ -167,6 +170,67 @@ def _describe_age(chat: SessionInfo) -> str:
     return f"archived, {ago(chat.updated)}" if chat.archived else ago(chat.updated)
 
 
+@dataclass(frozen=True)
+class ProjectNotes:
+    """The notes of a project as choices for the palette.
+
+    Attributes:
+        name: the name of the project.
+        title: the title of the project.
+        notes: the notes, which may be none while they are being listed.
+    """
+
+    name: str
+    title: str
+    notes: Sequence[Choice] = ()
+
+    def choose(self, choices: Sequence[Choice]) -> list[Choice]:
+        """Return those of some notes that belong to the project."""
+        own = {note.value for note in self.notes}
+        return [choice for choice in choices if choice.value in own]
+
+
+class ProjectNotesController(ChatController):
+    """Lists the notes of the open chat's project, again when they or the chat change.
+
+    Attributes:
+        found: the notes of the project, or None if the chat is in no project.
+    """
+
+    def __init__(
+        self, shared: Collaborators, session: SessionController, notes: NotesController
+    ) -> None:
+        super().__init__(shared, session)
+        self.found: ProjectNotes | None = None
+        self._lists = LatestOnly(self._runner, 0, self)
+        self._lists.answered.connect(self._on_listed)
+        for changed in (session.loaded, session.session_changed, notes.listed):
+            changed.connect(self._refresh)
+
+    def _refresh(self, *_changed: object) -> None:
+        name = self._session.project
+        if name is None:
+            self._lists.forget()
+            self.found = None
+            return
+        if self.found is None or self.found.name != name:
+            self.found = ProjectNotes(name, self._assistant.projects.find_title(name))
+        self._lists.ask(lambda: self._list(name), now=True)
+
+    def _list(self, name: str) -> ProjectNotes:
+        title = self._assistant.projects.find_title(name)
+        try:
+            vault = self._assistant.projects.open(name)
+            notes = [replace(note, path=vault.name_path(note.path)) for note in vault.notes()]
+        except (AppError, VaultError):
+            notes = []
+        return ProjectNotes(name, title, build_offers(notes, {}).notes)
+
+    def _on_listed(self, found: ProjectNotes) -> None:
+        if found.name == self._session.project:
+            self.found = found
+
+
 class PaletteController(ChatController):
     """Owns the palette and the search bar of the open chat.
 
@@ -185,6 +249,7 @@ class PaletteController(ChatController):
     ) -> None:
         super().__init__(shared, session)
         self._sessions, self._notes = sessions, notes
+        self._inside = ProjectNotesController(shared, session, notes)
         self._list_projects = list_projects
         bar = FindBar("Find in this chat")
         bar.hide()
@@ -201,18 +266,33 @@ class PaletteController(ChatController):
 
     def open(self) -> None:
         """Open the palette for searching all commands, chats, projects, notes and settings."""
-        groups = [
-            ("command", self._order_commands()),
-            ("chat", self._sessions.choices()),
-            ("project", self._list_projects()),
-            ("note", self._notes.listing.offers.notes),
-            ("setting", _list_settings()),
-        ]
-        self._palette.open(groups, "A command, a chat, a project, a note or a setting")
+        commands, projects = self._order_commands(), self._list_projects()
+        chats, settings = self._sessions.choices(), _list_settings()
+
+        def group(chats: Sequence[Choice], notes: Sequence[Choice]) -> Sequence[Group]:
+            others = [("project", projects), ("note", notes), ("setting", settings)]
+            return [("command", commands), ("chat", chats), *others]
+
+        everything = group(chats, self._notes.listing.offers.notes)
+        inside = self._inside.found
+        if inside is None:
+            self._palette.open(everything, _EVERYTHING)
+            return
+        folder = self._assistant.projects.find_folder(inside.name)
+        own = [chat for chat in chats if self._is_in(folder, chat.value)]
+        wider = _widen(everything, _EVERYTHING, inside.title)
+        hint = f"A command, or a chat or note of {inside.title}"
+        self._palette.open(group(own, inside.notes), hint, wider=wider)
 
     def open_notes(self) -> None:
         """Open the palette for searching notes only."""
-        self._palette.open([("note", self._notes.listing.offers.notes)], "Open a note")
+        inside, every = self._inside.found, [("note", self._notes.listing.offers.notes)]
+        if inside is None:
+            self._palette.open(every, "Open a note")
+            return
+        wider = _widen(every, "Open a note", inside.title)
+        hint = f"Open a note of {inside.title}"
+        self._palette.open([("note", inside.notes)], hint, wider=wider)
 
     def open_moves(self) -> None:
         """Open the palette for choosing the project to which the open chat is moved."""
@@ -230,9 +310,14 @@ class PaletteController(ChatController):
 
     def open_tagged(self, tag: str) -> None:
         """Open the palette for searching the notes with a tag."""
-        found = self._notes.listing.find_tagged(tag)
-        if found:
-            self._palette.open([("note", found)], f"Notes with #{tag}")
+        found, inside = self._notes.listing.find_tagged(tag), self._inside.found
+        hint = f"Notes with #{tag}"
+        own = found if inside is None else inside.choose(found)
+        if inside is not None and own:
+            wider = _widen([("note", found)], hint, inside.title) if own != found else None
+            self._palette.open([("note", own)], f"{hint} in {inside.title}", wider=wider)
+        elif found:
+            self._palette.open([("note", found)], hint)
         else:
             self._frame.notifier.toast(f"No indexed note has the tag #{tag}.")
 
@@ -304,6 +389,15 @@ class PaletteController(ChatController):
             self._frame.navigation.open_settings(value)
         else:
             self._frame.navigation.show_note(value, 0, 0)
+
+    def _is_in(self, folder: Path, session: str) -> bool:
+        chat = self._sessions.find(session)
+        return chat is not None and chat.project_folder == folder
+
+
+def _widen(groups: Sequence[Group], hint: str, title: str) -> WiderSearch:
+    text, value = f"Search everywhere, not only in {one_line(title, _TITLE_CHARS)}", "everywhere"
+    return WiderSearch(Choice(value, text, "magnifying-glass"), groups, hint)
 
 
 def _list_settings() -> list[Choice]:

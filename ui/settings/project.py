@@ -6,9 +6,9 @@ There is no Save button: what is typed and chosen applies at once, and can be un
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from PySide6.QtCore import QSize, QTimer, Signal
-from PySide6.QtGui import QHideEvent
-from PySide6.QtWidgets import QDialog, QPlainTextEdit, QVBoxLayout, QWidget
+from PySide6.QtCore import QTimer, Signal
+from PySide6.QtGui import QHideEvent, QResizeEvent
+from PySide6.QtWidgets import QPlainTextEdit, QVBoxLayout, QWidget
 
 from app.assistant import Assistant
 from app.config.models import ModelChoice
@@ -20,17 +20,16 @@ from ui.settings.instructions import SAVED_AFTER_MS, EditorWords, UserTextSectio
 from ui.settings.project_pages import KeptPages
 from ui.settings.skills import SkillsSection
 from ui.tasks import LatestOnly, TaskRunner
-from ui.theme import Theme, dress
+from ui.theme import dress
 from ui.widgets.controls import ElidedLabel, escape_tooltip, label, make_wrapped_label, one_line
 from ui.widgets.formatting import count, percent, plural
-from ui.widgets.geometry import clear_layout, make_text_scroll_area, scale_size
+from ui.widgets.geometry import clear_layout, make_text_scroll_area, scale_size, set_in
 from ui.widgets.layouts import grow, make_column, make_row, stretch
-from ui.widgets.surfaces import Hairline
+from ui.widgets.surfaces import Hairline, Pane
 from ui.widgets.texts import word_hint
 
-__all__ = ["ProjectDialog"]
+__all__ = ["ProjectView"]
 
-_USUAL = QSize(720, 760)
 _MOST_ROWS = 40
 _INSTRUCTIONS = EditorWords(
     "Instructions for this project",
@@ -58,24 +57,31 @@ _PARTS: Final[Mapping[str, str]] = {
 }
 
 
-class ProjectDialog(QDialog):
-    """The page of a project.
+class ProjectView(Pane):
+    """The page of a project, which is shown in place of the chat.
 
-    The signal `model_wanted` is emitted when the user wants to set up a model.
+    Signals:
+        model_wanted: emitted when the user wants to set up a model.
+        titled: emitted with the name of the page, such as "Project Thesis".
 
     Args:
         assistant: reads and writes everything about the project.
         name: the name of the project.
         runner: runs the tasks that read and write files, and fetch pages.
         parent: the Qt parent.
+
+    Attributes:
+        title: the title of the project, as it was read last.
     """
 
     model_wanted = Signal()
+    titled = Signal(str)
 
     def __init__(
         self, assistant: Assistant, name: str, runner: TaskRunner, parent: QWidget
     ) -> None:
-        super().__init__(parent)
+        super().__init__("content", parent)
+        self.title = ""
         self._assistant, self._name = assistant, name
         projects = assistant.projects
         self.instructions = UserTextSection(projects.instructions(name), runner, _INSTRUCTIONS)
@@ -96,12 +102,18 @@ class ProjectDialog(QDialog):
 
     def refresh(self) -> None:
         """Reload the page, except for text that is not saved yet."""
-        title = one_line(self._assistant.projects.find_title(self._name))
-        self.setWindowTitle(f"Project {title}")
-        self._title.set_text(title)
+        self.title = one_line(self._assistant.projects.find_title(self._name))
+        self.setAccessibleName(f"Project {self.title}")
+        self.titled.emit(self.accessibleName())
         for part in (self.instructions, self.memories, self.notes, self.pages, self.skills):
             part.refresh()
         self._measure()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Keep the page as wide as the text of a chat."""
+        super().resizeEvent(event)
+        left, right = set_in(self.width())
+        self._rows.setContentsMargins(left, 16, right, 12)
 
     def _measure(self) -> None:
         self._overviews.ask(lambda: describe_project(self._assistant, self._name))
@@ -112,10 +124,7 @@ class ProjectDialog(QDialog):
 
     def _lay_out(self, folder: str) -> None:
         page = QWidget()
-        self._title = ElidedLabel()
-        dress(self._title, "h2", "primary")
-        make_column(
-            self._title,
+        self._rows = make_column(
             make_wrapped_label(folder, "caption", "secondary"),
             self.instructions,
             Hairline(),
@@ -132,10 +141,10 @@ class ProjectDialog(QDialog):
             margins=(20, 16, 20, 12),
             parent=page,
         )
-        make_column(make_text_scroll_area(page), margins=0, parent=self)
-        theme = Theme.current()
-        usual = QSize(theme.px(_USUAL.width()), theme.px(_USUAL.height()))
-        self.resize(usual.boundedTo(self.screen().availableGeometry().size()))
+        area = make_text_scroll_area(page)
+        area.setAccessibleName("Page of the project")
+        self.setFocusProxy(area)
+        make_column(area, margins=0, parent=self)
 
 
 class ProjectFields(QWidget):

@@ -3,7 +3,8 @@
     query → filters → vault.ranking (keywords) and exact (vectors) → search (fuses) → boosts
           → staleness → hits → rerank → excerpts
 
-    adhoc      Search texts that are not indexed, such as a note that is too large to be sent.
+    adhoc      Search texts that are not indexed, such as a note that is too large to be sent, or
+               the pages that a project keeps.
     boosts     Boost passages of notes whose names, tags, folders, days or links match a query.
     conditions The conditions of a query on notes, and the notes that fulfil them.
     copies     Rank the copies of notes behind their originals.

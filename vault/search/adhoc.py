@@ -2,24 +2,32 @@
 
 The texts are stored in a temporary catalog. Only the query is embedded. The semantic search covers
 only passages whose vectors the vault's index already contains.
+
+The texts that a project keeps beside its notes, such as web pages and transcripts, are searched by
+words in a catalog that is kept. What is found in them is put between the notes that were found:
+before the first one that holds fewer words of the query.
 """
 
+import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice, zip_longest
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from vault.catalog import Catalog
 from vault.embedding.chunking import chunk_note
 from vault.errors import EmbedderFailed
 from vault.notes.note import parse_note
+from vault.notes.text.stems import WordStems
 from vault.records import Records
 from vault.scan import FileStat
 from vault.search.exact import ExactScan
-from vault.search.hits import Hit, build_hit, compute_hit_id
+from vault.search.excerpts import FEWEST_PASSAGES, shorten_hits
+from vault.search.hits import WORDS, Hit, SearchResult, build_hit, compute_hit_id
 from vault.search.passages import Passages
 from vault.search.query import parse_query
 from vault.search.search import Encode, Searcher
@@ -28,7 +36,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["AdhocText", "search_texts"]
+__all__ = ["AdhocText", "KeptTexts", "OpenTexts", "add_kept_texts", "search_texts"]
 
 _NO_FILE = FileStat(0, 0, 0, 0)
 _IN_ORDER = """
@@ -143,7 +151,17 @@ def _build_catalog(texts: Sequence[AdhocText], vectors: Vectors) -> Iterator[Cat
             catalog.close()
 
 
-def _put_text(catalog: Catalog, name: str, text: AdhocText, vectors: Vectors) -> None:
+def _put_text(
+    catalog: Catalog, name: str, text: AdhocText, vectors: Vectors = lambda _hashes: {}
+) -> None:
+    """Add a text to a catalog.
+
+    Args:
+        catalog: the catalog, which is writable.
+        name: the path of the text in the catalog.
+        text: the text.
+        vectors: returns existing vectors by text hash.
+    """
     note, document = parse_note("text.md", text.text.encode("utf-8", "replace"))
     note = replace(note, path=name, title=text.title)
     chunks = chunk_note(note, document)
@@ -154,4 +172,116 @@ def _put_text(catalog: Catalog, name: str, text: AdhocText, vectors: Vectors) ->
 
 
 def _restore_source(hit: Hit, text: AdhocText) -> Hit:
+    """Return a hit with the path, title and version of the text that it is a passage of."""
     return replace(hit, path=text.path, title=text.title, version=text.version)
+
+
+class KeptTexts:
+    """Texts that are searched beside the notes of a vault. Thread-safe.
+
+    Their catalog is built for the first search, and removed with the object.
+
+    Attributes:
+        texts: the texts.
+    """
+
+    def __init__(self, texts: Sequence[AdhocText]) -> None:
+        self.texts = tuple(texts)
+        self._lock = Lock()
+        self._catalog: Catalog | None = None
+
+    def search(self, query: str, k: int, *, is_shortened: bool) -> Sequence[Hit]:
+        """Find the `k` best passages by words.
+
+        A query with filters finds none, because filters are about notes.
+
+        Args:
+            query: the words to search for.
+            k: the maximum number of passages.
+            is_shortened: whether long passages are shortened to what matches.
+        """
+        if not self.texts or not parse_query(query).words or _has_filters(query):
+            return ()
+        with self._lock:
+            catalog = self._open()
+            searcher = Searcher(catalog, _encode_nothing, lambda *_arguments: [])
+            found = searcher.search(query, max(k, FEWEST_PASSAGES) if is_shortened else k)
+            if is_shortened:
+                found = shorten_hits(found, Passages(catalog), query, k)
+        restored = (_restore_source(hit, self.texts[int(hit.path)]) for hit in found.hits)
+        return [replace(hit, is_kept=True) for hit in restored]
+
+    def _open(self) -> Catalog:
+        if self._catalog is None:
+            folder = TemporaryDirectory(prefix="strata-")
+            catalog = Catalog(Path(folder.name) / "kept.db", is_writable=True)
+            weakref.finalize(self, _remove, catalog, folder)
+            for number, text in enumerate(self.texts):
+                _put_text(catalog, str(number), text)
+            self._catalog = catalog
+        return self._catalog
+
+
+# Returns the texts that are searched beside the notes now.
+OpenTexts = Callable[[], KeptTexts]
+
+
+def add_kept_texts(
+    found: SearchResult,
+    open_texts: OpenTexts | None,
+    query: str,
+    k: int,
+    *,
+    is_shortened: bool = False,
+) -> SearchResult:
+    """Add the passages of kept texts to a search result.
+
+    Args:
+        found: the passages of notes.
+        open_texts: returns the texts that are searched as well, or None if there are none.
+        query: the words that the notes were searched for, and filters.
+        k: the number of passages that were wanted. What `found` has beyond it, such as passages
+            around the best ones, is kept.
+        is_shortened: whether the passages are shortened to what matches.
+    """
+    hits = () if open_texts is None else open_texts().search(query, k, is_shortened=is_shortened)
+    if not hits:
+        return found
+    best, around = found.hits[:k], found.hits[k:]
+    merged = tuple(_merge(best, hits, WordStems(parse_query(query).words)))
+    is_first = merged[0] not in best
+    return replace(
+        found,
+        hits=(*merged[: max(k, len(best))], *around),
+        by=found.by or (WORDS,),
+        has_notes=True,
+        # It says how well the notes support an answer.
+        support=None if is_first else found.support,
+    )
+
+
+def _merge(notes: Sequence[Hit], kept: Sequence[Hit], stems: WordStems) -> Iterator[Hit]:
+    waiting = list(kept)
+    for note in notes:
+        held = _count_words(note, stems)
+        while waiting and _count_words(waiting[0], stems) > held:
+            yield waiting.pop(0)
+        yield note
+    yield from waiting
+
+
+def _count_words(hit: Hit, stems: WordStems) -> int:
+    return len(stems.find("\n".join((hit.title, *hit.heading, hit.text))))
+
+
+def _has_filters(query: str) -> bool:
+    return bool(parse_query(query).filters().keys() - {"phrase"})
+
+
+def _encode_nothing(_words: str) -> Callable[[], None]:
+    return lambda: None
+
+
+def _remove(catalog: Catalog, folder: "TemporaryDirectory[str]") -> None:
+    catalog.close()
+    folder.cleanup()

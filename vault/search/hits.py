@@ -31,6 +31,8 @@ class Hit:
         version: the SHA-256 of the file's content that the lines refer to.
         structure: what the lines of the text are, as `vault.notes.text.markdown_text` writes it.
         base: the folder of the project, if `path` is an absolute path in it, or an empty string.
+        is_kept: whether this is a passage of a page or transcript that a project keeps, and of no
+            note. `version` is then that of the text, and not of a file.
     """
 
     id: str
@@ -44,6 +46,7 @@ class Hit:
     version: str
     structure: str = ""
     base: str = ""
+    is_kept: bool = False
 
     @property
     def markdown_text(self) -> MarkdownText:

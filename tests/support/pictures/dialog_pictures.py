@@ -25,7 +25,7 @@ from ui.panels.chats.save_note import SaveNoteDialog
 from ui.panels.context.compaction import CompactionDialog
 from ui.settings.dialog import SettingsDialog
 from ui.settings.keyboard import CommandRow
-from ui.settings.project import ProjectDialog
+from ui.settings.project import ProjectView
 from ui.shortcuts import ShortcutsDialog
 
 SUMMARY = """\
@@ -136,12 +136,17 @@ def show_settings(on: Stage) -> Iterator[Shot]:
     yield Shot("settings-found")
     dialog.close()
     window = on.window
-    project = ProjectDialog(on.assistant, "Guide", window.runner, window)
-    for name, other in (("settings-project", project), ("shortcuts", ShortcutsDialog(window))):
-        other.show()
-        settle(500)
-        yield Shot(name)
-        other.close()
+    project = ProjectView(on.assistant, "Guide", window.runner, window)
+    project.refresh()
+    window.middle.show_page(project, f"Project {project.title}")
+    settle(500)
+    yield Shot("settings-project")
+    window.middle.close_page()
+    shortcuts = ShortcutsDialog(window)
+    shortcuts.show()
+    settle(500)
+    yield Shot("shortcuts")
+    shortcuts.close()
     on.window.run_command("save_note")
     settle(500)
     yield Shot("save-note")

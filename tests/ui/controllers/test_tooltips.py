@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtWidgets import QApplication, QDialog, QWidget
+from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
 import ui
@@ -17,7 +17,7 @@ from tests.support.window.shell_window import fill
 from tests.support.window.window_pages import WindowPage, open_window
 from ui.actions import Keymap
 from ui.first_run.dialog import STEPS, FirstRunDialog
-from ui.settings.project import ProjectDialog
+from ui.settings.project import ProjectView
 from ui.shortcuts import ShortcutsDialog
 from ui.tasks import TaskRunner
 from ui.widgets.buttons import CANCEL, ButtonText, make_button
@@ -95,10 +95,10 @@ def test_each_control_of_other_dialogs_has_a_tooltip(
     window: WindowPage, scripted: Assistant, runner: TaskRunner, qtbot: QtBot
 ) -> None:
     name = scripted.projects.add(str(scripted.vault))
-    project = ProjectDialog(scripted, name, runner, window.view)
+    project = ProjectView(scripted, name, runner, window.view)
     project.refresh()
     first_run = FirstRunDialog(scripted.model_setup, runner, window.view)
-    dialogs: tuple[QDialog, ...] = (project, ShortcutsDialog(window.view), first_run)
+    dialogs: tuple[QWidget, ...] = (project, ShortcutsDialog(window.view), first_run)
     for dialog in dialogs:
         qtbot.addWidget(dialog)
         dialog.show()

@@ -8,7 +8,7 @@ from app.errors import describe
 from app.library.projects import Project
 from ui.controllers.navigation import SessionListController
 from ui.controllers.session import ChatController, Collaborators, SessionController
-from ui.settings.project import ProjectDialog
+from ui.settings.project import ProjectView
 from ui.tasks import LatestOnly
 from ui.widgets.buttons import DISMISS, ButtonText
 from ui.widgets.completion_list import Choice
@@ -31,7 +31,7 @@ class ProjectController(ChatController):
     ) -> None:
         super().__init__(shared, session)
         self._sessions = sessions
-        self._dialogs: dict[str, ProjectDialog] = {}
+        self._pages: dict[str, ProjectView] = {}
         self._lists = LatestOnly(self._runner, 0, self)
         self._lists.answered.connect(self._on_listed)
         self._lists.failed.connect(self._on_failed)
@@ -107,8 +107,8 @@ class ProjectController(ChatController):
         task.start()
 
     def _on_renamed(self, name: str) -> None:
-        if name in self._dialogs:
-            self._dialogs[name].refresh()
+        if name in self._pages:
+            self._pages[name].refresh()
         self.refresh()
         self._session.refresh_empty()
 
@@ -141,12 +141,16 @@ class ProjectController(ChatController):
             self._show_page(str(self._assistant.projects.find_folder(self._session.project)))
 
     def _show_page(self, name: str) -> None:
-        if name not in self._dialogs:
-            dialog = ProjectDialog(self._assistant, name, self._runner, self._frame)
-            dialog.model_wanted.connect(self._frame.navigation.set_model)
-            self._dialogs[name] = dialog
-        self._dialogs[name].refresh()
-        self._dialogs[name].open()
+        middle = self._frame.middle
+        if name not in self._pages:
+            page = ProjectView(self._assistant, name, self._runner, middle)
+            page.model_wanted.connect(self._frame.navigation.set_model)
+            page.titled.connect(partial(middle.set_page_title, page))
+            self._pages[name] = page
+        page = self._pages[name]
+        page.refresh()
+        self._frame.navigation.show_chat()  # a note may cover it
+        middle.show_page(page, page.accessibleName())
 
     def _show_lost(self, project: Project) -> None:
         middle = self._frame.middle

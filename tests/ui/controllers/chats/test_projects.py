@@ -38,7 +38,7 @@ from tests.support.window.waiting import settle
 from tests.support.window.window_pages import WindowPage, find, open_window
 from ui.chat.middle import ProjectLabel
 from ui.panels.chats.chats_model import CHAT_TYPE
-from ui.settings.project import ProjectDialog
+from ui.settings.project import ProjectView
 from ui.settings.skills import SkillDialog
 from ui.tasks import TaskRunner
 
@@ -73,9 +73,9 @@ def window(assistant: Assistant, thesis: Path, runner: TaskRunner, qtbot: QtBot)
     return page
 
 
-def open_project_settings(window: WindowPage) -> ProjectDialog:
+def open_project_settings(window: WindowPage) -> ProjectView:
     choose_from_row(window.view.sidebar.projects, "Thesis", "Page of this project…")
-    (dialog,) = (one for one in window.view.findChildren(ProjectDialog) if one.isVisible())
+    (dialog,) = (one for one in window.view.findChildren(ProjectView) if one.isVisible())
     return dialog
 
 
@@ -146,7 +146,7 @@ def test_a_project_is_renamed_in_the_list_and_keeps_its_folder_and_chats(
     window.view.open_project("Thesis")
     projects = window.view.sidebar.projects
     dialog = open_project_settings(window)
-    dialog.close()
+    window.press_keys("Esc")
     if by_menu:
         choose_from_row(projects, "Thesis", "Rename")
     else:
@@ -160,7 +160,7 @@ def test_a_project_is_renamed_in_the_list_and_keeps_its_folder_and_chats(
     QTest.keyClick(field, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: projects.model().index(0, 0).data() == "Walrus songs")
     assert window.chat.view.empty.heading == "Ask about Walrus songs"
-    assert dialog.windowTitle() == "Project Walrus songs"
+    assert dialog.accessibleName() == "Project Walrus songs"
     window.composer.send("What is it about?")
     (chat,) = assistant.list_sessions()
     assert (chat.project, thesis.is_dir()) == ("Thesis", True)
@@ -254,7 +254,7 @@ def test_what_is_typed_on_the_page_of_a_project_applies_by_itself(
     assert dialog.instructions.text == ""
     dialog.instructions.field.redo()
     type_over(dialog.notes.exclude, "Draft.md")
-    dialog.close()
+    window.press_keys("Esc")
     assert saved.read().text == "Answer in rhymes."
     assert assistant.projects.settings("Thesis").exclude == ("Draft.md",)
     window.composer.send("What is it about?")
@@ -262,6 +262,78 @@ def test_what_is_typed_on_the_page_of_a_project_applies_by_itself(
     assert "Answer in rhymes." in sent
     assert "walrus songs" in sent
     assert "Draft" not in sent
+
+
+def test_the_page_of_a_project_is_in_the_window_and_esc_goes_back_to_the_chat(
+    window: WindowPage, qtbot: QtBot
+) -> None:
+    window.view.open_project("Thesis")
+    middle, composer = window.view.middle, window.view.composer
+    composer.setFocus()
+    QTest.keyClicks(composer.input, "What about")
+    window.view.run_command("project_page")
+    page = middle.page
+    assert page is not None
+    assert not page.isWindow()
+    assert QApplication.activeModalWidget() is None
+    assert page.isAncestorOf(QApplication.focusWidget())
+    assert composer.isHidden() or not composer.isVisible()
+    assert "Project Thesis" in [text.text() for text in middle.findChildren(QLabel)]
+    window.press_keys("Esc")
+    assert middle.page is None
+    assert composer.isAncestorOf(QApplication.focusWidget())
+    assert composer.text() == "What about", "what was typed is still there"
+    QTest.mouseClick(find(middle, ProjectLabel), Qt.MouseButton.LeftButton)
+    assert middle.page is page
+    click_button(middle, "Back to the chat")
+    assert middle.page is None
+    for leave in (lambda: window.view.open_session(None), lambda: window.press_keys("Ctrl+F")):
+        window.view.open_project("Thesis")
+        window.view.run_command("project_page")
+        leave()
+        assert middle.page is None, "what is about the chat shows the chat"
+
+
+def list_offered(window: WindowPage, keys: str, typed: str = "") -> list[str]:
+    palette = window.palette.view
+    if palette.isHidden():
+        window.press_keys(keys)
+    palette.field.setText(typed)
+    return [match.choice.text for match in palette.view.matches]
+
+
+def test_the_palette_searches_in_the_project_until_it_is_widened(
+    window: WindowPage, thesis: Path, assistant: Assistant, qtbot: QtBot
+) -> None:
+    (thesis.parent / "Songs of birds.md").write_text("Birds. #song")
+    (thesis / "Songs of walruses.md").write_text("Walruses. #song")
+    (thesis / "Old.md").write_text("Excluded. #song")
+    assistant.projects.change("Thesis", "exclude", ["Old.md"])
+    window.view.controllers.index.start()
+    window.composer.send("Which songs are there?")
+    everything = ["Songs of birds", "Songs of walruses", "Which songs are there?"]
+    qtbot.waitUntil(lambda: sorted(list_offered(window, "Ctrl+K", "songs")) == everything)
+    window.press_keys("Esc")
+    window.view.open_project("Thesis")
+    wider = "Search everywhere, not only in Thesis"
+    own = ["Songs of walruses", wider]
+    qtbot.waitUntil(lambda: list_offered(window, "Ctrl+K", "songs") == own)
+    assert list_offered(window, "", "no such thing") == [wider]
+    assert list_offered(window, "", "songs") == own
+    palette = window.palette.view
+    QTest.keyClick(palette.field, Qt.Key.Key_Down)
+    QTest.keyClick(palette.field, Qt.Key.Key_Return)
+    assert palette.isVisible()
+    assert palette.field.text() == "songs"
+    assert sorted(match.choice.text for match in palette.view.matches) == everything
+    window.press_keys("Esc")
+    window.view.run_command("open_note")
+    assert "Old" not in list_offered(window, "")
+    click_row(palette.view, wider)
+    assert "Old" in list_offered(window, "")
+    window.press_keys("Esc")
+    window.view.controllers.palette.open_tagged("song")
+    assert list_offered(window, "") == own
 
 
 def test_a_number_beside_the_text_of_the_project_is_no_missing_source(
@@ -524,7 +596,7 @@ def test_the_model_of_a_project_is_chosen_from_the_menu_of_models_and_l1_is_meas
     window.view.open_project("Thesis")
     header = find(window.view.middle, ProjectLabel)
     QTest.mouseClick(header, Qt.MouseButton.LeftButton)
-    (dialog,) = (one for one in window.view.findChildren(ProjectDialog) if one.isVisible())
+    (dialog,) = (one for one in window.view.findChildren(ProjectView) if one.isVisible())
     menu = dialog.notes.model
     assert menu.text() == "The model in the settings"
     (chosen,) = (one for one in menu.menu().actions() if one.data() == "scripted")
