@@ -16,6 +16,7 @@ from context.fit.drop import ROOM
 from context.fit.edit import find_edited_summaries
 from context.fit.guard_steps import BUDGET, record_dropped_segment, record_dropped_turns
 from context.history.boundaries import Boundary
+from context.history.replay import WITHHELD
 from context.history.tool_pairing import list_tool_results
 from context.history.turn_list import TurnList, count_summaries
 from context.layers import Layer, Segment
@@ -236,7 +237,21 @@ def _list_left_out(request: Request, segments: Iterable[SegmentUse]) -> tuple[Le
         )
         for part in request.unsent
     ]
-    return (*turns_out, *oversized, *_list_losses(segments), *guarded_out)
+    withheld = _list_withheld(request)
+    return (*turns_out, *oversized, *_list_losses(segments), *withheld, *guarded_out)
+
+
+def _list_withheld(request: Request) -> Iterator[LeftOut]:
+    """Yield a record of the messages without the text that comes from excluded notes."""
+    known = request.reading.withheld_tokens
+    if not known:
+        return
+    draft = request.unguarded
+    parts = (Layer.L4, draft.history.messages), (Layer.W, draft.work)
+    for layer, messages in parts:
+        if ids := tuple(str(one.id) for one in messages if str(one.id) in known):
+            tokens = max(0, sum(known[id] for id in ids))
+            yield LeftOut(layer, ids, 0, tokens, WITHHELD)
 
 
 def _list_losses(segments: Iterable[SegmentUse]) -> Iterator[LeftOut]:

@@ -15,8 +15,8 @@ from chains.concurrency import start_call
 from chains.request.project import find_named_notes
 from context.assemble.request import Request
 from context.envelope import EncodedJson
-from context.history.exclusion import LoadResult, list_note_texts, list_read_notes
 from context.history.outline import QUOTING_MODEL
+from context.history.read_notes import LoadResult, collect_notes, list_note_texts
 from context.history.turn_list import count_summaries
 from context.history.turns import list_turns
 from context.layers import Segment
@@ -125,7 +125,7 @@ def _list_summary(request: Request, load: LoadResult) -> Iterator[KnownText]:
     """Yield the summary of earlier turns, which may quote what tools read in them."""
     reading = request.reading
     if count_summaries(reading.earlier):
-        read = list_read_notes(reading.summarised, load) - reading.withheld
+        read = collect_notes([reading.summarised], load).told - reading.withheld
         if read:
             yield KnownText(reading.earlier[0].messages[0].text, tuple(sorted(read)))
 

@@ -1,7 +1,7 @@
 """Build a turn from what the user asks, the settings and the open vault."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -28,8 +28,10 @@ from chains.request.session import SessionPort, SessionView
 from chains.request.turn import Turn, TurnPorts, TurnSettings
 from context.fixes import Fix, Option
 from context.history.exclusion import FindExcluded
+from context.history.quotes import HiddenNote, HiddenNotes
 from context.layers import Segment
 from vault.access import find_excluded
+from vault.listing.hidden_notes import find_hidden_tags, find_missing, list_hidden_notes
 from vault.vault import Vault
 
 if TYPE_CHECKING:
@@ -165,8 +167,10 @@ class TurnBuilder:
                 ),
             )
         vault = notes or self._vault.vault
-        find_excluded = self._build_exclusion(turn.session, project)
-        ports = replace(turn.ports, find_excluded=find_excluded)
+        roots = self._list_roots(turn.session, project)
+        find_excluded = self._build_exclusion(roots)
+        hidden = _build_hidden_notes(roots, self._vault.vault, self._read_patterns)
+        ports = replace(turn.ports, find_excluded=find_excluded, hidden_notes=hidden)
         pages = () if inside is None else self._list_pages(inside, find_excluded)
         turn = replace(turn, ports=ports, customization=customization, vault=vault, pages=pages)
         if mode.calls_tools:
@@ -188,14 +192,14 @@ class TurnBuilder:
         """Return the notes of a project, or those of the vault that is open by now."""
         return notes or self._vault.require_vault()
 
-    def _build_exclusion(self, chat: SessionPort, project: str | None) -> FindExcluded:
-        """Return a function that finds the notes of a chat that models may not read now.
+    def _list_roots(self, chat: SessionPort, project: str | None) -> Sequence[Path]:
+        """Return the folders whose notes a chat may hold.
 
         Paths in the chat are relative to the vault, or to a project outside of the vault. The vault
         is the one that is open, or the one in which the chat began. The project is the present one,
         or any that the chat was moved out of.
         """
-        settings, root = self._settings, self._vault.folder
+        root = self._vault.folder
         folder = None if project is None else self._projects.find_folder(project)
         roots = [] if root is None else [root]
         if folder is not None and (root is None or not folder.is_relative_to(root)):
@@ -204,10 +208,17 @@ class TurnBuilder:
             begun, had = chat.header.vault, chat.log.list_projects()
             outside = (name for name in had if name is not None and os.path.isabs(name))
             roots += map(Path, [*filter(None, [begun]), *outside])
-        roots = list(dict.fromkeys(roots))
+        return tuple(dict.fromkeys(roots))
+
+    def _read_patterns(self) -> Sequence[str]:
+        """Return the exclude patterns as they are now, also while an agent works."""
+        return self._settings.values.vault_exclude
+
+    def _build_exclusion(self, roots: Sequence[Path]) -> FindExcluded:
+        """Return a function that finds the notes of some folders that models may not read now."""
 
         def find(paths: frozenset[str]) -> frozenset[str]:
-            exclude = settings.values.vault_exclude  # as it is now, also while an agent works
+            exclude = self._read_patterns()
             list_moves = self.agents.edits.list_moves
             found = (find_excluded(one, paths, exclude, partial(list_moves, one)) for one in roots)
             return frozenset().union(*found)
@@ -269,3 +280,48 @@ class TurnBuilder:
     def _find_project_model(self, ask: Ask) -> str:
         project = ask.project
         return "" if project is None else self._projects.settings(project).model
+
+
+def _build_hidden_notes(
+    roots: Sequence[Path], vault: Vault | None, read_patterns: Callable[[], Sequence[str]]
+) -> HiddenNotes:
+    """Build what looks up the notes of some folders that models may not read now.
+
+    Args:
+        roots: the folders whose notes a chat may hold.
+        vault: the open vault, whose index tells which notes need not be read again, or None.
+        read_patterns: returns the current exclude patterns.
+    """
+
+    def list_texts(root: Path) -> Iterator[tuple[str, str]]:
+        is_open = vault is not None and vault.root == root
+        return list_hidden_notes(root, read_patterns(), lambda: _list_allowed(vault, is_open))
+
+    def list_notes() -> tuple[HiddenNote, ...]:
+        return tuple(HiddenNote(*note) for root in roots for note in list_texts(root))
+
+    def find_gone(paths: frozenset[str]) -> frozenset[str]:
+        gone = (find_missing(root, paths) for root in roots)
+        return paths.intersection(*gone) if roots else frozenset()
+
+    def find_tags(tags: frozenset[str]) -> frozenset[str]:
+        left = tags - _list_tags(vault)
+        found = (find_hidden_tags(left, list_texts(root)) for root in roots if left)
+        return frozenset().union(*found)
+
+    return HiddenNotes(list_notes, find_gone, find_tags)
+
+
+def _list_allowed(vault: Vault | None, is_open: bool) -> frozenset[str]:
+    """Return the indexed notes of the open vault that models may read."""
+    if vault is None or not is_open:
+        return frozenset()
+    return vault.filter_allowed([note.path for note in vault.notes() if note.state == "indexed"])
+
+
+def _list_tags(vault: Vault | None) -> frozenset[str]:
+    """Return the tags of the notes that models may read."""
+    if vault is None:
+        return frozenset()
+    allowed = _list_allowed(vault, True)
+    return frozenset(tag for tag, paths in vault.tags().items() if allowed.intersection(paths))

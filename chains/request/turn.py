@@ -26,7 +26,8 @@ from chains.tool import READING_TOOLS, ApprovalPort, ApprovalRules, Tool
 from context.assemble.attachments import CurrentSource, Resolve
 from context.assemble.inputs import HistoryPolicy, SummaryTask
 from context.budget import BudgetPolicy, RequestBudget, compute_budget
-from context.history.exclusion import FindExcluded
+from context.history.exclusion import FindExcluded, NoteRules
+from context.history.quotes import HiddenNotes
 from context.layers import Segment
 from context.log.entries import Entry, MessageEntry, SegmentsEntry
 from context.messages import ToolDefinition
@@ -139,6 +140,7 @@ class TurnPorts:
             earlier turns are not sent again.
         find_excluded: returns those of the given paths whose notes models may not read now. If
             None, no note is excluded.
+        hidden_notes: looks up the notes that models may not read now, or None.
         ledger: records each outgoing call before it is made.
         spending: holds the calls of the turn to the spending limit.
         learned: remembers what services said when they refused a request, or None.
@@ -152,6 +154,7 @@ class TurnPorts:
     pause: Pause = wait_or_cancel
     resolve: Resolve | None = None
     find_excluded: FindExcluded | None = None
+    hidden_notes: HiddenNotes | None = None
     ledger: LedgerPort = field(default_factory=NoLedger)
     spending: SpendingPort = field(default_factory=NoSpendingLimit)
     learned: LearnedPort | None = None
@@ -306,6 +309,14 @@ class Turn:
         """The names of the tools that only read, of the connected MCP servers too."""
         extra = (tool.definition.name for tool in self.extra_tools if tool.reads_only)
         return READING_TOOLS.union(extra)
+
+    @property
+    def note_rules(self) -> NoteRules | None:
+        """What decides which notes are left out of earlier turns, or None if none is."""
+        ports = self.ports
+        if ports.find_excluded is None:
+            return None
+        return NoteRules(ports.find_excluded, self.session.load_result, ports.hidden_notes)
 
     @property
     def resolve(self) -> Resolve | None:

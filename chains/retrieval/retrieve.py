@@ -26,7 +26,7 @@ from chains.retrieval.period_search import MOST_PASSAGES_OF_PERIOD, PeriodSearch
 from chains.retrieval.totals import tell_total, tell_value
 from chains.tokenizer import load_counter
 from context.assemble.turn_context import compute_passages_share
-from context.history.exclusion import hide_in_turn
+from context.history.exclusion import hide_in_last_turn
 from context.history.turns import LoggedTurn, list_turns
 from context.layers import Segment
 from context.messages import Message
@@ -177,11 +177,10 @@ def _choose_query(
 
 def _hide_excluded(turn: Turn, before: tuple[LoggedTurn, ...]) -> tuple[LoggedTurn, ...]:
     """Return the earlier turns without the text of excluded notes in the last one."""
-    find_excluded = turn.ports.find_excluded
-    if not before or find_excluded is None:
+    rules = turn.note_rules
+    if not before or rules is None:
         return before
-    last = hide_in_turn(before[-1], find_excluded, turn.session.load_result, turn.counter)
-    return (*before[:-1], last)
+    return (*before[:-1], hide_in_last_turn(before, rules, turn.counter))
 
 
 def _is_rewritten(turn: Turn, before: tuple[LoggedTurn, ...], read: ReadQuestion) -> bool:

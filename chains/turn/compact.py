@@ -207,8 +207,8 @@ def summarise_branch(turn: Turn, branch: Sequence[LoggedTurn]) -> BranchSummary:
     turn = open_turn(turn)
     counter, summarise = turn.counter, add_summaries(turn).summarise
     turns = TurnList.of(MeasuredTurn.measure(one, one.messages, counter) for one in branch)
-    if find_excluded := turn.ports.find_excluded:
-        turns = hide_in_turns(turns, find_excluded, turn.session.load_result, counter)
+    if (rules := turn.note_rules) is not None:
+        turns = hide_in_turns(turns, rules, counter)
     task = SummaryTask(
         said=tuple(turns),
         sent=(),

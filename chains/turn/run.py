@@ -381,7 +381,9 @@ def _without_notes(turn: Turn, reason: str) -> Turn:
     return replace(
         turn,
         customization=replace(turn.customization, warnings=warnings),
-        ports=replace(turn.ports, resolve=lambda _segment: unchanged, find_excluded=None),
+        ports=replace(
+            turn.ports, resolve=lambda _segment: unchanged, find_excluded=None, hidden_notes=None
+        ),
     )
 
 

@@ -70,7 +70,7 @@ def draft_request(request: Request) -> Request:
     if trims:
         history, work = trim_input.shown_parts(offsets)
     pinned = _collect_pins(reading, request.ports, (history, work), current.turn.segments)
-    segments = (*pinned, *carried.without(pinned), *_hide_segments(current, request.ports))
+    segments = (*pinned, *carried.without(pinned), *_hide_segments(current, reading, request.ports))
     fitted = _fit_tail(request, current, segments)
     preamble = make_preamble(request.base.system, request.base.tools, counter)
     uncached = _make_uncached(reading, request.base)
@@ -105,12 +105,15 @@ def _fit_tail(request: Request, current: CurrentTurn, segments: tuple[Segment, .
     return fit_passages(tail, request.budget_tokens)
 
 
-def _hide_segments(current: CurrentTurn, ports: Ports) -> tuple[Segment, ...]:
+def _hide_segments(
+    current: CurrentTurn, reading: ReplayedPath, ports: Ports
+) -> tuple[Segment, ...]:
     """Return the segments of the turn with a notice for each note that is excluded since."""
     segments = current.turn.segments
     if ports.find_excluded is None or not segments:
         return segments
     excluded = ports.find_excluded(frozenset(one.source for one in segments if not one.is_web))
+    excluded |= reading.excluded  # also what was moved away and is excluded there
     return tuple(describe_exclusion(one) if one.source in excluded else one for one in segments)
 
 
@@ -190,6 +193,8 @@ def _collect_pins(
     for segment in reading.pins.select_moved(messages, found):
         if segment.source == PINNED_SOURCE:
             moved.append(segment)
+        elif segment.source in reading.excluded:
+            moved.append(describe_exclusion(segment))
         elif ports.resolve is not None:
             moved.append(describe_excluded(segment, ports.resolve) or segment)
     return tuple(moved)

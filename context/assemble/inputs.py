@@ -9,7 +9,9 @@ from context.budget import BudgetPolicy, RequestBudget
 from context.compaction import CircuitBreaker
 from context.draft import Preamble
 from context.envelope import CancelPort
-from context.history.exclusion import FindExcluded, LoadResult, hide_excluded
+from context.history.exclusion import FindExcluded, NoteRules, hide_excluded
+from context.history.quotes import HiddenNotes
+from context.history.read_notes import LoadResult
 from context.history.replay import ReplayedPath, replay_path
 from context.history.turns import MeasuredTurn
 from context.hooks import HookRegistry
@@ -161,6 +163,7 @@ class Ports:
         find_excluded: returns those of the given paths whose notes models may not read now. If
             None, no note is excluded.
         load_result: returns a tool result that is stored outside of the log, or None.
+        hidden_notes: looks up the notes that models may not read now, or None.
     """
 
     counter: TokenCounter
@@ -174,13 +177,15 @@ class Ports:
     breaker: CircuitBreaker | None = None
     find_excluded: FindExcluded | None = None
     load_result: LoadResult = _load_nothing
+    hidden_notes: HiddenNotes | None = None
 
     def replay(self, path: tuple[Entry, ...]) -> ReplayedPath:
-        """Replay the log entries of a branch, without what tools read in excluded notes."""
+        """Replay the log entries of a branch, without what they hold of excluded notes."""
         reading = replay_path(path, self.counter)
         if self.find_excluded is None:
             return reading
-        return hide_excluded(reading, self.find_excluded, self.load_result)
+        rules = NoteRules(self.find_excluded, self.load_result, self.hidden_notes)
+        return hide_excluded(reading, rules)
 
     @classmethod
     def build_for_call(cls, counter: TokenCounter) -> "Ports":

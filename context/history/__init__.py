@@ -12,8 +12,10 @@
     pins          pinned messages and segments, which move to L2 when their turn is not sent
     sources       attachments and cited notes of earlier turns, for carry-forward (L2)
     memory        scratchpad, progress and facts, from the `memory_update` entries
+    read_notes    of which notes the turns hold text, and which words
     note_text     the text of notes in tool results; notices in its place
-    exclusion     leaves what tools read in excluded notes out of the turns
+    quotes        finds what a text quotes of excluded notes, and leaves it out
+    exclusion     leaves what the turns hold of excluded notes out of them
     outline       outlines of old turns without a model
 
 An old answer or tool result is shortened in `shorten`: `trim_message` leaves `[trimmed]`,
@@ -34,6 +36,8 @@ __all__ = [
     "note_text",
     "outline",
     "pins",
+    "quotes",
+    "read_notes",
     "replay",
     "shorten",
     "sources",

@@ -1,220 +1,236 @@
-"""Leave out of a conversation what tools read in notes that models may not read any more.
+"""Leave out of a conversation what it holds of notes that models may not read any more.
 
-A note may be excluded, or marked as private, after a tool has read it. Its text is then replaced by
-a notice in all requests, also in those for summaries. The log keeps it, so the text comes back when
-the note may be read again. A summary that was made of such text is replaced by an outline.
+A note may be excluded, or marked as private, after a model has read it. Its text is then replaced
+by a notice in all requests, also in those for summaries: in the results of tools, and wherever the
+model or the tool of another program quotes it. The log keeps it, so the text comes back when the
+note may be read again. A summary that was made of such text is replaced by an outline. What the
+user typed is always sent.
 """
 
 import html
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from context.history.note_text import EXCLUDED_LINE, find_note_pieces, hide_note_text
+from context.history.memory import Memory, Progress
+from context.history.note_text import (
+    EXCLUDED_LINE,
+    LIST_TAGS,
+    TAGS_LINE,
+    find_note_pieces,
+    find_numbers,
+    hide_note_text,
+    hide_tags,
+)
 from context.history.outline import QUOTING_MODEL, format_summary, make_outline
 from context.history.pins import PINNED_SOURCE, Pins, make_pinned_segment
+from context.history.quotes import (
+    NO_WORDS,
+    QUOTE_LINE,
+    HiddenNote,
+    HiddenNotes,
+    KnownWords,
+    find_quoted,
+)
+from context.history.read_notes import (
+    TEXT_ARGUMENTS,
+    HeldNotes,
+    LoadResult,
+    collect_notes,
+    collect_texts,
+    find_written_note,
+    is_call,
+    list_instructed,
+    list_texts,
+    read_result,
+)
 from context.history.replay import CurrentTurn, ReplayedPath
 from context.history.turn_list import TurnList, count_summaries
 from context.history.turns import LoggedTurn, MeasuredTurn
 from context.layers import Segment
-from context.messages import Message, Part, ToolCallPart, ToolResultPart, list_tool_calls
-from context.offload import (
-    PREVIEW_CHARS,
-    READ_RESULT_NAME,
-    read_page,
-    read_stub,
-    replace_preview,
+from context.messages import (
+    Message,
+    Part,
+    ReasoningPart,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+    list_tool_calls,
 )
 from context.tokens import TokenCounter, count_message
 
 QUOTED_LINE: Final = "[This answer quoted a note that is now excluded.]"
 OUTLINED_LINE: Final = "[An outline, because the summary was made of notes that are now excluded.]"
-MARKS: Final = (EXCLUDED_LINE, QUOTED_LINE, OUTLINED_LINE)
-_TEXT_ARGUMENTS: Final = frozenset({"new", "old", "text"})
+MARKS: Final = (EXCLUDED_LINE, QUOTED_LINE, OUTLINED_LINE, QUOTE_LINE, TAGS_LINE)
+# The arguments that say what a tool works on. They are not the model's words.
+_PLACE_ARGUMENTS: Final = frozenset({"path", "to", "ref_id", "id", "url"})
 LEAST_OUTLINE_TOKENS: Final = 300
-_NAMED: Final = "named notes"
 _HIDDEN: Final = "without excluded notes"
 
 # Returns those of the given paths whose notes models may not read now.
 FindExcluded = Callable[[frozenset[str]], frozenset[str]]
-# Returns a tool result that is stored outside of the log, or None if it is lost.
-LoadResult = Callable[[str], str | None]
 
 
-def hide_excluded(
-    reading: ReplayedPath, find_excluded: FindExcluded, load_result: LoadResult
-) -> ReplayedPath:
-    """Return a conversation without the text that tools read in excluded notes.
+@dataclass(frozen=True)
+class NoteRules:
+    """What decides which notes are left out of a conversation.
+
+    Attributes:
+        find_excluded: returns those of the given paths whose notes models may not read now.
+        load_result: returns a tool result that is stored outside of the log, or None.
+        hidden_notes: looks up the notes that models may not read now. If None, only those that the
+            conversation names by their paths are left out.
+    """
+
+    find_excluded: FindExcluded
+    load_result: LoadResult
+    hidden_notes: HiddenNotes | None = None
+
+
+def hide_excluded(reading: ReplayedPath, rules: NoteRules) -> ReplayedPath:
+    """Return a conversation without what it holds of excluded notes.
 
     Args:
         reading: the conversation, as rebuilt from the log.
-        find_excluded: returns those of the given paths whose notes models may not read now.
-        load_result: returns a tool result that is stored outside of the log, or None.
+        rules: what decides which notes are left out.
     """
-    current = reading.open
+    lists, current = [reading.summarised, reading.earlier], reading.open
+    if current is not None:
+        lists.append(TurnList.of([MeasuredTurn(current.turn, current.messages, 0)]))
     pinned = (item.raw_content for item in reading.pins.segments.values())
-    named = list_read_notes(reading.earlier, load_result).union(
-        list_read_notes(reading.summarised, load_result),
-        () if current is None else _list_of_turn(current.turn, current.messages, load_result),
-        (piece.path for text in pinned for piece in find_note_pieces(text)),
-    )
-    excluded = find_excluded(named) if named else frozenset()
-    return _Hiding(excluded, load_result, reading.counter).apply(reading) if excluded else reading
+    paths = frozenset(piece.path for text in pinned for piece in find_note_pieces(text))
+    hiding = _make_hiding(lists, rules, reading.counter, HeldNotes(paths))
+    return reading if hiding is None else hiding.apply(reading)
 
 
-def hide_in_turns(
-    turns: TurnList, find_excluded: FindExcluded, load_result: LoadResult, counter: TokenCounter
-) -> TurnList:
-    """Return turns without the text that tools read in excluded notes. See `hide_excluded`."""
-    named = list_read_notes(turns, load_result)
-    excluded = find_excluded(named) if named else frozenset()
-    return _Hiding(excluded, load_result, counter).hide_turns(turns) if excluded else turns
+def hide_in_turns(turns: TurnList, rules: NoteRules, counter: TokenCounter) -> TurnList:
+    """Return turns without what they hold of excluded notes. See `hide_excluded`."""
+    hiding = _make_hiding([turns], rules, counter)
+    return turns if hiding is None else hiding.hide_turns(turns, NO_WORDS).turns
 
 
-def hide_in_turn(
-    turn: LoggedTurn, find_excluded: FindExcluded, load_result: LoadResult, counter: TokenCounter
+def hide_in_last_turn(
+    turns: Sequence[LoggedTurn], rules: NoteRules, counter: TokenCounter
 ) -> LoggedTurn:
-    """Return a turn without the text that tools read in excluded notes. See `hide_excluded`."""
-    named = frozenset(_list_of_turn(turn, turn.messages, load_result))
-    excluded = find_excluded(named) if named else frozenset()
-    return _Hiding(excluded, load_result, counter).hide_turn(turn) if excluded else turn
+    """Return the last turn without what it holds of excluded notes. See `hide_excluded`."""
+    listed = TurnList.of(MeasuredTurn(turn, turn.messages, 0) for turn in turns)
+    hiding = _make_hiding([listed], rules, counter)
+    if hiding is None:
+        return turns[-1]
+    words = NO_WORDS
+    for turn in turns:
+        words = hiding.extend_words(words, turn, turn.messages)
+    return hiding.hide_turn(turns[-1], words)
 
 
-def list_read_notes(turns: TurnList, load_result: LoadResult) -> frozenset[str]:
-    """Return the paths of all notes whose text the turns may hold, as tools wrote them.
-
-    Args:
-        turns: the turns.
-        load_result: returns a tool result that is stored outside of the log, or None.
-    """
-
-    def extend(known: frozenset[str] | None, more: Sequence[MeasuredTurn]) -> frozenset[str]:
-        names = (_list_of_turn(one.turn, one.messages, load_result) for one in more)
-        return (known or frozenset()).union(*names)
-
-    return turns.accumulate(_NAMED, extend)
-
-
-def _list_of_turn(turn: LoggedTurn, messages: Sequence[Message], load: LoadResult) -> Iterator[str]:
-    yield from _list_of_messages(messages, load)
-    if tuple(messages) != turn.messages:  # a compaction restores results that it cleared
-        yield from _list_of_messages(turn.shown, load)
-    if any(entry.model == QUOTING_MODEL for entry in turn.answers):
-        yield from (segment.source for segment in turn.segments)
-
-
-def _list_of_messages(messages: Sequence[Message], load: LoadResult) -> Iterator[str]:
-    for _text, paths in list_note_texts(messages, load):
-        yield from paths
-
-
-def list_note_texts(
-    messages: Sequence[Message], load: LoadResult
-) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield the content of each tool result, with the paths of the notes that it may come from.
-
-    For a part of a stored result, these are the notes of the whole result. The path of a note that
-    a tool call writes to comes with an empty text.
-
-    Args:
-        messages: the messages with the calls and their results.
-        load: returns a tool result that is stored outside of the log, or None.
-    """
-    calls: dict[str, ToolCallPart] = {}
-    for message in messages:
-        for part in () if isinstance(message.content, str) else message.content:
-            if isinstance(part, ToolCallPart):
-                calls[part.id] = part
-                if (path := _find_written_note(part)) is not None:
-                    yield "", (path,)
-            elif isinstance(part, ToolResultPart):
-                text = _read_result(part, calls.get(part.tool_call_id), load).text
-                yield part.content, tuple(piece.path for piece in find_note_pieces(text))
-
-
-def _find_written_note(call: ToolCallPart | None) -> str | None:
-    """Return the path of the note that a tool call writes to, or None if it writes no text."""
-    if call is None or _TEXT_ARGUMENTS.isdisjoint(call.arguments):
+def _make_hiding(
+    lists: Sequence[TurnList],
+    rules: NoteRules,
+    counter: TokenCounter,
+    pinned: HeldNotes = HeldNotes(),  # noqa: B008 - it is frozen
+) -> "_Hiding | None":
+    """Return what leaves excluded notes out of some turns, or None if there are none."""
+    held = collect_notes(lists, rules.load_result).join(pinned)
+    excluded = rules.find_excluded(held.paths) if held.paths else frozenset[str]()
+    tags, foreign = frozenset[str](), tuple[HiddenNote, ...]()
+    if (notes := rules.hidden_notes) is not None:
+        if missing := notes.find_missing(held.told - excluded):
+            excluded |= notes.find_moved(collect_texts(lists, missing, rules.load_result))
+        tags = notes.find_tags(held.tags) if held.tags else tags
+        foreign = tuple(notes.list_notes()) if held.is_foreign else foreign
+    if not (excluded or tags or foreign):
         return None
-    path = call.arguments.get("path")
-    return path if isinstance(path, str) else None
+    return _Hiding(excluded, tags, foreign, rules.load_result, counter)
 
 
-@dataclass(frozen=True, slots=True)
-class _ShownResult:
-    """A tool result, of which a message holds a part.
+@dataclass(frozen=True)
+class _HiddenTurns:
+    """Turns without excluded notes, and the words by which later turns quote these notes."""
 
-    Attributes:
-        text: the whole result, or what the message holds if the stored result is lost.
-        start: the index of the first character of the part.
-        end: the index after its last character.
-        put: puts another part in the place of the part that the message holds.
-        is_lost: whether the message holds a part of a result that is lost.
-    """
-
-    text: str
-    start: int
-    end: int
-    put: Callable[[str], str]
-    is_lost: bool = False
-
-
-def _read_result(part: ToolResultPart, call: ToolCallPart | None, load: LoadResult) -> _ShownResult:
-    content = part.content
-    if (stub := read_stub(content)) is not None and (whole := load(stub.ref_id)) is not None:
-        return _ShownResult(whole, 0, PREVIEW_CHARS, lambda shown: replace_preview(content, shown))
-    page = read_page(content) if call is not None and call.name == READ_RESULT_NAME else None
-    if call is None or page is None:
-        return _ShownResult(content, 0, len(content), lambda shown: shown)
-    stored = load(str(call.arguments.get("ref_id")))
-    text = page.text if stored is None else stored
-    return _ShownResult(
-        text, page.start, page.end, lambda shown: f"{page.head}{shown}", stored is None
-    )
+    turns: TurnList
+    words: KnownWords
 
 
 @dataclass(frozen=True)
 class _Hiding:
-    """Leaves the text of some notes out of a conversation.
+    """Leaves what comes from some notes out of a conversation.
 
     Attributes:
-        excluded: the paths of the notes.
+        excluded: the paths of the notes whose text the conversation holds.
+        tags: the tags that only notes have which models may not read.
+        foreign: the notes that the tools of other programs may have read.
         load: returns a tool result that is stored outside of the log, or None.
         counter: counts the tokens.
     """
 
     excluded: frozenset[str]
+    tags: frozenset[str]
+    foreign: tuple[HiddenNote, ...]
     load: LoadResult
     counter: TokenCounter
 
     def apply(self, reading: ReplayedPath) -> ReplayedPath:
-        """Return the conversation without the text of the notes."""
-        summarised = self.hide_turns(reading.summarised)
-        earlier = self.hide_turns(reading.earlier, self._outline(reading, summarised))
-        current = reading.open and self._hide_current(reading.open)
-        pins = self._hide_pins(reading.pins, (*summarised, *earlier))
-        hidden = replace(reading, summarised=summarised, earlier=earlier, open=current, pins=pins)
-        return replace(hidden, excluded=self.excluded)
+        """Return the conversation without what comes from the notes."""
+        summarised = self.hide_turns(reading.summarised, NO_WORDS)
+        outline = self._outline(reading, summarised.turns)
+        earlier = self.hide_turns(reading.earlier, summarised.words, outline)
+        words, current = earlier.words, reading.open
+        if current is not None:
+            words = self.extend_words(words, current.turn, current.messages)
+            current = self._hide_current(current, words)
+        shown = (*summarised.turns, *earlier.turns)
+        hidden = replace(
+            reading,
+            summarised=summarised.turns,
+            earlier=earlier.turns,
+            open=current,
+            pins=self._hide_pins(reading.pins, shown, words),
+            memory=_hide_memory(reading.memory, words),
+            excluded=self.excluded,
+        )
+        return replace(hidden, withheld_tokens=_count_withheld(reading, hidden, self.counter))
 
-    def hide_turns(self, turns: TurnList, outline: Message | None = None) -> TurnList:
-        """Return turns without the text of the notes.
+    def hide_turns(
+        self, turns: TurnList, start: KnownWords, outline: Message | None = None
+    ) -> _HiddenTurns:
+        """Return turns without what comes from the notes.
 
         Args:
             turns: the turns.
+            start: the words of the turns before them.
             outline: what is sent in place of the summary at their start, or None to keep it.
         """
 
-        def extend(known: TurnList | None, more: Sequence[MeasuredTurn]) -> TurnList:
-            hidden = TurnList.of() if known is None else known
+        def extend(known: _HiddenTurns | None, more: Sequence[MeasuredTurn]) -> _HiddenTurns:
+            shown = TurnList.of() if known is None else known.turns
+            words = start.extend(names=self.tags) if known is None else known.words
             for turn in more:
-                if outline is not None and not hidden:
-                    hidden = hidden.with_turn(self._put_outline(turn, outline))
-                else:
-                    hidden = hidden.with_turn(self._hide_measured(turn))
-            return hidden
+                words = self.extend_words(words, turn.turn, turn.messages)
+                sent = self._put_outline(turn, outline) if outline and not shown else turn
+                shown = shown.with_turn(self._hide_measured(sent, words))
+            return _HiddenTurns(shown, words)
 
         text = None if outline is None else outline.content
-        return turns.accumulate((_HIDDEN, self.excluded, text), extend)
+        key = (_HIDDEN, self.excluded, self.tags, self.foreign, start, text)
+        return turns.accumulate(key, extend)
+
+    def extend_words(
+        self, words: KnownWords, turn: LoggedTurn, messages: Sequence[Message]
+    ) -> KnownWords:
+        """Return the words of the conversation with those that a turn brings."""
+        hidden: list[str] = []
+        shown = [] if turn.user is None else [turn.user.message.text]
+        instructed = [(one.source, one.raw_content, True) for one in list_instructed(turn)]
+        for path, text, is_read in (*instructed, *list_texts(turn, messages, self.load)):
+            if path in self.excluded:
+                hidden.append(text)
+            elif is_read and (notes := () if path else find_quoted(self.foreign, text)):
+                quoted = NO_WORDS.extend(hidden=[one.text for one in notes])
+                hidden += quoted.list_quotes(text)
+                shown.append(quoted.hide_quotes(text))
+            elif is_read:
+                shown.append(text)
+        return words.extend(hidden, shown)
 
     def _put_outline(self, turn: MeasuredTurn, outline: Message) -> MeasuredTurn:
         messages = [outline if one.id == outline.id else one for one in turn.messages]
@@ -224,7 +240,7 @@ class _Hiding:
         """Return an outline of the turns that a summary stands for, if it may hold such text."""
         if not count_summaries(reading.earlier):
             return None
-        told = list_read_notes(reading.summarised, self.load) - reading.withheld
+        told = collect_notes([reading.summarised], self.load).told - reading.withheld
         if self.excluded.isdisjoint(told):
             return None
         old = reading.earlier[0].messages[0]
@@ -232,17 +248,17 @@ class _Hiding:
         text = make_outline(summarised, most_tokens, self.counter)
         return replace(old, content=format_summary(f"{OUTLINED_LINE}\n{text}"))
 
-    def _hide_measured(self, turn: MeasuredTurn) -> MeasuredTurn:
-        hidden = self.hide_turn(turn.turn)
-        messages = self._hide_messages(turn.messages, turn.turn)
+    def _hide_measured(self, turn: MeasuredTurn, words: KnownWords) -> MeasuredTurn:
+        hidden = self.hide_turn(turn.turn, words)
+        messages = self._hide_messages(turn.messages, turn.turn, words)
         if hidden is turn.turn and messages == turn.messages:
             return turn
         return MeasuredTurn.measure(hidden, messages, self.counter)
 
-    def hide_turn(self, turn: LoggedTurn) -> LoggedTurn:
-        """Return a turn without the text of the notes."""
+    def hide_turn(self, turn: LoggedTurn, words: KnownWords) -> LoggedTurn:
+        """Return a turn without what comes from the notes."""
         messages = [entry.message for entry in turn.said]
-        hidden = self._hide_messages(messages, turn)
+        hidden = self._hide_messages(messages, turn, words)
         if list(hidden) == messages:
             return turn
         said = tuple(
@@ -251,42 +267,58 @@ class _Hiding:
         )
         return replace(turn, said=said)
 
-    def _hide_current(self, current: CurrentTurn) -> CurrentTurn:
-        turn = self.hide_turn(current.turn)
-        patched = current.patched and self._hide_messages(current.patched, current.turn)
-        if turn is current.turn and patched == current.patched:
+    def _hide_current(self, current: CurrentTurn, words: KnownWords) -> CurrentTurn:
+        turn = self.hide_turn(current.turn, words)
+        patched = current.patched and self._hide_messages(current.patched, current.turn, words)
+        memory = _hide_memory(current.memory, words)
+        if (turn, patched, memory) == (current.turn, current.patched, current.memory):
             return current
-        return replace(current, turn=turn, patched=patched)
+        return replace(current, turn=turn, patched=patched, memory=memory)
 
-    def _hide_pins(self, pins: Pins, turns: Sequence[MeasuredTurn]) -> Pins:
-        """Return the pinned messages without the text of the notes."""
+    def _hide_pins(self, pins: Pins, turns: Sequence[MeasuredTurn], words: KnownWords) -> Pins:
+        """Return the pinned messages without what comes from the notes."""
         if not pins.messages:
             return pins
         shown = {str(one.id): one for turn in turns for one in turn.turn.messages}
         return Pins(
-            {name: self._hide_pin(item, shown.get(name)) for name, item in pins.segments.items()},
+            {
+                name: self._hide_pin(item, shown.get(name), words)
+                for name, item in pins.segments.items()
+            },
             pins.messages,
         )
 
-    def _hide_pin(self, item: Segment, message: Message | None) -> Segment:
+    def _hide_pin(self, item: Segment, message: Message | None, words: KnownWords) -> Segment:
         if item.source != PINNED_SOURCE:
             return item
         if message is not None:
             return make_pinned_segment(message)
-        text = hide_note_text(item.raw_content, self.excluded)
+        text = words.hide_quotes(hide_note_text(item.raw_content, self.excluded))
         return replace(item, content=html.escape(text, quote=False))
 
-    def _hide_messages(self, messages: Sequence[Message], turn: LoggedTurn) -> tuple[Message, ...]:
+    def _hide_messages(
+        self, messages: Sequence[Message], turn: LoggedTurn, words: KnownWords
+    ) -> tuple[Message, ...]:
         calls: dict[str, ToolCallPart] = {}
-        quoting = self._list_quoting(turn)
+        hider = _MessageHider(self, words, self._list_numbers(turn))
+        quoting, typed = self._list_quoting(turn), None if turn.user is None else turn.user.id
         hidden: list[Message] = []
         for message in messages:
             calls |= {call.id: call for call in list_tool_calls(message)}
             if message.id in quoting:
                 hidden.append(replace(message, content=QUOTED_LINE))
+            elif message.id is not None and message.id == typed:
+                hidden.append(message)
             else:
-                hidden.append(self._hide_message(message, calls))
+                hidden.append(hider.hide_message(message, calls))
         return tuple(hidden)
+
+    def _list_numbers(self, turn: LoggedTurn) -> frozenset[str]:
+        """Return the numbers by which the answers of a turn cite the notes."""
+        results = (part for one in turn.messages for part in _list_result_parts(one))
+        told = (find_numbers(part.content, self.excluded) for part in results)
+        sent = (str(one.number) for one in turn.segments if one.source in self.excluded)
+        return frozenset(sent).union(*told)
 
     def _list_quoting(self, turn: LoggedTurn) -> frozenset[str]:
         """Return the ids of the answers that only quote notes, if one of these is excluded."""
@@ -295,36 +327,102 @@ class _Hiding:
             return frozenset()
         return frozenset(entry.id for entry in quoting)
 
-    def _hide_message(self, message: Message, calls: Mapping[str, ToolCallPart]) -> Message:
+
+@dataclass(frozen=True)
+class _MessageHider:
+    """Leaves what comes from some notes out of the messages of a turn.
+
+    Attributes:
+        rules: the notes.
+        words: the words by which the turn may quote the notes.
+        numbers: the numbers by which its answers cite the notes.
+    """
+
+    rules: _Hiding
+    words: KnownWords
+    numbers: frozenset[str]
+
+    def hide_message(self, message: Message, calls: Mapping[str, ToolCallPart]) -> Message:
+        """Return a message without what comes from the notes.
+
+        Args:
+            message: the message, which the user has not typed.
+            calls: the tool calls of the turn up to it, by their ids.
+        """
         if isinstance(message.content, str):
-            return message
+            text = self.words.hide_quotes(message.content, self.numbers)
+            return message if text == message.content else replace(message, content=text)
         parts = tuple(self._hide_part(part, calls) for part in message.content)
         return message if parts == message.content else replace(message, content=parts)
 
     def _hide_part(self, part: Part, calls: Mapping[str, ToolCallPart]) -> Part:
-        if isinstance(part, ToolCallPart):
-            return self._hide_arguments(part)
-        if not isinstance(part, ToolResultPart):
-            return part
-        call = calls.get(part.tool_call_id)
-        if _find_written_note(call) in self.excluded:
+        match part:
+            case TextPart() | ReasoningPart():
+                text = self.words.hide_quotes(part.text, self.numbers)
+                return part if text == part.text else type(part)(text)  # a signature is void
+            case ToolCallPart():
+                return self._hide_arguments(part)
+            case ToolResultPart():
+                return self._hide_result(part, calls.get(part.tool_call_id))
+            case _:
+                return part
+
+    def _hide_result(self, part: ToolResultPart, call: ToolCallPart | None) -> ToolResultPart:
+        if is_call(call, LIST_TAGS):
+            return replace(part, content=hide_tags(part.content, self.rules.tags))
+        if find_written_note(call) in self.rules.excluded:
             return replace(part, content=_keep_first_line(part))
-        result = _read_result(part, call, self.load)
+        result = read_result(part, call, self.rules.load)
         if result.is_lost:  # it is not known which notes it holds
             return replace(part, content=result.put(EXCLUDED_LINE))
-        text = hide_note_text(result.text, self.excluded, result.start, result.end)
-        if text == result.text[result.start : result.end]:
-            return part
-        return replace(part, content=result.put(text))
+        shown = result.text[result.start : result.end]
+        if find_note_pieces(result.text):
+            text = hide_note_text(result.text, self.rules.excluded, result.start, result.end)
+        else:
+            text = self.words.hide_quotes(shown)
+        return part if text == shown else replace(part, content=result.put(text))
 
     def _hide_arguments(self, call: ToolCallPart) -> ToolCallPart:
-        if _find_written_note(call) not in self.excluded:
+        if find_written_note(call) in self.rules.excluded:
+            arguments = {
+                name: EXCLUDED_LINE if name in TEXT_ARGUMENTS else value
+                for name, value in call.arguments.items()
+            }
+            return replace(call, arguments=arguments)
+        hidden = self.words.hide_in_value(call.arguments, _PLACE_ARGUMENTS)
+        if hidden is call.arguments or not isinstance(hidden, Mapping):
             return call
-        arguments = {
-            name: EXCLUDED_LINE if name in _TEXT_ARGUMENTS else value
-            for name, value in call.arguments.items()
-        }
-        return replace(call, arguments=arguments)
+        return replace(call, arguments=hidden)
+
+
+def _list_result_parts(message: Message) -> Iterable[ToolResultPart]:
+    parts = () if isinstance(message.content, str) else message.content
+    return (part for part in parts if isinstance(part, ToolResultPart))
+
+
+def _hide_memory(memory: Memory, words: KnownWords) -> Memory:
+    """Return what a model noted, without the words of the notes."""
+    progress = words.hide_in_value(memory.progress.to_dict())
+    return Memory(
+        words.hide_quotes(memory.scratchpad),
+        Progress.read(progress) if isinstance(progress, Mapping) else memory.progress,
+        tuple(map(words.hide_quotes, memory.facts)),
+    )
+
+
+def _count_withheld(
+    before: ReplayedPath, now: ReplayedPath, counter: TokenCounter
+) -> Mapping[str, int]:
+    """Return by how many tokens each message is shorter, by its id."""
+    changed: list[tuple[Message, Message]] = []
+    for old, new in zip(before.turns, now.turns, strict=True):
+        if old is not new:
+            changed += zip(old.messages, new.messages, strict=True)
+    return {
+        str(old.id): count_message(old, counter) - count_message(new, counter)
+        for old, new in changed
+        if old != new
+    }
 
 
 def _keep_first_line(result: ToolResultPart) -> str:

@@ -2,7 +2,7 @@
 
 The tools write such text in three forms: `<source path="…">` elements, whose content is escaped;
 lines that begin with the path of a note, as in the results of `grep_notes` and `list_folder`; and
-the links of a note, as in those of `get_links`.
+the links of a note, as in those of `get_links`. `list_tags` lists tags without the notes.
 """
 
 import html
@@ -12,6 +12,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
+LIST_TAGS: Final = "list_tags"
+TAGS_LINE: Final = "[Tags of notes that are now excluded were left out.]"
+_TAG_LINE: Final = re.compile(r"#(\S+) \([\d,]+ notes?\)")
 EXCLUDED_LINE: Final = "[This note is now excluded and is not read any more.]"
 _SOURCE: Final = re.compile(
     r'<source(?P<attributes>(?: \w+="[^"]*")*)>\n.*?(?:\n</source>|\Z)', re.DOTALL
@@ -74,6 +77,39 @@ def hide_note_text(
             shown += (text[start : piece.start], piece.notice)
             start = max(start, min(piece.end, stop))
     return "".join((*shown, text[start:stop]))
+
+
+def strip_source(piece: str) -> str:
+    """Return the title, heading and text of a `<source>` element, and any other piece as it is."""
+    if (found := _SOURCE.match(piece)) is None:
+        return piece
+    values = dict(_ATTRIBUTE.findall(found["attributes"]))
+    head = (values[name] for name in ("title", "heading") if name in values)
+    start = found.end("attributes") + len(">\n")
+    return "\n".join((*head, piece[start:].removesuffix("\n</source>")))
+
+
+def find_numbers(text: str, excluded: Collection[str]) -> frozenset[str]:
+    """Return the numbers by which answers cite the excluded notes of a tool result."""
+    sources = (dict(_ATTRIBUTE.findall(found["attributes"])) for found in _SOURCE.finditer(text))
+    return frozenset(
+        values["n"]
+        for values in sources
+        if "n" in values and html.unescape(values.get("path", "")) in excluded
+    )
+
+
+def list_tags(text: str) -> frozenset[str]:
+    """Return the tags in a result of the tool that lists them, without their leading `#`."""
+    lines = map(_TAG_LINE.fullmatch, text.splitlines())
+    return frozenset(line[1] for line in lines if line is not None)
+
+
+def hide_tags(text: str, tags: Collection[str]) -> str:
+    """Return a result of the tool that lists tags, with a notice in place of the given tags."""
+    lines = text.splitlines()
+    kept = [line for line in lines if list_tags(line).isdisjoint(tags)]
+    return text if len(kept) == len(lines) else "\n".join((*kept, TAGS_LINE))
 
 
 def _read_source(source: re.Match[str]) -> Iterator[NotePiece]:

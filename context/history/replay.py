@@ -5,7 +5,7 @@ the messages before the entry, and no hook runs again. Since a log only grows at
 replay reads only the new entries. The last few results are cached, which affects only speed.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
@@ -143,6 +143,7 @@ class ReplayedPath:
         summarised: the turns that the summary in `earlier` replaces, as they were before.
         withheld: the notes whose text was left out of these turns when the summary was made.
         excluded: the notes whose text was left out of the turns after the replay.
+        withheld_tokens: by how many tokens each message is shorter without it, by message id.
     """
 
     counter: TokenCounter
@@ -160,6 +161,7 @@ class ReplayedPath:
     summarised: TurnList = field(default_factory=TurnList.of)
     withheld: frozenset[str] = frozenset()
     excluded: frozenset[str] = frozenset()
+    withheld_tokens: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def current(self) -> LoggedTurn | None:

@@ -84,7 +84,8 @@ class LeftOut:
         reason: why the content is left out: `room` (old turns, in later requests too), `tail` (old
             turns, in this request only), `share` (larger than its share of the budget), `budget`,
             `work` (too many tool calls), `shortened`, `summary` (the summary of earlier turns, from
-            this request only), `summary_shortened`, `gone`, `excluded`, `unseen` (an image that
+            this request only), `summary_shortened`, `gone`, `excluded`,
+            `withheld` (what messages hold of excluded notes), `unseen` (an image that
             the model cannot see), `unsure` (an image, and it is not known whether the model sees
             images) or `history_guarantee_broken` (even the last answered turn).
     """

@@ -2,10 +2,12 @@
 
     notes   List every note that matches a query, one line per note.
     tasks   List every task that matches a query.
+    hidden_notes  List the notes that models may not read now, to find what a chat holds of them.
 
-This package may import `vault.catalog`, `vault.coverage`, `vault.notes`, `vault.quotes`,
-`vault.scope` and `vault.search`. A search returns the passages that match best, and a listing
+This package may import `vault.access`, `vault.catalog`, `vault.coverage`, `vault.errors`,
+`vault.notes`, `vault.paths`, `vault.quotes`, `vault.scan`, `vault.scope` and `vault.search`.
+A search returns the passages that match best, and a listing
 returns all.
 """
 
-__all__ = ["notes"]
+__all__ = ["hidden_notes", "notes"]

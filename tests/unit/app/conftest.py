@@ -11,6 +11,7 @@ from app.cli.search import open_notes
 from app.paths import Paths
 from app.wiring import build
 from tests.support.models.model_server import Answer, ModelServer
+from tests.support.sessions.hidden_notes import Chat, write_notes
 from vault.embedder import Embedder
 
 
@@ -41,3 +42,17 @@ def server(assistant: Assistant) -> Iterator[ModelServer]:
         assistant.settings.set("chat.apiBase", server.url)
         assistant.settings.set("chat.model", "gpt-4o")
         yield server
+
+
+@pytest.fixture
+def vault(tmp_path: Path) -> Path:
+    """The folder with the notes that are hidden later."""
+    return write_notes(tmp_path / "vault")
+
+
+@pytest.fixture
+def chatting(assistant: Assistant, server: ModelServer, vault: Path) -> Chat:
+    """A chat over these notes."""
+    assistant.open_vault(vault, remember=False)
+    assistant.agents.connect(None, "all")
+    return Chat(assistant, server)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["Detail", "LeftOutRow", "is_excerpt", "left_out_rows", "name_segment"]
 
 _UNREADABLE = ("gone", "excluded")
+_UNITS = {"shortened": "long answer", "work": "result", "withheld": "message"}
 _SUMMARY = ("summary", "summary_shortened")
 
 
@@ -143,7 +144,7 @@ def _list_dropped(
     if dropped.reason in _SUMMARY:
         shown = (Detail("Show summary", summary=entries[0]),)
         return LeftOutRow(dropped.layer, "Summary", dropped.tokens, reason, shown)
-    unit = {"shortened": "long answer", "work": "result"}.get(dropped.reason, "passage")
+    unit = _UNITS.get(dropped.reason, "passage")
     what = known[0].text if len(known) == 1 else plural(max(1, len(entries)), unit)
     is_there = dropped.reason not in _UNREADABLE
     noun = "image" if kinds == {"image"} else "note"

@@ -35,6 +35,7 @@ _REASONS = {
     "summary_shortened": "Shortened to its first half, this once",
     "hook": "Taken out by a hook",
     "excluded": "Excluded from the vault now",
+    "withheld": "The text of notes that are excluded now",
     "gone": "Gone from the vault",
     "unseen": "The model does not see images",
     "unsure": "Not known whether the model sees images",

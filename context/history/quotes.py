@@ -1,0 +1,363 @@
+"""Find what a text quotes of notes that models may not read now, and leave it out.
+
+A model repeats what it read: in its answers, its thinking, its notes, the arguments of its tools.
+A sentence is left out if it shares one of these with such a note, and with nothing else that the
+conversation holds:
+
+    a run of words        "brother hates the blue car", a mail address, eight Chinese characters
+    a value               a word with a figure, such as a code, or a `snake_case` or camelCase name
+    two names in a row    "Johanna Feldkamp"
+    a marked text         what stands in quotation marks, in backticks or between `**`
+
+A paraphrase in other words is not recognised.
+"""
+
+import html
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from itertools import pairwise
+from typing import Final, NamedTuple
+
+from context.messages import FrozenMapping, freeze
+
+QUOTE_LINE: Final = "[Words of a note that is now excluded were left out.]"
+_SPACED_OUT: Final = r"\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"  # written without blanks
+# An escaped line break, as in JSON, is no part of the word behind it.
+_TOKEN: Final = re.compile(rf"\\[nrt]|([{_SPACED_OUT}]|[^\W{_SPACED_OUT}]+)")
+_SENTENCE_END: Final = re.compile(r"[.!?…]['\"”’»)\]*_]*(?:\s+|(?=\\n))|[。！？]|\n+|\\n")
+_NAME: Final = re.compile(r"[^\W_]+_[^\W_]|[^\W\d_A-Z]{1,40}[A-Z]")
+_MARKED: Final = re.compile(
+    r"“([^“”\n]{2,400})”|„([^„“”\n]{2,400})[“”]|«([^«»\n]{2,400})»|\"([^\"\n]{2,400})\""
+    r"|`([^`\n]{2,400})`|\*\*([^*\n]{2,400})\*\*|「([^「」\n]{2,400})」"
+)
+_ADDRESS: Final = re.compile(r"[^\s\"'<>()\[\]{},;]{0,200}\w[@/\\.:=]\w[^\s\"'<>()\[\]{},;]{0,200}")
+_CITATION: Final = re.compile(r"\[(\d{1,4})\]")
+LEAST_ADDRESS_CHARS: Final = 8
+GRAM: Final = 3
+LEAST_WORD_CHARS: Final = 4
+LEAST_VALUE_CHARS: Final = 3
+LEAST_WEIGHT: Final = 26  # three long words, or two among five, or seven Chinese characters
+_WEIGHT_OF_WORD: Final = 10
+_WEIGHT_OF_CHARACTER: Final = 4
+_WEIGHT_OF_FILLER: Final = 2
+MOST_PIECE_CHARS: Final = 400
+REMEMBERED_TEXTS: Final = 2_000
+
+
+class QuotableWord(NamedTuple):
+    """A word of a text.
+
+    Attributes:
+        key: the word without case.
+        text: the word as it is written.
+        start: the index of its first character.
+        end: the index after its last character.
+    """
+
+    key: str
+    text: str
+    start: int
+    end: int
+
+    @property
+    def is_value(self) -> bool:
+        """Whether the word alone says something, such as a code, a year or a `snake_case` name."""
+        if any(map(str.isdigit, self.text)):
+            return len(self.text) >= LEAST_VALUE_CHARS
+        return _NAME.search(self.text) is not None
+
+    @property
+    def is_name(self) -> bool:
+        """Whether the word may be a part of a name."""
+        return self.text[0].isupper() and len(self.text) > 1
+
+
+def _weigh(word: QuotableWord) -> int:
+    """Return how much a word says. Three long words in a row are a quotation."""
+    if len(word.key) >= LEAST_WORD_CHARS or word.is_value:
+        return _WEIGHT_OF_WORD
+    is_character = len(word.key) == 1 and ord(word.key) >= 0x3040
+    return _WEIGHT_OF_CHARACTER if is_character else _WEIGHT_OF_FILLER
+
+
+def split_quotable(text: str) -> list[QuotableWord]:
+    """Split a text into the words of which quotations consist."""
+    return [
+        QuotableWord(_fold(found[1]), found[1], found.start(1), found.end(1))
+        for found in _TOKEN.finditer(text)
+        if found[1]
+    ]
+
+
+def _fold(word: str) -> str:
+    return word.lower() if word.isascii() else unicodedata.normalize("NFKC", word).casefold()
+
+
+@lru_cache(maxsize=REMEMBERED_TEXTS)
+def _list_grams(text: str) -> frozenset[int]:
+    """Return the hashes of all runs of one to three words of a text."""
+    keys = [word.key for word in split_quotable(html.unescape(text))]
+    return frozenset(
+        hash(tuple(keys[at : at + size]))
+        for size in range(1, GRAM + 1)
+        for at in range(len(keys) - size + 1)
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class KnownWords:
+    """The words that a conversation holds of excluded notes, and those that it has elsewhere.
+
+    Attributes:
+        hidden: the runs of words of excluded notes.
+        open: the runs of words of other notes, and of what the user typed.
+        names: single words that only excluded notes have, such as their tags.
+    """
+
+    hidden: frozenset[int] = frozenset()
+    open: frozenset[int] = frozenset()
+    names: frozenset[str] = frozenset()
+
+    def extend(
+        self, hidden: Iterable[str] = (), open: Iterable[str] = (), names: Iterable[str] = ()
+    ) -> "KnownWords":
+        """Return a copy with more texts."""
+        more, others = list(hidden), list(open)
+        added = frozenset(word.key for name in names for word in split_quotable(name))
+        if not (more or others or added - self.names):
+            return self
+        return KnownWords(
+            self.hidden.union(*map(_list_grams, more)),
+            self.open.union(*map(_list_grams, others)),
+            self.names | added,
+        )
+
+    def hide_quotes(self, text: str, numbers: frozenset[str] = frozenset()) -> str:
+        """Return a text with a notice in place of the sentences that quote excluded notes.
+
+        Args:
+            text: the text.
+            numbers: the numbers by which the text cites such notes. What cites them is left out.
+        """
+        if not (self.hidden or self.names or numbers) or not text.strip():
+            return text
+        pieces = self._read(text, numbers)
+        return "".join(piece if kept else f"{QUOTE_LINE}{end}" for piece, kept, end in pieces)
+
+    def list_quotes(self, text: str) -> list[str]:
+        """Return the sentences of a text that quote excluded notes."""
+        return [piece for piece, kept, _ in self._read(text) if not kept]
+
+    def hide_in_value(self, value: object, kept: frozenset[str] = frozenset()) -> object:
+        """Return a JSON value without quotations.
+
+        Args:
+            value: the value.
+            kept: the names of the fields that stay as they are.
+        """
+        if isinstance(value, str):
+            return self.hide_quotes(value)
+        if isinstance(value, Mapping):
+            fields = value.items()
+            hidden = {k: v if k in kept else self.hide_in_value(v, kept) for k, v in fields}
+            return value if hidden == dict(fields) else FrozenMapping(hidden)
+        if isinstance(value, list | tuple):
+            return freeze([self.hide_in_value(item, kept) for item in value])
+        return value
+
+    def _read(
+        self, text: str, numbers: frozenset[str] = frozenset()
+    ) -> Iterator[tuple[str, bool, str]]:
+        """Yield the pieces of a text: the piece, whether it stays, and the blanks at its end.
+
+        Neighbouring sentences that do not stay are one piece.
+        """
+        cited = (found.span() for found in _CITATION.finditer(text) if found[1] in numbers)
+        quoted = sorted((*self._find_quotes(text), *cited))
+        pieces = [(start, end, _meets(quoted, start, end)) for start, end in _split_pieces(text)]
+        at = 0
+        while at < len(pieces):
+            start, end, is_quoted = pieces[at]
+            while is_quoted and at + 1 < len(pieces) and pieces[at + 1][2]:
+                at += 1
+                end = pieces[at][1]
+            piece = text[start:end]
+            yield piece, not is_quoted, piece[len(piece.rstrip()) :]
+            at += 1
+
+    def _find_quotes(self, text: str) -> Iterator[tuple[int, int]]:
+        """Yield where a text quotes excluded notes, as pairs of start and end."""
+        words = split_quotable(text)
+        is_shared = self._find_shared(words)
+        for first, last in _list_runs(is_shared):
+            if sum(map(_weigh, words[first:last])) >= LEAST_WEIGHT:
+                yield words[first].start, words[last - 1].end
+        for word in words:
+            is_told = word.is_value and self._is_hidden((word,))
+            if is_told or (word.key in self.names and not self._is_open((word,))):
+                yield word.start, word.end
+        for pair in pairwise(words):
+            is_name = all(one.is_name or one.is_value for one in pair)
+            if is_name and self._is_hidden(pair) and sum(map(_weigh, pair)) > _WEIGHT_OF_WORD:
+                yield pair[0].start, pair[1].end
+        yield from self._find_marked(text, _MARKED, LEAST_WORD_CHARS)
+        yield from self._find_marked(text, _ADDRESS, LEAST_ADDRESS_CHARS)
+
+    def _find_marked(
+        self, text: str, pattern: re.Pattern[str], least_chars: int
+    ) -> Iterator[tuple[int, int]]:
+        for found in pattern.finditer(text):
+            words = split_quotable(found[found.lastindex or 0])
+            is_long = sum(len(word.key) for word in words) >= least_chars
+            if is_long and all(map(self._is_hidden, _list_parts(words))):
+                yield found.start(), found.end()
+
+    def _find_shared(self, words: Sequence[QuotableWord]) -> list[bool]:
+        """Return for each word whether it is a part of a run of three that is hidden."""
+        is_shared = [False] * len(words)
+        for at in range(len(words) - GRAM + 1):
+            if self._is_hidden(words[at : at + GRAM]):
+                is_shared[at : at + GRAM] = [True] * GRAM
+        return is_shared
+
+    def _is_hidden(self, words: Sequence[QuotableWord]) -> bool:
+        return _hash(words) in self.hidden and not self._is_open(words)
+
+    def _is_open(self, words: Sequence[QuotableWord]) -> bool:
+        return _hash(words) in self.open
+
+
+NO_WORDS: Final = KnownWords()
+
+
+def _hash(words: Sequence[QuotableWord]) -> int:
+    return hash(tuple(word.key for word in words))
+
+
+def _list_parts(words: Sequence[QuotableWord]) -> list[Sequence[QuotableWord]]:
+    """Return the runs of three words, or the words if there are fewer."""
+    if len(words) <= GRAM:
+        return [words]
+    return [words[at : at + GRAM] for at in range(len(words) - GRAM + 1)]
+
+
+def _list_runs(is_shared: Sequence[bool]) -> Iterator[tuple[int, int]]:
+    start = None
+    for at, shared in enumerate([*is_shared, False]):
+        if shared and start is None:
+            start = at
+        elif not shared and start is not None:
+            yield start, at
+            start = None
+
+
+def _split_pieces(text: str) -> Iterator[tuple[int, int]]:
+    """Split a text into its sentences. Long ones are split between words."""
+    start = 0
+    for end in (*(found.end() for found in _SENTENCE_END.finditer(text)), len(text)):
+        while end - start > MOST_PIECE_CHARS:
+            blank = text.rfind(" ", start + 1, start + MOST_PIECE_CHARS)
+            cut = blank + 1 if blank > 0 else start + MOST_PIECE_CHARS
+            yield start, cut
+            start = cut
+        if start < end:
+            yield start, end
+        start = end
+
+
+def _meets(quoted: Sequence[tuple[int, int]], start: int, end: int) -> bool:
+    return any(first < end and start < last for first, last in quoted)
+
+
+@dataclass(frozen=True, slots=True)
+class HiddenNote:
+    """A note that models may not read now, with its present text."""
+
+    path: str
+    text: str
+
+
+@dataclass(frozen=True)
+class HiddenNotes:
+    """Looks up the notes that models may not read now, whether or not the conversation names them.
+
+    Attributes:
+        list_notes: returns the excluded and private notes.
+        find_missing: returns those of the given paths where no file is.
+        find_tags: returns those of the given tags that only such notes have.
+    """
+
+    list_notes: Callable[[], Sequence[HiddenNote]]
+    find_missing: Callable[[frozenset[str]], frozenset[str]]
+    find_tags: Callable[[frozenset[str]], frozenset[str]]
+
+    def remember(self) -> "HiddenNotes":
+        """Return a copy that lists the notes once, for a single request."""
+        return replace(self, list_notes=cache(self.list_notes))
+
+    def find_moved(self, held: Mapping[str, Sequence[str]]) -> frozenset[str]:
+        """Return those paths of missing notes whose text such a note has.
+
+        Args:
+            held: what the conversation holds of the missing notes, by their paths.
+        """
+        notes = [_list_line_runs(one.text) for one in self.list_notes()]
+        told = {path: map(_list_line_runs, map(html.unescape, held[path])) for path in held}
+        return frozenset(
+            path for path, runs in told.items() if _is_of_one(frozenset().union(*runs), notes)
+        )
+
+
+def find_quoted(notes: Sequence[HiddenNote], text: str) -> list[HiddenNote]:
+    """Return the notes of which a text holds a short line, or a run of five words."""
+    grams = _list_telling(text) if notes else frozenset()
+    return [one for one in notes if not grams.isdisjoint(_list_lines(one.text))]
+
+
+MOVED_SHARE: Final = 0.5
+RUN: Final = 5
+
+
+def _is_of_one(grams: frozenset[int], notes: Sequence[frozenset[int]]) -> bool:
+    return any(len(grams & note) >= MOVED_SHARE * len(grams) for note in notes) if grams else False
+
+
+@lru_cache(maxsize=REMEMBERED_TEXTS)
+def _list_telling(text: str) -> frozenset[int]:
+    """Return the hashes of the runs of two to five words of a text that say enough to know it."""
+    words = split_quotable(html.unescape(text))
+    return frozenset(
+        _hash(run)
+        for size in range(2, RUN + 1)
+        for at in range(len(words) - size + 1)
+        if _tells(run := words[at : at + size])
+    )
+
+
+@lru_cache(maxsize=REMEMBERED_TEXTS)
+def _list_line_runs(text: str) -> frozenset[int]:
+    """Return the hashes of the runs of five words in each line, and of its shorter lines."""
+    lines = filter(None, map(split_quotable, text.splitlines()))
+    return frozenset(
+        _hash(line[at : at + RUN]) for line in lines for at in range(max(1, len(line) - RUN + 1))
+    )
+
+
+@lru_cache(maxsize=REMEMBERED_TEXTS)
+def _list_lines(text: str) -> frozenset[int]:
+    """Return the hashes of all runs of five words of a note, and of its shorter lines."""
+    words = split_quotable(text)
+    runs = (words[at : at + RUN] for at in range(len(words) - RUN + 1))
+    lines = (split_quotable(line) for line in text.splitlines())
+    short = (line for line in lines if 2 <= len(line) < RUN)
+    return frozenset(_hash(run) for run in (*runs, *short) if _tells(run))
+
+
+def _tells(words: Sequence[QuotableWord]) -> bool:
+    """Return whether some words tell of which note they are."""
+    if len(words) < RUN:
+        return any(word.is_value for word in words)
+    return sum(map(_weigh, words)) >= LEAST_WEIGHT
