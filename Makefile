@@ -8,7 +8,7 @@ LOCKS := .ci/locked-torch.txt .ci/locked.txt
 VAULT ?= resources/vault
 QUESTION ?= When is the server backed up?
 
-.PHONY: run lock test soak fuzz lint format bench readme picture frozen release audit clean
+.PHONY: run lock test soak fuzz simulate lint format bench readme picture frozen release audit clean
 .DEFAULT_GOAL := run
 
 $(READY): pyproject.toml .ci/system-packages $(LOCKS)
@@ -48,6 +48,12 @@ fuzz: $(READY)
 	@for run in $$(seq $(FUZZ_RUNS)); do \
 	  QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest --quiet --numprocesses=auto -m "hypothesis and not soak" --hypothesis-profile=fuzz || exit 1; \
 	done
+
+# Many events by chance over a disk that fails. A failure is shrunk, and SEED brings it back.
+SEED ?= 1
+EVENTS ?= 10000
+simulate: $(READY)
+	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m tests.support.simulator --seed $(SEED) --events $(EVENTS)
 
 # Writes BENCHMARKS.md. BENCHES="search start" runs only these, and the page keeps the rows of the others.
 bench: $(READY)

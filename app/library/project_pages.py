@@ -31,7 +31,7 @@ from chains.web.urls import parse_url
 from chains.web.videos import find_video
 from context.fixes import Command, Fix
 from context.layers import Layer, Segment
-from resources.system.files import make_private_folder, read_file, remove_if_there, write_atomically
+from resources.system.files import make_private_folder, read_file, remove_synced, write_atomically
 from vault.access import read_allowed
 from vault.errors import VaultError
 from vault.paths import printable
@@ -190,7 +190,7 @@ class PageStore:
         """
         file = self._folder / f"{page.id}.json"
         with storage_errors(file):
-            remove_if_there(file)
+            remove_synced(file)
 
 
 class PageFetcher:

@@ -10,7 +10,7 @@ from typing import Final
 
 from app.errors import InvalidRequest, storage_errors
 from context.layers import Layer, Segment
-from resources.system.files import make_private_folder, read_file, remove_if_there, write_atomically
+from resources.system.files import make_private_folder, read_file, remove_synced, write_atomically
 from vault.errors import ReadingFailed
 from vault.notes.encodings import decode_text, normalize_line_ends
 
@@ -120,7 +120,7 @@ class UserTextFile:
             )
         with storage_errors(self.path):
             if not text.strip():
-                remove_if_there(self.path)
+                remove_synced(self.path)
                 return
             make_private_folder(self.path.parent)
             write_atomically(self.path, text.encode("utf-8", "replace"))

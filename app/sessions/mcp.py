@@ -28,7 +28,7 @@ from chains.mcp.client import McpClient
 from chains.mcp.server import McpServer, McpTool, UnusableTool, parse_servers
 from chains.tool import Proposal, Tool
 from chains.tools.mcp import build_mcp_tools, describe_tools, propose_change, propose_start
-from resources.system.files import make_private_folder, remove_if_there, write_atomically
+from resources.system.files import make_private_folder, remove_synced, write_atomically
 from vault.coverage import name_count
 
 __all__ = ["AskAboutServer", "McpServers", "parse_entry"]
@@ -158,7 +158,7 @@ class McpServers:
         with suppress(NoKeyring):
             forget_server(server)
         with storage_errors(file := self._approval_file(server)):
-            remove_if_there(file)
+            remove_synced(file)
 
     def close(self) -> None:
         """Stop all servers."""

@@ -36,6 +36,7 @@ __all__ = [
     "read_file",
     "remove_if_there",
     "remove_leftovers",
+    "remove_synced",
     "remove_tree",
     "replace_synced",
     "write_all",
@@ -361,6 +362,19 @@ def remove_if_there(path: Path) -> None:
     """
     with contextlib.suppress(FileNotFoundError):
         calls.remove_path(path)
+
+
+def remove_synced(path: Path) -> None:
+    """Remove a file, unless it does not exist, and flush its folder. It never comes back.
+
+    Raises:
+        OSError: the file cannot be removed, or it may come back after a power failure.
+    """
+    try:
+        calls.remove_path(path)
+    except FileNotFoundError:
+        return
+    calls.sync_folder(path.parent)
 
 
 def create_synced(path: Path, content: bytes) -> int:

@@ -178,6 +178,7 @@ def remove_temporary(root: Path, path: str, temporary: str) -> None:
     """
     with suppress(OSError, UnsafePath), _open_parent(root, path) as (folder, _):
         folder.remove_file(temporary)
+        _sync(folder)  # otherwise it may be back after a power failure, when nobody looks for it
 
 
 @contextmanager

@@ -1,0 +1,411 @@
+"""A disk on which the file module works: what survives a kill and a power failure, and its faults.
+
+The files are real files in a folder. Beside them, the disk remembers for each file the content at
+its last sync, and for each folder the names at its last sync. A power failure keeps these, and of
+what came later an arbitrary part, as journaling file systems do. SQLite's files are left out: they
+are taken as atomic at their commits.
+"""
+
+import errno
+import os
+import random
+import sys
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Literal
+from unittest import mock
+
+from resources.system import calls
+
+FaultKind = Literal["kill", "power", "full", "broken", "unsynced", "refused", "short"]
+FAULTS: Final[tuple[FaultKind, ...]] = (
+    "kill",  # the process ends before an operation or in the middle of a write
+    "power",  # all processes end, and what was not synced is lost in part
+    "full",  # ENOSPC from now on, after a part of the content was written
+    "broken",  # EIO at one write
+    "unsynced",  # EIO at one sync: what was written may be lost, and the next sync does not help
+    "refused",  # EACCES at one open, rename or removal
+    "short",  # each write takes a part of the content only, which is no failure
+)
+_DATABASES: Final = (".db", ".db-wal", ".db-shm", ".db-journal")
+
+
+class Killed(BaseException):
+    """The process was killed. Nothing that it does afterwards reaches the disk."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What goes wrong, and at which operation.
+
+    Attributes:
+        at: the number of the operation within an event, counted from 1.
+    """
+
+    kind: FaultKind
+    at: int
+
+
+@dataclass(eq=False)
+class _Node:
+    """A file, whatever its names are.
+
+    Attributes:
+        synced: the content that a power failure leaves.
+        lost: the content when its last name was removed, or None if it has a name.
+        unsynced: the range of bytes that a failed sync has left in memory alone, where later syncs
+            do not look for it. It ends when the file is cut off there.
+    """
+
+    synced: bytes
+    lost: bytes | None = None
+    unsynced: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True)
+class _Change:
+    """A change of names that is not synced yet: files by their paths, or None for a removed one."""
+
+    folders: frozenset[str]
+    names: tuple[tuple[str, _Node | None], ...]
+
+
+@dataclass
+class Disk:
+    """A folder whose writes are observed.
+
+    Attributes:
+        root: the folder.
+        fired: how often each fault has happened.
+        skipped: the syncs to leave out, named by the functions that call them.
+        syncs: how often each function has asked for a sync.
+        is_dead: whether the process was killed in this event.
+    """
+
+    root: Path
+    fired: "Counter[str]" = field(default_factory=Counter)
+    skipped: frozenset[str] = frozenset()
+    syncs: "Counter[str]" = field(default_factory=Counter)
+    is_dead: bool = False
+    _nodes: dict[int, _Node] = field(default_factory=dict)
+    _live: dict[str, _Node] = field(default_factory=dict)
+    _synced: dict[str, _Node] = field(default_factory=dict)
+    _changes: list[_Change] = field(default_factory=list)
+    _fault: Fault | None = None
+    _count: int = 0
+    _chance: random.Random = field(default_factory=random.Random)
+    _databases: dict[str, bytes] = field(default_factory=dict)
+
+    @contextmanager
+    def install(self) -> Iterator[None]:
+        """Let the file module use this disk within a `with` block."""
+        with mock.patch.object(calls, "os", _System(self)):
+            self.adopt()
+            yield
+
+    def adopt(self) -> None:
+        """Take everything that is in the folder as synced."""
+        self._nodes.clear()
+        self._live.clear()
+        self._changes.clear()
+        for path in self._list_files():
+            self._live[path] = self._find(path)
+        self._synced = dict(self._live)
+
+    def begin(self, fault: Fault | None, chance: random.Random) -> None:
+        """Count the operations of an event from here, one of which may fail."""
+        self._fault, self._count, self._chance, self.is_dead = fault, 0, chance, False
+
+    def end(self) -> None:
+        """End the event. The disk works again."""
+        self._fault = None
+
+    @property
+    def fault(self) -> FaultKind | None:
+        """The fault of the event, unless it has happened and is over."""
+        return None if self._fault is None else self._fault.kind
+
+    def adopt_note(self, path: Path) -> None:
+        """Take a file that another program has written as synced."""
+        node = self._live[str(path)] = self._synced[str(path)] = self._find(str(path))
+        node.synced = path.read_bytes()
+
+    def settle(self) -> None:
+        """Leave what a killed process, or a power failure, leaves. Call this after `Killed`."""
+        assert self.is_dead
+        assert self._fault is not None
+        if self._fault.kind == "power":
+            self._lose()
+        for path in self._list_databases():
+            os.unlink(path)
+        for path, content in self._databases.items():
+            Path(path).write_bytes(content)
+        self.is_dead, self._fault = False, None
+        self.adopt()
+
+    # What the file module calls
+
+    def open(self, path: Any, flags: int, mode: int = 0o777, *, dir_fd: int | None = None) -> int:
+        whole = self._name(path, dir_fd)
+        is_new = bool(flags & os.O_CREAT) and not os.path.lexists(whole)
+        if not self._observes(whole) or not flags & (os.O_CREAT | os.O_WRONLY | os.O_RDWR):
+            self._require_life()
+            return os.open(path, flags, mode, dir_fd=dir_fd)
+        self._step("open")
+        handle = os.open(path, flags, mode, dir_fd=dir_fd)
+        if is_new:
+            node = self._nodes[os.fstat(handle).st_ino] = _Node(b"")
+            self._change({whole: node})
+        elif whole not in self._live and os.path.isfile(whole):
+            self._live[whole] = self._find(whole)
+        return handle
+
+    def write(self, handle: int, content: memoryview) -> int:
+        if not self._observes(self._name(handle)):
+            return os.write(handle, content)
+        fault = self._step("write", lambda: os.write(handle, content[: len(content) // 2]))
+        if fault == "short" and len(content) > 1:
+            content = content[: self._chance.randint(1, len(content))]
+        return os.write(handle, content)
+
+    def ftruncate(self, handle: int, size: int) -> None:
+        self._step("shorten")
+        os.ftruncate(handle, size)
+        node = self._find_open(handle)
+        if node.unsynced is not None and size <= node.unsynced[0]:
+            node.unsynced = None
+
+    def fsync(self, handle: int) -> None:
+        path = self._name(handle)
+        if not self._observes(path):
+            return os.fsync(handle)
+        caller = _find_caller()
+        self.syncs[caller] += 1
+        fault = self._step("sync", lambda: self._fail_to_sync(handle))
+        assert fault in (None, "short")
+        if caller in self.skipped:
+            return None
+        if os.path.isdir(path):
+            self._sync_folder(path)
+        else:
+            node = self._find_open(handle)
+            node.synced = _read(handle)
+            if node.unsynced is not None:
+                first, end = node.unsynced
+                node.synced = node.synced[:first] + bytes(end - first) + node.synced[end:]
+        return None
+
+    def replace(
+        self,
+        source: Any,
+        target: Any,
+        *,
+        src_dir_fd: int | None = None,
+        dst_dir_fd: int | None = None,
+    ) -> None:
+        self._step("rename")
+        old, new = self._name(source, src_dir_fd), self._name(target, dst_dir_fd)
+        moved = [path for path in self._live if path == old or path.startswith(f"{old}/")]
+        names: dict[str, _Node | None] = dict.fromkeys(moved)
+        names |= {f"{new}{path[len(old) :]}": self._live[path] for path in moved}
+        self._keep_content(new)
+        os.replace(source, target, src_dir_fd=src_dir_fd, dst_dir_fd=dst_dir_fd)
+        self._change(names)
+
+    def link(
+        self,
+        source: Any,
+        target: Any,
+        *,
+        src_dir_fd: int | None = None,
+        dst_dir_fd: int | None = None,
+        follow_symlinks: bool = True,
+    ) -> None:
+        self._step("link")
+        os.link(
+            source,
+            target,
+            src_dir_fd=src_dir_fd,
+            dst_dir_fd=dst_dir_fd,
+            follow_symlinks=follow_symlinks,
+        )
+        new = self._name(target, dst_dir_fd)
+        self._change({new: self._find(new)})
+
+    def unlink(self, path: Any, *, dir_fd: int | None = None) -> None:
+        self._step("remove")
+        whole = self._name(path, dir_fd)
+        self._keep_content(whole)
+        os.unlink(path, dir_fd=dir_fd)
+        self._change({whole: None})
+
+    def mkdir(self, path: Any, mode: int = 0o777, *, dir_fd: int | None = None) -> None:
+        self._step("make folder")
+        os.mkdir(path, mode, dir_fd=dir_fd)
+
+    def rmdir(self, path: Any, *, dir_fd: int | None = None) -> None:
+        self._step("remove folder")
+        os.rmdir(path, dir_fd=dir_fd)
+
+    # What goes wrong
+
+    def _require_life(self) -> None:
+        if self.is_dead:
+            raise Killed
+
+    def _step(self, what: str, half: Callable[[], object] = lambda: None) -> FaultKind | None:
+        """Count an operation. Return a fault that the operation bears itself, or raise it."""
+        self._require_life()
+        self._count += 1
+        fault = self._fault
+        if fault is None or self._count < fault.at:
+            return None
+        if fault.kind in ("kill", "power"):
+            self.fired[fault.kind] += 1
+            if what == "write" and self._chance.random() < 0.5:
+                half()
+            self.is_dead = True
+            self._databases = {path: Path(path).read_bytes() for path in self._list_databases()}
+            raise Killed
+        if fault.kind == "short":
+            self.fired["short"] += what == "write"
+            return "short"
+        self._fail(fault, what, half)
+        return None
+
+    def _fail(self, fault: Fault, what: str, half: Callable[[], object]) -> None:
+        """Let an operation fail if it is of the kind that the fault concerns."""
+        concerned = {
+            "full": ("write", "open", "make folder", "link"),
+            "broken": ("write",),
+            "unsynced": ("sync",),
+            "refused": ("open", "rename", "remove", "link"),
+        }[fault.kind]
+        if what not in concerned:
+            return
+        self.fired[fault.kind] += 1
+        if what in ("write", "sync"):
+            half()
+        if fault.kind != "full":
+            self._fault = None  # once
+        number = {"full": errno.ENOSPC, "refused": errno.EACCES}.get(fault.kind, errno.EIO)
+        raise OSError(number, os.strerror(number))
+
+    def _fail_to_sync(self, handle: int) -> None:
+        if not os.path.isdir(self._name(handle)):
+            node, now = self._find_open(handle), _read(handle)
+            node.unsynced = (min(len(node.synced), len(now)), len(now))
+
+    # What a power failure leaves
+
+    def _change(self, names: dict[str, _Node | None]) -> None:
+        names = {path: node for path, node in names.items() if self._observes(path)}
+        if not names:
+            return
+        folders = frozenset(os.path.dirname(path) for path in names)
+        self._changes.append(_Change(folders, tuple(names.items())))
+        _apply(self._live, names.items())
+
+    def _sync_folder(self, folder: str) -> None:
+        for change in [one for one in self._changes if folder in one.folders]:
+            _apply(self._synced, change.names)
+            self._changes.remove(change)
+
+    def _lose(self) -> None:
+        """Replace the files by those that a power failure leaves."""
+        chosen = dict(self._synced)
+        for change in self._changes[: self._chance.randint(0, len(self._changes))]:
+            _apply(chosen, change.names)
+        contents = {path: self._choose_content(node) for path, node in chosen.items()}
+        for path in self._list_files():
+            os.unlink(path)
+        for path, content in contents.items():
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            Path(path).write_bytes(content)
+
+    def _choose_content(self, node: _Node) -> bytes:
+        """Return what is left of a file: what was synced, with a part of what came later."""
+        paths = [path for path, other in self._live.items() if other is node]
+        now = node.lost
+        if paths and os.path.isfile(paths[0]):
+            now = Path(paths[0]).read_bytes()
+        if now is None or now == node.synced:
+            return node.synced
+        if not now.startswith(node.synced):
+            return self._chance.choice([now, node.synced])
+        later = now[len(node.synced) : self._chance.randint(len(node.synced), len(now))]
+        return node.synced + self._chance.choice([later, bytes(len(later)), b""])
+
+    def _keep_content(self, path: str) -> None:
+        """Remember the content of a file whose name is about to go to another file, or away."""
+        if (node := self._live.get(path)) is not None and os.path.isfile(path):
+            node.lost = Path(path).read_bytes()
+
+    # Names
+
+    def _find_open(self, handle: int) -> _Node:
+        return self._nodes.setdefault(os.fstat(handle).st_ino, _Node(b""))
+
+    def _find(self, path: str) -> _Node:
+        number = os.stat(path).st_ino
+        if number not in self._nodes:
+            self._nodes[number] = _Node(Path(path).read_bytes())
+        return self._nodes[number]
+
+    def _name(self, path: Any, dir_fd: int | None = None) -> str:
+        if isinstance(path, int):
+            return os.readlink(f"/proc/self/fd/{path}")
+        name = os.fspath(path)
+        return name if dir_fd is None else f"{os.readlink(f'/proc/self/fd/{dir_fd}')}/{name}"
+
+    def _observes(self, path: str) -> bool:
+        return f"{path}/".startswith(f"{self.root}/") and not path.endswith(_DATABASES)
+
+    def _list_files(self) -> list[str]:
+        found = (os.path.join(at, name) for at, _, names in os.walk(self.root) for name in names)
+        return [path for path in found if not path.endswith(_DATABASES)]
+
+    def _list_databases(self) -> list[str]:
+        found = (os.path.join(at, name) for at, _, names in os.walk(self.root) for name in names)
+        return [path for path in found if path.endswith(_DATABASES)]
+
+
+class _System:
+    """The module `os` as the file module sees it."""
+
+    _OWN: Final = ("open", "write", "fsync", "ftruncate", "replace", "link", "unlink", "mkdir")
+
+    def __init__(self, disk: Disk) -> None:
+        for name in (*self._OWN, "rmdir"):
+            setattr(self, name, getattr(disk, name))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(os, name)
+
+
+def _apply(names: dict[str, _Node], changes: Any) -> None:
+    for path, node in changes:
+        if node is None:
+            names.pop(path, None)
+        else:
+            names[path] = node
+
+
+def _read(handle: int) -> bytes:
+    """Read an open file, which may be open for writing only."""
+    size = os.fstat(handle).st_size
+    try:
+        return os.pread(handle, size, 0)
+    except OSError:
+        return Path(f"/proc/self/fd/{handle}").read_bytes()
+
+
+def _find_caller() -> str:
+    """Return the function that asked for a sync, as `module.function`."""
+    frame = sys._getframe(2)
+    while frame.f_back is not None and frame.f_globals["__name__"] == calls.__name__:
+        frame = frame.f_back
+    return f"{frame.f_globals['__name__'].rpartition('.')[2]}.{frame.f_code.co_name}"
