@@ -18,6 +18,7 @@ VaultError
 ├── EmbedderFailed      the embedding model or its process failed
 ├── VectorStoreFailed   the vector store or its process failed
 ├── ViewNotUnderstood   a part of a base or of a Dataview query is not understood
+├── ViewTooLong         a base or query takes too much work
 ├── RerankerFailed      the reranking model or its process failed
 ├── ChildDied           a child process ended; the caller restarts it
 └── ChildRefused        a child process answered with an error
@@ -156,6 +157,15 @@ class ViewNotUnderstood(VaultError):
         shown = part if len(part) <= 80 else f"{part[:79].rstrip()}…"
         super().__init__(f"{shown} is not understood.")
         self.part = shown
+
+
+class ViewTooLong(VaultError):
+    """A base or query takes too much work."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "This takes too much work, so it is not shown. Filter it, or use fewer formulas."
+        )
 
 
 class RerankerFailed(VaultError):

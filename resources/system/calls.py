@@ -7,15 +7,17 @@ Each function branches on `sys.platform` when it is called. A test can therefore
 another system.
 """
 
+import ctypes
 import errno
 import os
 import stat
 import sys
 import time
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Literal, Self
+from typing import Any, Final, Literal, Self
 
 from resources.system.names import extend_windows_path
 
@@ -32,6 +34,7 @@ __all__ = [
     "open_file",
     "open_for_lock",
     "read_at",
+    "read_creation_s",
     "remove_folder",
     "remove_open_file",
     "remove_path",
@@ -67,6 +70,8 @@ _LOCK_CHECK_S: Final = 0.01
 _OPEN_ELSEWHERE: Final = frozenset({5, 32, 33})
 _MOST_TRIES: Final = 10
 _FIRST_WAIT_S: Final = 0.005
+_AT_FDCWD: Final = -100  # for statx(2)
+_STATX_BTIME: Final = 0x800
 _LINK_TAGS: Final = frozenset({0xA000000C, 0xA0000003})  # a symbolic link, a mounted folder
 
 
@@ -534,3 +539,56 @@ class Folder:
     def _name(self, name: str) -> str:
         """Return how a call names a file of the folder: relative to its descriptor, or by path."""
         return name if self._handle is not None else extend_path(self.path / name)
+
+
+class _Time(ctypes.Structure):
+    _fields_ = (
+        ("seconds", ctypes.c_int64),
+        ("nanoseconds", ctypes.c_uint32),
+        ("_r", ctypes.c_int32),
+    )
+
+
+class _Statx(ctypes.Structure):
+    """The result of `statx(2)` up to the time of creation, and as much space as it has."""
+
+    _fields_ = (
+        ("mask", ctypes.c_uint32),
+        ("_before", ctypes.c_uint8 * 76),
+        ("created", _Time),
+        ("_after", ctypes.c_uint8 * 160),
+    )
+
+
+def read_creation_s(path: Path) -> float | None:
+    """Return when a file was created, in seconds since 1970, or None if the system does not say.
+
+    Python 3.11 says it on macOS and Windows alone, Linux by `statx(2)`.
+    """
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    if sys.platform == "win32":
+        return found.st_ctime
+    born = getattr(found, "st_birthtime", None)
+    return _read_by_statx(path) if born is None else float(born)
+
+
+def _read_by_statx(path: Path) -> float | None:
+    statx, result = _load_statx(), _Statx()
+    if statx is None:
+        return None
+    failed = statx(_AT_FDCWD, os.fsencode(path), 0, _STATX_BTIME, ctypes.byref(result))
+    if failed or not result.mask & _STATX_BTIME:
+        return None
+    return float(result.created.seconds + result.created.nanoseconds / 1e9)
+
+
+@cache
+def _load_statx() -> Any:
+    """Return the function of the C library, or None where it has none."""
+    try:
+        return ctypes.CDLL(None).statx
+    except (AttributeError, OSError):
+        return None

@@ -50,7 +50,7 @@ _PICTURES = (
     *(".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".bmp"),
     *(".avif", ".heic", ".heif", ".tif", ".tiff"),
 )
-_NOTES = (".md", ".markdown", ".pdf", ".canvas", ".base")
+_NOTES = (".md", ".markdown", ".pdf", ".canvas", ".excalidraw", ".base")
 _DIGITS = re.compile(r"\d+")
 _STYLES = {"strong": Style.BOLD, "em": Style.ITALIC, "s": Style.STRIKE, "mark": Style.MARK}
 _OPENS = {f"{name}_open": style for name, style in _STYLES.items()}

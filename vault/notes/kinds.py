@@ -44,6 +44,7 @@ class FileKind:
 MARKDOWN: Final = FileKind("markdown", "notes", (".md", ".markdown"), 20 * _MB)
 TEXT: Final = FileKind("text", "text files", (".txt", ".text"), 20 * _MB)
 CANVAS: Final = FileKind("canvas", "canvases", (".canvas",), 20 * _MB)
+DRAWING: Final = FileKind("drawing", "drawings", (".excalidraw",), 20 * _MB)
 BASE: Final = FileKind("base", "bases", (".base",), 1 * _MB)
 HTML: Final = FileKind("html", "web pages", (".html", ".htm"), 20 * _MB, needs_worker=True)
 DOCX: Final = FileKind("docx", "Word documents", (".docx",), 50 * _MB, needs_worker=True)
@@ -54,7 +55,7 @@ IMAGE: Final = FileKind("image", "images", (), 20 * _MB, needs_worker=True)
 
 _BY_SUFFIX: Final = {
     suffix: kind
-    for kind in (MARKDOWN, TEXT, CANVAS, BASE, HTML, DOCX, PDF)
+    for kind in (MARKDOWN, TEXT, CANVAS, DRAWING, BASE, HTML, DOCX, PDF)
     for suffix in kind.suffixes
 }
 SUFFIXES: Final = tuple(_BY_SUFFIX)

@@ -18,7 +18,7 @@ No note is parsed to show a view. What is not understood is named, and its view 
     values       Values and how they are compared: texts, numbers, days, links and lists.
     view         `View`, `ComputedView`.
 
-This package may import all of vault.
+This package may import all of vault and `resources.system`.
 """
 
 __all__ = ["base", "base_writer", "blocks", "view"]

@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import Any, Final, Literal
 
 from vault.catalog import Catalog
+from vault.errors import ViewTooLong
 from vault.notes.note import Note
 from vault.notes.text.lines import CODE, FENCE_CLOSES, FENCE_OPENS
 from vault.notes.text.markdown_text import MarkdownText
@@ -122,14 +123,20 @@ def compute_block(
 
     def compute(catalog: Catalog) -> tuple[ComputedView | str, ...]:
         time = now or datetime.now()
-        this = find_row(catalog, path)
+        this = find_row(catalog, path, vault.root)
         read = read_base if block.kind == "base" else read_dataview
         keep = StalenessFilter(vault.root, vault.exclude).keep_current
-        computer = ViewComputer(catalog, keep, vault.scope, this, time)
-        return tuple(
-            computer.compute(view, vault.filter_allowed, most) if isinstance(view, View) else view
-            for view in read(block.text, this, time)
-        )
+        computer = ViewComputer(catalog, vault.root, keep, vault.scope, this, time)
+
+        def show(view: View | str) -> ComputedView | str:
+            if isinstance(view, str):
+                return view
+            try:
+                return computer.compute(view, vault.filter_allowed, most)
+            except ViewTooLong as error:
+                return f"{view.name}: {error}" if view.name else str(error)
+
+        return tuple(map(show, read(block.text, this, time)))
 
     found = vault.read_index(compute)
     return ComputedBlock(block, ("These notes are not indexed yet.",) if found is None else found)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import replace
 from datetime import datetime
 from functools import cache, partial
+from pathlib import Path
 from typing import Final
 
 from vault.catalog import Catalog, Row
@@ -28,13 +29,19 @@ __all__ = ["ViewComputer", "find_row"]
 _MOST_CELL_CHARS: Final = 400
 
 
-def find_row(catalog: Catalog, path: str) -> NoteRow | None:
-    """Return a note as the index has it, or None if it is not indexed."""
+def find_row(catalog: Catalog, path: str, root: Path) -> NoteRow | None:
+    """Return a note as the index has it, or None if it is not indexed.
+
+    Args:
+        catalog: the catalog of the index.
+        path: the path of the note.
+        root: the folder of the vault.
+    """
     known = Records(catalog).find_files([path])
     if path not in known or known[path].state != "indexed":
         return None
     rows = catalog.rows("SELECT id FROM files WHERE path = ?", (path,))
-    return _read_rows(catalog, [int(row[0]) for row in rows]).get(int(rows[0][0]))
+    return _read_rows(catalog, [int(row[0]) for row in rows], root).get(int(rows[0][0]))
 
 
 class ViewComputer:
@@ -42,6 +49,7 @@ class ViewComputer:
 
     Args:
         catalog: the catalog of the index.
+        root: the folder of the vault, in which times of creation are read.
         keep_current: yields the given passages that still exist, with current line numbers.
         scope: the part of the vault that is shown.
         this: the note that contains the view, or None.
@@ -51,20 +59,20 @@ class ViewComputer:
     def __init__(
         self,
         catalog: Catalog,
+        root: Path,
         keep_current: KeepCurrent,
         scope: Scope = WHOLE,
         this: NoteRow | None = None,
         now: datetime = datetime.min,
     ) -> None:
-        self._catalog, self._keep_current = catalog, keep_current
+        self._catalog, self._root, self._keep_current = catalog, root, keep_current
         self._scope, self._this, self._now = scope, this, now
 
-    def find_notes(self, view: View) -> dict[int, NoteRow]:
+    def find_notes(self, view: View, evaluator: Evaluator) -> dict[int, NoteRow]:
         """Return the notes that fulfil a view's filter, by the id of their file."""
         plain = view.query
         found = find_files(Query("", clauses=plain.clauses), self._catalog, self._scope)
-        rows = _read_rows(self._catalog, found)
-        evaluator = self._build_evaluator(view)
+        rows = _read_rows(self._catalog, found, self._root)
         for clause in view.clauses:
             if any(isinstance(one, RowTest) for one in clause):
                 kept = self._find_by_clause(clause, rows, evaluator)
@@ -83,11 +91,14 @@ class ViewComputer:
             view: the view.
             filter_allowed: returns those of some notes, by path, that may be shown now.
             most: the most rows that are returned. The others are only counted.
+
+        Raises:
+            ViewTooLong: the view takes too much work.
         """
-        found = self.find_notes(view)
+        evaluator = self._build_evaluator(view)
+        found = self.find_notes(view, evaluator)
         allowed = filter_allowed([row.path for row in found.values()])
         notes = {number: row for number, row in found.items() if row.path in allowed}
-        evaluator = self._build_evaluator(view)
         rows: Iterable[NoteRow] = notes.values()
         if view.shape == "task":
             rows = self._list_tasks(view, notes, evaluator)
@@ -180,7 +191,7 @@ WHERE state = 'indexed' AND id IN (SELECT value FROM json_each(?))
 """
 
 
-def _read_rows(catalog: Catalog, ids: Collection[int]) -> dict[int, NoteRow]:
+def _read_rows(catalog: Catalog, ids: Collection[int], root: Path) -> dict[int, NoteRow]:
     wanted = (json.dumps(sorted(ids)),)
     properties: dict[int, dict[str, tuple[str, ...]]] = defaultdict(dict)
     for file, written, value in _read_table(catalog, "properties", "name, value", wanted):
@@ -204,7 +215,7 @@ def _read_rows(catalog: Catalog, ids: Collection[int]) -> dict[int, NoteRow]:
             properties=properties[number],
         )
         changed = datetime.fromtimestamp(max(time_ns, 0) / 1e9)
-        rows[int(number)] = NoteRow(note, int(size), changed)
+        rows[int(number)] = NoteRow(note, int(size), changed, root=root)
     return rows
 
 

@@ -6,14 +6,16 @@ is looked at, so that a result never depends on which notes there are.
 
 import math
 import posixpath
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import partial
 from itertools import chain, islice
+from pathlib import Path
 from typing import Any, Final
 
-from vault.errors import ViewNotUnderstood
+from resources.system.calls import read_creation_s
+from vault.errors import ViewNotUnderstood, ViewTooLong
 from vault.notes.amounts import DecimalMark
 from vault.notes.keywords import fold
 from vault.notes.kinds import drop_note_suffix
@@ -51,7 +53,9 @@ from vault.views.values import (
 __all__ = ["TASK_FIELDS", "Evaluator", "NoteRow", "check_expression"]
 
 _MOST_DEPTH: Final = 60
-_MOST_STEPS: Final = 2_000  # for one cell, since formulas can use each other many times
+# For a view, since formulas can use each other many times. This takes a few seconds.
+_MOST_STEPS: Final = 3_000_000
+_CHARS_OF_A_STEP: Final = 32
 _MOST_TEXT_CHARS: Final = 2_000
 _MOST_ITEMS: Final = 2_000
 _MOST_DIGITS: Final = 20
@@ -67,6 +71,7 @@ class NoteRow:
         changed: the time of the last change, in local time.
         task: the task, or None for a note.
         section: the heading above the task, or an empty string.
+        root: the folder of the vault, or None if no file is read.
     """
 
     note: Note
@@ -74,6 +79,13 @@ class NoteRow:
     changed: datetime = datetime.min
     task: TaskItem | None = None
     section: str = ""
+    root: Path | None = None
+
+    @property
+    def created(self) -> datetime | None:
+        """The time at which the file was created, in local time, or None if it is unknown."""
+        seconds = None if self.root is None else read_creation_s(self.root / self.path)
+        return None if seconds is None else datetime.fromtimestamp(max(seconds, 0.0))
 
     @property
     def path(self) -> str:
@@ -106,8 +118,9 @@ def check_expression(
     """Check that all functions and fields in an expression are known.
 
     Raises:
-        ViewNotUnderstood: one of them is not.
+        ViewNotUnderstood: one of them is not, the expression is too deep, or a formula uses itself.
     """
+    _check_depth(expression, formulas or {})
     for one in list_inner(expression):
         match one:
             case Call(name=name) if name not in _METHODS and name not in _LAZY:
@@ -117,6 +130,37 @@ def check_expression(
                     _check_field((word,), dialect, formulas or {}, is_of_tasks=is_of_tasks)
             case FieldName(parts=parts):
                 _check_field(parts, dialect, formulas or {}, is_of_tasks=is_of_tasks)
+
+
+def _check_depth(expression: Expression, formulas: Mapping[str, Expression]) -> None:
+    """Check that an expression, with the formulas in it, is not deeper than can be evaluated."""
+    depths, waiting = dict[str, int](), [(expression, 1)]
+    while waiting:
+        one, depth = waiting.pop()
+        if depth > _MOST_DEPTH:
+            raise ViewNotUnderstood("An expression so deep")
+        waiting += [(inner, depth + is_deeper) for inner, is_deeper in _list_below(one)]
+        match one:
+            case FieldName(parts=("formula", name, *_)) if depths.get(name, 0) < depth:
+                depths[name] = depth
+                waiting += [(formulas[name], depth + 1)] if name in formulas else []
+
+
+def _list_below(expression: Expression) -> Iterator[tuple[Expression, bool]]:
+    """Yield the parts of an expression, and whether each is evaluated within it.
+
+    The first operands of `a + b + c` are evaluated one after the other.
+    """
+    match expression:
+        case Call(target=target, arguments=arguments):
+            yield from ((one, True) for one in (target, *arguments) if one is not None)
+        case Unary(value=value):
+            yield value, True
+        case Binary(left=left, right=right):
+            yield left, not isinstance(left, Binary)
+            yield right, True
+        case ListOf(values=values):
+            yield from ((one, True) for one in values)
 
 
 def _check_field(
@@ -158,18 +202,20 @@ class Evaluator:
         self._find_mark = find_mark
         self._dialect, self._formulas = dialect, formulas
         self._this, self._now = this, now
-        self._depth = self._steps = 0
+        self._steps = 0
 
     def evaluate(self, expression: Expression, row: NoteRow | None) -> Value:
-        """Return the value of an expression for a note, or nothing if it cannot be computed."""
-        self._steps = self._steps + 1 if self._depth else 0
-        self._depth += 1
-        try:
-            if self._depth > _MOST_DEPTH or self._steps > _MOST_STEPS:
-                return None
-            return self._evaluate(expression, row)
-        finally:
-            self._depth -= 1
+        """Return the value of an expression for a note, or nothing if it cannot be computed.
+
+        Raises:
+            ViewTooLong: all evaluations together have taken too many steps.
+        """
+        found = self._evaluate(expression, row)
+        size = len(found) if isinstance(found, str | tuple) else 0
+        self._steps += 1 + size // _CHARS_OF_A_STEP
+        if self._steps > _MOST_STEPS:
+            raise ViewTooLong
+        return found
 
     def evaluate_constant(self, expression: Expression) -> tuple[Value, bool]:
         """Return the value of an expression and True if it is the same for all notes."""
@@ -200,13 +246,22 @@ class Evaluator:
                 return self._call(expression, row)
 
     def _compute(self, expression: Binary, row: NoteRow | None) -> Value:
-        left = self.evaluate(expression.left, row)
-        if expression.sign in ("&&", "||"):
-            if is_true(left) == (expression.sign == "||"):
-                return is_true(left)
-            return is_true(self.evaluate(expression.right, row))
-        right = self.evaluate(expression.right, row)
-        match expression.sign:
+        """Compute an operation, of which the left side may be a long row of others."""
+        operations = [expression]
+        while isinstance(operations[-1].left, Binary):
+            operations.append(operations[-1].left)
+        found = self.evaluate(operations[-1].left, row)
+        for operation in reversed(operations):
+            found = self._operate(operation.sign, found, operation.right, row)
+            self._steps += 1
+        return found
+
+    def _operate(self, sign: str, left: Value, other: Expression, row: NoteRow | None) -> Value:
+        if sign in ("&&", "||"):
+            is_decided = is_true(left) == (sign == "||")
+            return is_true(left if is_decided else self.evaluate(other, row))
+        right = self.evaluate(other, row)
+        match sign:
             case "==":
                 return are_equal(left, right)
             case "!=":
@@ -214,12 +269,12 @@ class Evaluator:
             case "+":
                 return add_values(left, right)
             case "-" | "*" | "/" | "%":
-                return compute_numbers(expression.sign, left, right)
+                return compute_numbers(sign, left, right)
         order = compare_order(left, right)
         if order is None:
             return False
         signs = {"<": order < 0, "<=": order <= 0, ">": order > 0, ">=": order >= 0}
-        return signs[expression.sign]
+        return signs[sign]
 
     def _read(self, parts: tuple[str, ...], row: NoteRow | None) -> Value:
         if parts[0] == "this":
@@ -333,6 +388,7 @@ _FOR_ALL: Final[Mapping[str, Callable[[NoteRow], Value]]] = {
     "ext": lambda row: posixpath.splitext(row.path)[1].removeprefix("."),
     "size": lambda row: float(row.size),
     "mtime": lambda row: row.changed,
+    "ctime": lambda row: row.created,
     "tags": _list_tags,
 }
 _FILE: Final[Mapping[Dialect, Mapping[str, Callable[[NoteRow], Value]]]] = {
@@ -349,6 +405,7 @@ _FILE: Final[Mapping[Dialect, Mapping[str, Callable[[NoteRow], Value]]]] = {
         "name": lambda row: posixpath.splitext(posixpath.basename(row.path))[0],
         "link": lambda row: row.link,
         "mday": lambda row: row.changed.date(),
+        "cday": lambda row: None if row.created is None else row.created.date(),
         "etags": _list_tags,
         "outlinks": lambda row: tuple(map(LinkValue, _list_targets(row))),
         "aliases": lambda row: row.note.properties.get("aliases", ()),

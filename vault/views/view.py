@@ -51,6 +51,8 @@ _NAMES: Final = {
     "file.size": "Size",
     "file.mtime": "Changed",
     "file.mday": "Changed",
+    "file.ctime": "Created",
+    "file.cday": "Created",
     "file.tags": "Tags",
     "file.etags": "Tags",
     "file.links": "Links",

@@ -108,23 +108,31 @@ class EmbedExpander:
             return _explain_no_part(path, anchor)
         if (path, part.lines) in above:
             return EmbedFailure(f"{title} embeds itself here.", "arrows-clockwise", link)
-        leaves = tuple(self._expand(part, path, link, (*above, (path, part.lines))))
+        leaves = tuple(
+            self._draw_base(part, anchor, source or path)
+            if part.note.kind is BASE
+            else self._expand(part, path, link, (*above, (path, part.lines)))
+        )
         if leaves and isinstance(leaves[0], HeadingLeaf) and plain(leaves[0].runs) == title:
             leaves = leaves[1:]  # the title above says it already
         return EmbeddedText(title, link, leaves)
 
+    def _draw_base(self, part: EmbeddedPart, name: str, source: str) -> Iterator[Leaf]:
+        """Yield what an embedded base finds. In it, `this` is the note that embeds it."""
+        for leaf in read_part(NotePart(1, _cut_text(part))):
+            view = split_view_target(leaf.target) if isinstance(leaf, Embed) else None
+            if isinstance(leaf, Embed) and view is not None:
+                yield from draw_embed(leaf, self._draw(view, source, name), can_load=False)
+
     def _expand(
         self, part: EmbeddedPart, path: str, link: str, above: tuple[_Place, ...]
     ) -> Iterator[Leaf]:
-        text, is_base = _cut_text(part), part.note.kind is BASE
+        text = _cut_text(part)
         shown = text if len(text) <= self._chars else _shorten(text, self._chars)
         self._chars -= len(shown)
         for leaf in read_part(NotePart(1, shown)):
             if not isinstance(leaf, Embed):
                 yield self._rebase(leaf, path)
-            elif is_base and (view := split_view_target(leaf.target)) is not None:
-                name = link.partition("#")[2]
-                yield from draw_embed(leaf, self._draw(view, path, name), can_load=False)
             elif self._embeds > 0 and self._chars > 0:
                 yield from draw_embed(leaf, self.read(leaf.target, path, above), can_load=False)
             elif not self._has_told:

@@ -1,6 +1,7 @@
 """Readers, which extract text from the bytes of a file. One module for each kind of file.
 
-    canvas   Obsidian canvases: the cards with their groups as headings, then the edges.
+    canvas   Obsidian canvases: the cards with their groups as headings, then the edges. Drawings of
+             Excalidraw: the texts from top to bottom.
     columns  The columns of a page of a PDF file.
     docx     Word documents, read with zipfile and expat. Macros and entities are ignored.
     html     Web pages, read with lxml. Scripts are not run, and nothing is fetched.
@@ -18,7 +19,7 @@ This package may import `vault.errors` and the modules of `vault.notes`.
 """
 
 from vault.notes.encodings import decode_text, normalize_line_ends
-from vault.notes.kinds import BASE, TEXT, FileKind
+from vault.notes.kinds import BASE, DRAWING, TEXT, FileKind
 from vault.notes.readers.extract import Extract, ExtractPart
 
 __all__ = ["extract", "read_extract"]
@@ -41,6 +42,10 @@ def read_extract(kind: str | FileKind, data: bytes) -> Extract:
         return Extract([ExtractPart("text", normalize_line_ends(decode_text(data).text))])
     if name == BASE.name:
         return Extract([ExtractPart("fence", _fence_base(decode_text(data).text))])
+    if name == DRAWING.name:
+        from vault.notes.readers.canvas import read_drawing
+
+        return read_drawing(data)
     extract: Extract = import_module(f"vault.notes.readers.{name}").read(data)
     return extract
 

@@ -1,4 +1,7 @@
-"""Read Obsidian canvases: JSON files with cards, groups and edges."""
+"""Read Obsidian canvases and Excalidraw drawings: JSON files with what lies on a plane.
+
+Of a canvas, the cards, groups and edges are read, and of a drawing its text elements.
+"""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,6 +12,7 @@ from vault.notes.encodings import decode_text, normalize_line_ends
 from vault.notes.readers.extract import Extract, ExtractPart, limit_parts
 
 MAX_CARDS: Final = 20_000
+MAX_ELEMENTS: Final = 100_000
 
 _NAME_CHARS: Final = 60
 
@@ -32,10 +36,7 @@ def read(data: bytes) -> Extract:
 def _load(text: str) -> tuple[list[Card], list[Card]]:
     if not text.strip():  # a new canvas of Obsidian is empty
         return [], []
-    try:
-        loaded = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise ReadingFailed("it is damaged: its JSON cannot be read") from error
+    loaded = _parse(text)
     if not isinstance(loaded, dict):
         raise ReadingFailed("it is no canvas")
     cards = _list_objects(loaded, "nodes")
@@ -112,3 +113,42 @@ def _read_text(card: Card, key: str) -> str:
 def _read_number(card: Card, key: str) -> float:
     value = card.get(key)
     return float(value) if isinstance(value, int | float) and abs(value) < 1e9 else 0.0
+
+
+def read_drawing(data: bytes) -> Extract:
+    """Extract the texts of a drawing, from top to bottom, each as a paragraph.
+
+    Raises:
+        ReadingFailed: the file is not a drawing, or has too many elements.
+    """
+    elements = _load_drawing(decode_text(data).text)
+    if len(elements) > MAX_ELEMENTS:
+        raise ReadingFailed(f"it holds more than {MAX_ELEMENTS:,} elements")
+    elements.sort(key=lambda one: (_read_number(one, "y"), _read_number(one, "x")))
+    return Extract(limit_parts(list(_build_text_parts(elements))))
+
+
+def _load_drawing(text: str) -> list[Card]:
+    if not text.strip():
+        return []
+    loaded = _parse(text)
+    if not isinstance(loaded, dict) or not isinstance(loaded.get("elements"), list):
+        raise ReadingFailed("it is no drawing")
+    return _list_objects(loaded, "elements")
+
+
+def _build_text_parts(elements: list[Card]) -> Iterator[ExtractPart]:
+    for element in elements:
+        if element.get("type") != "text" or element.get("isDeleted") is True:
+            continue
+        # The lines of `text` are wrapped to the width of its box, those of `originalText` are not.
+        written = _read_text(element, "originalText") or _read_text(element, "text")
+        if shown := normalize_line_ends(written).strip():
+            yield ExtractPart("paragraph", shown)
+
+
+def _parse(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ReadingFailed("it is damaged: its JSON cannot be read") from error

@@ -5,9 +5,11 @@ links.
 """
 
 import re
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from vault.notes.properties import describe_fault, find_fault, is_marked_private, load_properties
@@ -146,12 +148,13 @@ def parse_document(text: str, on_wait: Callable[[], None] = lambda: None) -> Doc
     lines = tuple(text.split("\n"))
     front = read_front_matter(lines)
     body_line = front.body_line
-    body = "\n".join(_blank_conflict_marks(lines[body_line - 1 :]))
+    marks = _list_conflict_marks(lines, body_line)
+    body = "\n".join(_blank_lines(lines[body_line - 1 :], [mark - body_line for mark in marks]))
     tokens = _build_parser().parse(body, {"on_wait": on_wait, "calls_at": 0})
     kinds, quoted = mark_lines(tokens, lines, body_line)
     return Document(
         lines=lines,
-        blocks=tuple(_build_blocks(tokens, kinds, body_line, on_wait)),
+        blocks=tuple(_add_marks(_build_blocks(tokens, kinds, body_line, on_wait), marks)),
         properties=front.properties,
         body_line=body_line,
         is_private=front.is_private,
@@ -194,19 +197,37 @@ def find_conflicts(lines: Iterable[tuple[int, str]]) -> Iterator[Conflict]:
             opens = base = divides = 0
 
 
-def _blank_conflict_marks(lines: Sequence[str]) -> Sequence[str]:
+def _list_conflict_marks(lines: Sequence[str], body_line: int) -> list[int]:
+    """Return the numbers of the lines with the marks of conflicts."""
+    if not any(line.startswith("<<<<<<<") for line in lines):
+        return []
+    body = islice(enumerate(lines, start=1), body_line - 1, None)
+    return sorted({number for conflict in find_conflicts(body) for number in conflict})
+
+
+def _blank_lines(lines: Sequence[str], indices: Sequence[int]) -> Sequence[str]:
     """Return lines in which empty ones are in the place of the marks of conflicts.
 
     To Markdown, the line of equals signs would make a heading of the line above it, and the mark at
     the end a quotation.
     """
-    if not any(line.startswith("<<<<<<<") for line in lines):
-        return lines
     blanked = list(lines)
-    for conflict in find_conflicts(enumerate(lines, start=1)):
-        for number in set(conflict):
-            blanked[number - 1] = ""
+    for index in indices:
+        blanked[index] = ""
     return blanked
+
+
+def _add_marks(blocks: Iterable[Block], marks: Sequence[int]) -> Iterator[Block]:
+    """Yield blocks, and one for each mark of a conflict that is in none, so that none is lost."""
+    waiting = deque(marks)
+    for block in blocks:
+        while waiting and waiting[0] < block.first:
+            mark = waiting.popleft()
+            yield Block("paragraph", mark, mark)
+        while waiting and waiting[0] <= block.last:
+            waiting.popleft()
+        yield block
+    yield from (Block("paragraph", mark, mark) for mark in waiting)
 
 
 @cache

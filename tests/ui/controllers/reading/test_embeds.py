@@ -151,6 +151,24 @@ def test_a_heading_within_the_note_itself_is_embedded(assistant: Assistant, vaul
     assert "Self › Part embeds itself here." in str(found.leaves[-1])
 
 
+def test_in_an_embedded_base_this_is_the_note_that_embeds_it(
+    assistant: Assistant, vault: Path
+) -> None:
+    (vault / "Own.base").write_text("filters: file.hasLink(this.file)\n", "utf-8")
+    (vault / "Guest.md").write_text("![[Own.base]]", "utf-8")
+    (vault / "Friend.md").write_text("See [[Guest]].", "utf-8")
+    (vault / "Own friend.md").write_text("See [[Own.base]].", "utf-8")
+    assistant.open_vault(vault, remember=False)
+    assert assistant.library is not None
+    assistant.library.vault.update()
+    expander = EmbedExpander(assistant.open_embeds(), assistant.images)
+    for source, named in (("Guest.md", "Friend"), ("", "Own friend")):
+        found = expander.read("Own.base", source)
+        assert isinstance(found, EmbeddedText)
+        texts = str(found.leaves)
+        assert [name for name in ("Friend.md", "Own friend.md") if name in texts] == [f"{named}.md"]
+
+
 def test_a_note_outside_of_the_vault_embeds_its_neighbour(
     assistant: Assistant, tmp_path: Path
 ) -> None:

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from tests.support.vaults.reviewed import review
 from vault.notes.note import parse_note
 
@@ -37,6 +39,40 @@ def test_a_note_with_a_conflict_is_reported(tmp_path: Path) -> None:
         ("Merge.md", 4, "The gate opens at 7."),
         ("Merge.md", 6, "The gate opens at 8."),
     ]
+
+
+CONFLICT = "<<<<<<< HEAD\nThe gate opens at 7.\n=======\nThe gate opens at 8.\n>>>>>>> other"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{CONFLICT}\n\nThe gate is green.\n",
+        f"\n\n{CONFLICT}\n\n# Gate\n\nIt is green.\n",
+        CONFLICT,
+        f"---\ntags: gate\n---\n{CONFLICT}\n",
+        f"# Gate\n\nIt is green.\n\n{CONFLICT}",
+        f"{CONFLICT}\n\n# Gate\n\n{CONFLICT}\n".replace("\n", "\r\n"),
+        CONFLICT.replace("The gate opens at 7.", "# Seven\n\n- 7").replace("The", "- The"),
+        CONFLICT.replace("The gate opens at 7.\n", ""),
+    ],
+    ids=range(8),
+)
+def test_a_conflict_is_found_wherever_its_marks_are(tmp_path: Path, text: str) -> None:
+    (found,) = review(tmp_path, {"Gate.md": text})
+    assert found.kind == "git_conflict"
+    assert "from “HEAD” and “other”" in found.reason
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A title\n=======\n\nText.\n\n> > > > > > > deep\n",
+        "<<<<<<< HEAD\nThe gate.\n=======\nText.\n",
+    ],
+)
+def test_half_a_conflict_is_none(tmp_path: Path, text: str) -> None:
+    assert review(tmp_path, {"Gate.md": text}) == ()
 
 
 def test_a_conflicted_copy_is_reported_though_it_is_short(tmp_path: Path) -> None:

@@ -145,3 +145,52 @@ def test_a_formula_builds_no_text_or_list_that_is_very_long(
     assert isinstance(found, ComputedView)
     assert found.total == len(NOTES)
     assert most_bytes < 100_000_000
+
+
+DEEP = f"{'number(' * 35}file.size{')' * 35}"
+
+
+def write_base(formulas: dict[str, str], *fields: str) -> str:
+    return json.dumps({"formulas": formulas, "views": [{"type": "table", "order": fields}]})
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "is_named"),
+    [
+        ("dataview", f"LIST WHERE {DEEP} > 1", False),
+        ("base", write_base({"a": DEEP}, "formula.a"), False),
+        (
+            "base",
+            write_base({"a": DEEP, "b": DEEP.replace("file.size", "formula.a")}, "formula.b"),
+            True,
+        ),
+        ("base", write_base({"a": "formula.b", "b": "formula.a"}, "formula.b"), True),
+        (
+            "base",
+            json.dumps({"formulas": {"a": "formula.a + 1"}, "filters": "formula.a > 1"}),
+            True,
+        ),
+        ("dataview", f"LIST {' + '.join(['rating'] * 200)}", False),
+        ("dataview", f"LIST WHERE {' and '.join(f'rating > {n}' for n in range(100))}", False),
+    ],
+)
+def test_what_is_too_deep_is_named_and_a_long_row_is_not_deep(
+    vault: Vault, kind: str, text: str, is_named: bool
+) -> None:
+    found = compute(vault, kind, text)
+    if is_named:
+        assert found == "An expression so deep is not understood."
+    else:
+        assert isinstance(found, ComputedView), found
+
+
+def test_a_view_that_takes_too_much_work_says_so(vault: Vault) -> None:
+    formulas = {"f0": "file.size"}
+    for n in range(1, 25):
+        formulas[f"f{n}"] = f"formula.f{n - 1} + formula.f{n - 1}"
+    views = [{"name": "Sums", "order": ["formula.f24"]}, {"name": "Names", "order": ["file.name"]}]
+    block = ViewBlock("base", json.dumps({"formulas": formulas, "views": views}), (1, 1))
+    sums, others = compute_block(vault, block, "Note 0.md").views
+    assert str(sums).startswith("Sums: This takes too much work")
+    assert isinstance(others, ComputedView)
+    assert others.total == len(NOTES)

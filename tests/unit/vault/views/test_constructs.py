@@ -15,14 +15,12 @@ from vault.views.blocks import ViewBlock, compute_block, find_view_blocks
 
 # What stays source, with what is named.
 BASES_LEFT = {
-    "a creation time": "file.ctime",
     "a function for lists": "The function map()",
 }
 QUERIES_LEFT = {
     "group by": "GROUP BY status",
     "flatten": "FLATTEN genre",
     "calendar": "CALENDAR",
-    "a creation time": "file.cday",
     "a regular expression": "The function regexmatch()",
     "a function with a function": "map(genre, (g) => upper(g))",
 }

@@ -1,10 +1,12 @@
 """Bases and Dataview queries, from their text to the rows that they show."""
 
+import os
 from datetime import datetime
 
 import pytest
 
-from tests.unit.vault.views.conftest import WordIndexer
+from resources.system.calls import read_creation_s
+from tests.unit.vault.views.conftest import WordIndexer, update_words
 from vault.vault import Vault
 from vault.views.blocks import (
     ComputedBlock,
@@ -154,7 +156,7 @@ views:
 @pytest.mark.parametrize(
     ("base", "said"),
     [
-        ("filters: file.ctime > now()", "file.ctime is not understood."),
+        ("filters: file.birth > now()", "file.birth is not understood."),
         ("filters: fancy(rating)", "The function fancy() is not understood."),
         ("filters: {xor: [rating]}", "The filter"),
         ("filters: rating >", "rating > is not understood."),
@@ -332,7 +334,7 @@ def test_tasks_are_grouped_by_their_note_or_section(vault: Vault) -> None:
         ("TABLE x FLATTEN genre", "FLATTEN genre is not understood."),
         ('LIST FROM csv("a.csv")', "FROM csv"),
         ('LIST WHERE regexmatch("a", file.name)', "regexmatch()"),
-        ("LIST WHERE file.ctime > date(today)", "file.ctime"),
+        ("LIST WHERE file.day > date(today)", "file.day"),
         ("LIST LIMIT many", "LIMIT many"),
         ("LIST SORT", "is not understood"),
         ("TASK GROUP BY", "is not understood"),
@@ -375,3 +377,18 @@ def test_a_base_file_is_a_note_with_one_block(vault: Vault) -> None:
     (vault.root / "Shelf.base").write_text("filters: rating > 4\r\n", "utf-8")
     (block,) = find_view_blocks(vault.read_note("Shelf.base"))
     assert (block.kind, block.text) == ("base", "filters: rating > 4")
+
+
+def test_the_time_of_creation_is_that_of_the_file(index_words: WordIndexer) -> None:
+    made = index_words({"New.md": "# New\n"})
+    os.utime(made.root / "New.md", (1e9, 1e9))
+    update_words(made)
+    if read_creation_s(made.root / "New.md") is None:
+        pytest.skip("this file system does not say when a file was created")
+    assert names(made, "dataview", "LIST WHERE file.cday > date(2020-01-01)") == ["New"]
+    assert names(made, "dataview", "LIST WHERE file.ctime > file.mtime") == ["New"]
+    assert names(made, "base", "filters: 'file.ctime < date(\"2020-01-01\")'") == []
+    table = "views: [{type: table, order: [file.name, file.ctime]}]"
+    (view,) = run(made, "base", table, "New.md").views
+    assert isinstance(view, ComputedView)
+    assert [column.name for column in view.view.columns] == ["Name", "Created"]
