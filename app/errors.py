@@ -56,12 +56,18 @@ _CODES: Mapping[type[Exception], str] = {
     vault.EditFailed: "storage",
     vault.UndoRefused: "bad_request",
     vault.ViewNotUnderstood: "bad_request",
+    vault.ViewTooLong: "bad_request",
     vault.EditUnknown: "not_found",
 }
+_HOLD = Setting("spending.holdUnpriced")
 _HINTS: Mapping[type[Exception], Hint] = {
     chains.CannotSee: (
         Fix("Choose a model that sees images, or detach the image."),
         Fix("{} and the list of models say “images” beside those that do.", Command("models")),
+    ),
+    chains.UnpricedCallHeld: (
+        Fix("Choose a model whose price is known, or switch {} off.", _HOLD),
+        Fix("To send it once, add {}.", Option("--set spending.holdUnpriced=false")),
     ),
     chains.SpendingLimitReached: (
         Fix("Raise {} or {}.", Setting("spending.dayLimit"), Setting("spending.monthLimit")),

@@ -22,7 +22,13 @@ from app.config.settings_file import SettingsStore
 from app.errors import StorageFailed, storage_errors
 from app.line_file import LineFile, describe_failure
 from chains.cancel import CancelToken
-from chains.errors import LedgerFailed, SpendingLimitReached, SpendingPeriod, format_dollars
+from chains.errors import (
+    LedgerFailed,
+    SpendingLimitReached,
+    SpendingPeriod,
+    UnpricedCallHeld,
+    format_dollars,
+)
 from chains.spending import PricedCall
 from vault.coverage import name_count
 
@@ -78,6 +84,7 @@ class SpendingOverview:
         models: what was spent in the month, by model, most first.
         day_limit: the limit of a day in dollars, or 0 for none.
         month_limit: the limit of a month in dollars, or 0 for none.
+        holds_unpriced: whether calls to models without a known price are held back.
     """
 
     day: str
@@ -86,6 +93,7 @@ class SpendingOverview:
     models: Mapping[str, SpentAmount]
     day_limit: float
     month_limit: float
+    holds_unpriced: bool = False
 
     def describe(self) -> tuple[str, ...]:
         """Return sentences for the user: the sums of the day and month, and what they lack."""
@@ -96,9 +104,10 @@ class SpendingOverview:
         names = [name for name, spent in self.models.items() if spent.unpriced]
         if names:
             calls = name_count(self.month.unpriced, "call")
+            held = "they are held back now" if self.holds_unpriced else "no limit holds them back"
             lines.append(
-                f"{calls} of this month went to models whose price is not known, and no limit "
-                f"holds them back: {', '.join(names)}."
+                f"{calls} of this month went to models whose price is not known, and {held}: "
+                f"{', '.join(names)}."
             )
         return tuple(lines)
 
@@ -118,6 +127,7 @@ class SpendingOverview:
             "today": {**self.today.to_dict(), "limit": self.day_limit or None},
             "month": {**self.month.to_dict(), "limit": self.month_limit or None},
             "models": models,
+            "holds_unpriced": self.holds_unpriced,
         }
 
 
@@ -136,6 +146,8 @@ class LimitQuestion:
     @property
     def new_limit(self) -> float | None:
         """The round amount to which the limit can be raised so that the call fits, or None."""
+        if isinstance(self.passed, UnpricedCallHeld):
+            return None
         least = max(self.passed.spent + self.passed.most, self.passed.limit + _TINY, _LEAST_LIMIT)
         if least > MOST_DOLLARS:
             return None
@@ -230,6 +242,7 @@ class Spending:
             dict(sorted(models.items(), key=lambda item: -item[1].cost)),
             values.spending_day_limit,
             values.spending_month_limit,
+            self._has_limit and values.spending_hold_unpriced,
         )
 
     def find_passed_limit(self, call: PricedCall) -> SpendingLimitReached | None:
@@ -238,7 +251,7 @@ class Spending:
         Raises:
             LedgerFailed: what was spent cannot be read.
         """
-        if call.most is None or not self._has_limit:
+        if not self._has_limit or (call.most is None and not self._holds_unpriced):
             return None
         try:
             with self._file.hold_lock():
@@ -283,13 +296,17 @@ class Spending:
         values = self._settings.values
         return values.spending_day_limit > 0 or values.spending_month_limit > 0
 
+    @property
+    def _holds_unpriced(self) -> bool:
+        return self._settings.values.spending_hold_unpriced
+
     def _find_day(self) -> str:
         return self._now().date().isoformat()
 
     def _find_passed(
         self, call: PricedCall, lines: Iterable[Mapping[str, Any]]
     ) -> SpendingLimitReached | None:
-        if call.most is None or not self._has_limit:
+        if not self._has_limit or (call.most is None and not self._holds_unpriced):
             return None
         joined, day, values = _join_results(lines), self._find_day(), self._settings.values
         limits: tuple[tuple[SpendingPeriod, str, float], ...] = (
@@ -298,7 +315,11 @@ class Spending:
         )
         for period, start, limit in limits:
             spent = _sum_period(joined, start).cost
-            if limit > 0 and spent + call.most > limit + _TINY:
+            if limit > 0 and call.most is None:
+                return UnpricedCallHeld(
+                    call.host, period=period, spent=spent, limit=limit, model=call.model
+                )
+            if limit > 0 and call.most is not None and spent + call.most > limit + _TINY:
                 return SpendingLimitReached(
                     call.host, period=period, most=call.most, spent=spent, limit=limit
                 )

@@ -18,6 +18,7 @@ ChainError
     ├── QuotaUsedUp      the account at the service has no quota or credit left
     ├── WrongAddress     the address leads to a web page
     ├── SpendingLimitReached  the call may cost more than the user's limit leaves
+    │   └── UnpricedCallHeld  the model has no known price, and such calls are held back
     ├── LocalModelFailed a model file cannot be opened, or its process ended
     ├── ClientNotLoaded  the library that calls services cannot be imported
     └── Offline          the call would leave this computer while privacy.offline is on
@@ -53,6 +54,7 @@ __all__ = [
     "RateLimited",
     "SpendingLimitReached",
     "ToolFailed",
+    "UnpricedCallHeld",
     "WrongAddress",
     "format_dollars",
 ]
@@ -318,6 +320,24 @@ class SpendingLimitReached(ModelError):
         self.most, self.spent, self.limit = most, spent, limit
 
 
+class UnpricedCallHeld(SpendingLimitReached):
+    """A call to a model whose price is not known was held back, as the user wants it.
+
+    `most` is 0, since the cost is not known.
+    """
+
+    def __init__(
+        self, service: str, *, period: SpendingPeriod, spent: float, limit: float, model: str
+    ) -> None:
+        super().__init__(service, period=period, most=0.0, spent=spent, limit=limit)
+        self.args = (
+            f"The price of {model} is not known, so no spending limit can hold the call. It was "
+            "not sent, and your message is kept.",
+        )
+        self.reason = "its price is not known"
+        self.model = model
+
+
 def format_dollars(amount: float) -> str:
     """Format an amount of money, such as `$12.50`, or `$0.0012` with two digits that say it."""
     if amount >= 0.095 or amount <= 0:
@@ -343,5 +363,6 @@ MODEL_ERRORS: Final = (
     QuotaUsedUp,
     WrongAddress,
     SpendingLimitReached,
+    UnpricedCallHeld,
     Offline,
 )

@@ -187,7 +187,7 @@ class Settings(BaseModel):
         "Spending",
         "Limit for a day",
         "No call to a model that may cost more than what is left of it is made without asking. 0: "
-        "no limit. Calls to models whose price is not known are not held back.",
+        "no limit.",
         ge=0,
         le=MOST_DOLLARS,
         allow_inf_nan=False,
@@ -203,6 +203,14 @@ class Settings(BaseModel):
         le=MOST_DOLLARS,
         allow_inf_nan=False,
         unit="dollars",
+    )
+    spending_hold_unpriced: bool = _define_setting(
+        "spending.holdUnpriced",
+        False,
+        "Spending",
+        "Hold back models without a known price",
+        "While a limit is set, ask before each answer of a model whose price is not known. Off: no "
+        "limit holds such a model back, and the sums say so.",
     )
     auto_compact_threshold: int = _define_setting(
         "autoCompactThreshold",

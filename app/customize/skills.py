@@ -205,14 +205,24 @@ class Skills:
             found += self._read_from_notes(vault, FOLDER, "vault")
         return tuple(_mark_repeated(found[:MOST_SKILLS]))
 
-    def find(self, name: str, project: str | None = None) -> Skill:
+    def find(self, name: str, project: str | None = None, digest: str | None = None) -> Skill:
         """Return a skill by its name: the one that can be used, if there is one.
+
+        Args:
+            name: the name.
+            project: the project, or None.
+            digest: the digest of the one that is meant, if several have the name, or None.
 
         Raises:
             NotFound: there is no such skill.
         """
         named = [one for one in self.list(project) if one.name == name]
-        found = min(named, key=lambda one: bool(one.problem), default=None)
+
+        def rank(skill: Skill) -> tuple[bool, bool, bool]:
+            is_meant = digest is not None and skill.digest == digest
+            return not is_meant, bool(skill.problem), skill.state == "refused"
+
+        found = min(named, key=rank, default=None)
         if found is None:
             raise NotFound(
                 f"There is no skill {name}.", hint=Fix("{} shows them.", Command("skills list"))
@@ -235,7 +245,7 @@ class Skills:
             InvalidRequest: the skill needs no decision, or has changed since it was shown.
             StorageFailed: the decision cannot be stored.
         """
-        found = self.find(name, project)
+        found = self.find(name, project, digest)
         if found.origin == "own" or found.problem:
             reason = found.problem or "It is your own, and used as it is."
             raise InvalidRequest(f"The skill {name} needs no decision. {reason}")
@@ -245,7 +255,7 @@ class Skills:
                 hint="Read it again, then decide.",
             )
         self._decisions.decide(found.digest, decision)
-        return self.find(name, project)
+        return self.find(name, project, found.digest)
 
     def list_used(self, project: str | None = None) -> tuple[Skill, ...]:
         """Return the skills that models are given."""
@@ -407,12 +417,15 @@ def _read_names(front: str) -> tuple[str, str]:
 
 
 def _mark_repeated(skills: Sequence[Skill]) -> Iterator[Skill]:
-    """Yield skills. Those whose name an earlier one has too cannot be used."""
+    """Yield skills. Those whose name an earlier one has too cannot be used.
+
+    A skill that the user refused does not take its name from others.
+    """
     names: set[str] = set()
     for skill in skills:
         if skill.problem or skill.name not in names:
             yield skill
         else:
             yield replace(skill, problem=f"Another skill above has the name {skill.name}.")
-        if not skill.problem:
+        if skill.state not in ("invalid", "refused"):
             names.add(skill.name)

@@ -54,8 +54,10 @@ _LEAST = 2 * _ROW + _SHORTEST_CHATS
 _NO_FOLDER = "No folder is open. Choose one above."
 _OTHER_CHATS = "No chats without a folder. The button above shows the others."
 _IN_PROJECTS = "All chats are in projects. A chat that is dropped here leaves its project."
-_NO_PINNED = "Nothing is pinned yet. A pinned list or answer stays up to date here."
-_NO_PROJECTS = "No projects yet. A project is a folder with chats of its own."
+_NO_PINNED = "Nothing pinned yet."
+_PINNED_TIP = "A pinned list or answer stays up to date here."
+_NO_PROJECTS = "No projects yet."
+_PROJECTS_TIP = "A project is a folder with chats of its own."
 
 
 class Sidebar(Pane):
@@ -138,6 +140,7 @@ class Sidebar(Pane):
         """Replace the pinned answers, or show why they cannot be read."""
         self.pinned.set_answers(answers)
         self._no_pinned.setText(problem or ("" if answers else _NO_PINNED))
+        self._no_pinned.setToolTip("" if problem or answers else _PINNED_TIP)
         self.pinned.setVisible(bool(answers))
         self._share_height()
 
@@ -154,6 +157,7 @@ class Sidebar(Pane):
         self.projects.set_projects(projects, chats, running)
         self.chats.set_projects(projects)
         self._no_projects.setText(_NO_PROJECTS)
+        self._no_projects.setToolTip(_PROJECTS_TIP)
         self._no_projects.setVisible(not projects)
         self.projects.setVisible(bool(projects))
         self._share_height()

@@ -13,7 +13,7 @@ from app.config.settings_file import SettingsStore
 from app.errors import TurnFailed, describe
 from app.spending import LimitQuestion, LimitVerdict, Spending
 from chains.cancel import CancelToken
-from chains.errors import SpendingLimitReached
+from chains.errors import SpendingLimitReached, UnpricedCallHeld
 from chains.llm.port import Endpoint
 from chains.providers import price_call
 from chains.spending import PricedCall
@@ -398,6 +398,31 @@ def test_a_model_without_a_known_price_is_named_and_not_held_back(
         "back: gpt-4o."
     )
     assert list_sent(server)
+
+
+def test_a_model_without_a_known_price_is_held_back_where_the_user_wants_it(
+    reading: Assistant,
+    server: ModelServer,
+    asked: list[SpendingLimitReached],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    charge_for_calls(monkeypatch, "https://models.example.org")
+    reading.settings.set("spending.holdUnpriced", True)
+    result_of(ask(reading, QUESTION))
+    assert (len(list_sent(server)), asked) == (1, []), "no limit is set"
+    reading.settings.set("spending.monthLimit", 5)
+    with pytest.raises(TurnFailed) as failed:
+        result_of(ask(reading, QUESTION))
+    info = describe(failed.value)
+    assert (info.code, "Raise" in str(info.hint)) == ("spending_limit", False)
+    assert info.message.startswith("The price of gpt-4o is not known")
+    assert isinstance(asked[0], UnpricedCallHeld)
+    assert (len(list_sent(server)), len(asked)) == (1, 1)
+    assert LimitQuestion(asked[0]).new_limit is None
+    assert "they are held back now" in reading.spending.summarise().describe()[-1]
+    reading.spending.connect(lambda question: note(asked, question, "send"))
+    result_of(ask(reading, QUESTION))
+    assert (len(list_sent(server)), len(asked)) == (2, 2)
 
 
 def test_a_model_on_this_computer_is_neither_booked_nor_held_back(

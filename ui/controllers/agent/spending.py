@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QDialog, QWidget
 
 from app.spending import LimitQuestion, LimitVerdict
-from chains.errors import format_dollars
+from chains.errors import UnpricedCallHeld, format_dollars
 from ui.controllers.session import Collaborators, Controller
 from ui.settings.writer import SettingsWriter
 from ui.theme import Theme
@@ -114,6 +114,11 @@ class SpendingController(Controller):
 
 def _describe_question(question: LimitQuestion) -> str:
     passed = question.passed
+    if isinstance(passed, UnpricedCallHeld):
+        return (
+            f"The price of {one_line(passed.model)} is not known, so your limit of "
+            f"{format_dollars(passed.limit)} cannot hold what the next call costs."
+        )
     return (
         f"The next call to {one_line(passed.service)} may cost {format_dollars(passed.most)}. "
         f"{format_dollars(passed.spent)} of {format_dollars(passed.limit)} were spent "

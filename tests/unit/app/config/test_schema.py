@@ -36,6 +36,7 @@ def test_defaults_are_those_of_the_schema() -> None:
         "chat.titles": True,
         "spending.dayLimit": 0.0,
         "spending.monthLimit": 0.0,
+        "spending.holdUnpriced": False,
         "context.trimAt": 0.80,
         "context.compactAt": 0.95,
         "context.blockAt": 0.98,

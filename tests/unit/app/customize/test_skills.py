@@ -217,6 +217,25 @@ def test_of_two_skills_with_one_name_that_of_the_user_is_used(
     assert second.problem == "Another skill above has the name weekly-review."
 
 
+def test_a_refused_skill_of_a_project_leaves_its_name_to_one_of_the_notes(
+    reading: Assistant, of_notes: Path
+) -> None:
+    skills, root = reading.customization.skills, of_notes.parent.parent
+    project = root / "Garden plans" / ".agents" / "skills"
+    project.mkdir(parents=True)
+    (write(of_notes, "tidy") / "SKILL.md").write_text(TEXT.format(name="tidy", about="Notes."))
+    (write(project, "tidy") / "SKILL.md").write_text(TEXT.format(name="tidy", about="Plans."))
+    own, other = skills.list("Garden plans")
+    assert (own.origin, own.state, other.state) == ("project", "undecided", "invalid")
+    skills.decide("tidy", "accepted", other.digest)  # outside of the project
+    assert skills.decide("tidy", "refused", own.digest, "Garden plans").state == "refused"
+    assert [one.description for one in skills.list_used("Garden plans")] == ["Notes."]
+    assert skills.find("tidy", "Garden plans").origin == "vault"
+    again = skills.decide("tidy", "accepted", own.digest, "Garden plans")
+    assert (again.origin, again.state) == ("project", "used")
+    assert [one.description for one in skills.list_used("Garden plans")] == ["Plans."]
+
+
 def test_an_agent_is_offered_names_and_reads_a_skill_when_it_uses_it(
     reading: Assistant, server: ModelServer, own: Path, of_notes: Path
 ) -> None:
