@@ -1,6 +1,6 @@
 """Compare the notes of a finding side by side, and fix it once the user approves the change."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -46,21 +46,22 @@ class FindingFixController(Controller):
         super().__init__(shared)
         self._reading = reading
         self._asking: ApprovalCard | None = None
-        panel = self._frame.column.review
+        panel = self._panel = self._frame.column.review
         panel.compare_requested.connect(self.compare)
         panel.fix_requested.connect(self.offer)
 
     def compare(self, finding: Finding, card: FindingCard) -> None:
         """Show the two notes of a finding side by side."""
-        task = self._runner.call(lambda: self._read_rows(finding))
+        project = self._panel.project
+        task = self._runner.call(lambda: self._read_rows(finding, project))
         task.yielded.connect(lambda rows: self._show_comparison(finding, card, rows))
         task.failed.connect(self._on_failed)
         task.start()
 
     def offer(self, finding: Finding, card: FindingCard) -> None:
         """Show the fixes of a finding in a menu. If there is only one, propose it."""
-        list_fixes = self._assistant.build_fixes().list_fixes
-        task = self._runner.call(lambda: list_fixes(finding))
+        project = self._panel.project
+        task = self._runner.call(lambda: self._assistant.build_fixes(project).list_fixes(finding))
         task.yielded.connect(lambda fixes: self._choose(finding, card, fixes))
         task.failed.connect(self._on_failed)
         task.start()
@@ -72,13 +73,14 @@ class FindingFixController(Controller):
         self._asking.decide("reject")
         return True
 
-    def _read_rows(self, finding: Finding) -> "tuple[ComparedRow, ...]":
+    def _read_rows(self, finding: Finding, project: str | None) -> "tuple[ComparedRow, ...]":
         from vault.review.comparison import compare_texts
 
         library = self._assistant.library
         assert library is not None
+        vault = library.vault if project is None else self._assistant.projects.open(project)
         first, second = finding.notes
-        texts = [library.vault.read_note(note.path).text for note in (first, second)]
+        texts = [vault.read_note(vault.name_path(note.path)).text for note in (first, second)]
         lines = (first.first, second.first) if first.first and second.first else None
         return compare_texts(texts[0], texts[1], lines)
 
@@ -86,7 +88,7 @@ class FindingFixController(Controller):
         self, finding: Finding, card: FindingCard, rows: "Sequence[ComparedRow]"
     ) -> None:
         dialog = ComparisonDialog(finding, rows, can_fix=True, parent=self._frame)
-        dialog.note_chosen.connect(self._frame.navigation.show_note)
+        dialog.note_chosen.connect(self._panel.note_chosen)
         dialog.fix_requested.connect(partial(self._offer_if_there, finding, card))
         show_dialog(dialog)
 
@@ -109,23 +111,30 @@ class FindingFixController(Controller):
             show_menu(menu, place, card.fix)
 
     def _ask(self, finding: Finding, card: FindingCard, fix: "FindingFix") -> None:
-        carry_out = partial(self._assistant.build_fixes().carry_out, fix)
+        project = self._panel.project
+        carry_out = partial(self._assistant.build_fixes(project).carry_out, fix)
         proposal = Proposal("write", f"{fix.label}.", carry_out, fix.plan.diff)
         self._asking = asking = ApprovalCard(ApprovalRequest("", "", _TOOL, {}, proposal))
-        asking.decided.connect(partial(self._on_decided, finding, card, fix))
+        asking.decided.connect(partial(self._on_decided, finding, card, fix, carry_out))
         card.show_below(asking)
         asking.setFocus(Qt.FocusReason.OtherFocusReason)
         announce(asking, asking.accessibleName(), is_urgent=True)
 
     def _on_decided(
-        self, finding: Finding, card: FindingCard, fix: "FindingFix", _id: str, decision: object
+        self,
+        finding: Finding,
+        card: FindingCard,
+        fix: "FindingFix",
+        carry_out: Callable[[], str],
+        _id: str,
+        decision: object,
     ) -> None:
         self._asking = None
         if isValid(card):
             card.show_below(None)
             card.take_focus()
         if decision != "reject":
-            task = self._runner.call(partial(self._assistant.build_fixes().carry_out, fix))
+            task = self._runner.call(carry_out)
             task.yielded.connect(partial(self._on_applied, finding, fix))
             task.failed.connect(self._on_refused)
             task.start()

@@ -1,13 +1,12 @@
 """Run reviews of the notes in the background, and show, dismiss and restore their findings."""
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from PySide6.QtCore import QTimer
 
 from app.errors import describe
-from app.library.review import ReviewResult
+from app.library.review import NoteReview, ReviewResult
 from chains.cancel import CancelToken
 from ui.controllers.session import Collaborators, Controller
 from ui.tasks import Task
@@ -103,11 +102,11 @@ class ReviewController(Controller):
             self.start()
 
     def set_project(self, name: str | None) -> None:
-        """Limit the list to the open chat's project, if it is in the vault and another than before.
+        """Limit the list to the open chat's project, if it is another than before.
 
         If the panel is hidden, this is done when it is shown.
         """
-        self._project = None if name is None or os.path.isabs(name) else name
+        self._project = name
         if self._panel.isVisible() and self._follow_project():
             self._on_filter_changed()
 
@@ -139,9 +138,8 @@ class ReviewController(Controller):
         self.start()
 
     def _list_projects(self) -> Sequence[tuple[str, str]]:
-        """Return the name and title of each project in the vault."""
-        projects = self._assistant.projects.list()
-        return [(each.name, each.title) for each in projects if not os.path.isabs(each.name)]
+        """Return the name and title of each project."""
+        return [(each.name, each.title) for each in self._assistant.projects.list()]
 
     def _start_in_background(self) -> None:
         library = self._assistant.library
@@ -200,10 +198,10 @@ class ReviewController(Controller):
             self._panel.show_stopped(self._progress)
 
     def _on_note_chosen(self, path: str, first: int, last: int) -> None:
-        self._frame.navigation.show_note(path, first, last)
+        self._frame.navigation.show_note(self._panel.name_path(path), first, last)
 
     def _dismiss(self, finding: Finding) -> None:
-        dismiss = partial(self._assistant.review.dismiss, finding)
+        dismiss = partial(self._find_review().dismiss, finding)
         self._store(dismiss, partial(self._on_dismissed, finding))
 
     def _on_dismissed(self, finding: Finding, _none: object) -> None:
@@ -221,7 +219,7 @@ class ReviewController(Controller):
             place: the finding's previous index in the list.
         """
         if finding in self._dismissed:
-            restore = partial(self._assistant.review.restore, [finding])
+            restore = partial(self._find_review().restore, [finding])
             self._store(restore, partial(self._on_restored, finding, place))
 
     def _on_restored(self, finding: Finding, place: int, _none: object) -> None:
@@ -235,8 +233,11 @@ class ReviewController(Controller):
             self._show_number(len(self._panel.list_findings()))
 
     def _restore_all(self) -> None:
-        restore = partial(self._assistant.review.restore, tuple(self._dismissed))
+        restore = partial(self._find_review().restore, tuple(self._dismissed))
         self._store(restore, lambda _none: self.start())
+
+    def _find_review(self) -> NoteReview:
+        return self._assistant.find_review(self._panel.project)
 
     def _store(self, change: Callable[[], None], done: Callable[[object], None]) -> None:
         task = self._runner.call(change)

@@ -1,5 +1,6 @@
 """The panel "Look after", which lists the findings of a review with their reasons and notes."""
 
+import os
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
@@ -160,6 +161,14 @@ class ReviewPanel(Pane):
     def is_limited(self) -> bool:
         """Whether the list is limited to a kind or a place."""
         return bool(self.kinds.value or self.places.value)
+
+    def name_path(self, path: str) -> str:
+        """Return the path by which the window opens a note of the list.
+
+        Those of a project outside of the vault are relative to the project.
+        """
+        project = self.project
+        return f"{project}/{path}" if project is not None and os.path.isabs(project) else path
 
     @property
     def kind_filter(self) -> "frozenset[FindingKind]":

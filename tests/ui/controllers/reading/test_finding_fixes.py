@@ -162,3 +162,30 @@ def test_the_list_is_limited_to_a_kind_and_a_folder(window: WindowPage) -> None:
         settle()
         assert {card.finding.kind for card in panel.list_cards()} - {"orphan"} == kinds
     assert button_named(panel, "Look in: Garden") is panel.places
+
+
+def test_the_notes_of_a_project_outside_of_the_vault_are_reviewed_fixed_and_opened(
+    window: WindowPage, assistant: Assistant, tmp_path: Path, qtbot: QtBot
+) -> None:
+    outside = tmp_path / "Outside"
+    write_notes(
+        outside, {"Barrel.md": "# Barrel\n\nIt is new.\n", "List.md": "See [[Barel]] first.\n"}
+    )
+    assistant.projects.add(str(outside))
+    assistant.projects.open(str(outside)).update()
+    panel = window.view.column.review
+    window.view.open_project(str(outside))
+    qtbot.waitUntil(lambda: [card.finding.kind for card in panel.list_cards()] == ["broken_link"])
+    (card,) = panel.list_cards()
+    QTest.keyClick(card.fix, Qt.Key.Key_Space)
+    find_proposal(card, qtbot).decide("once")
+    qtbot.waitUntil(lambda: (outside / "List.md").read_text() == "See [[Barrel]] first.\n")
+    settle()
+    click_button(window.view, "Undo")
+    qtbot.waitUntil(lambda: (outside / "List.md").read_text() == "See [[Barel]] first.\n")
+    settle()
+    panel.places.set_value("")
+    window.view.controllers.review.start()
+    qtbot.waitUntil(lambda: len(panel.list_cards()) > 1)
+    choices = [action.text() for action in panel.places.menu().actions()]
+    assert "Outside" in " ".join(choices)
