@@ -2,8 +2,10 @@
 
 import importlib.metadata
 import json
+import platform
 import re
 import shutil
+import sysconfig
 import uuid
 from collections import Counter
 from collections.abc import Iterator
@@ -14,11 +16,16 @@ from typing import TextIO
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from freeze.system_libraries import list_system_packages
+
 OWN = "strata-notes"
+# The program also has what models in files need.
+_INCLUDED = (OWN, "xllamacpp")
 # torch, and what only torch and its users need, is not in the frozen program.
 LEFT_OUT = frozenset(
     ("torch", "sentence-transformers", "transformers", "scipy", "scikit-learn", "kubernetes")
 )
+_UNDER_GPL = ("libreadline", "libhistory", "libgdbm", "libgsl")
 _LICENCE = re.compile(r"(licen[cs]e|copying|notice|copyright|authors)", re.IGNORECASE)
 _QT_NOTICE = """\
 Strata uses Qt and PySide6 under the GNU Lesser General Public License, version 3. They are shared
@@ -32,7 +39,7 @@ Free Software Foundation otherwise.
 def list_packages() -> list[Distribution]:
     """Return the installed packages that Strata needs at run time, without those left out."""
     found: dict[str, Distribution] = {}
-    waiting = [OWN]
+    waiting = list(_INCLUDED)
     while waiting:
         name = canonicalize_name(waiting.pop())
         if name in found or name in LEFT_OUT:
@@ -52,14 +59,34 @@ def _list_needs(package: Distribution) -> Iterator[str]:
             yield requirement.name
 
 
-def write_licences(folder: Path) -> None:
-    """Write the licence texts of all packages into a folder, and the notice of Qt.
+def check_contents(program: Path) -> None:
+    """Check that a frozen program contains nothing that is too large or may not be passed on.
+
+    Raises:
+        SystemExit: it contains torch or what needs it, or a library under the GPL.
+    """
+    for file in sorted((program / "_internal").iterdir()):
+        if file.name in LEFT_OUT or file.name.startswith(_UNDER_GPL):
+            raise SystemExit(
+                f"The program contains {file.name}, which freeze/strata.spec leaves out."
+            )
+
+
+def write_licences(folder: Path, program: Path) -> None:
+    """Write the licence texts of all that a frozen program contains, and the notice of Qt.
+
+    Args:
+        folder: where to write.
+        program: the folder of the frozen program.
 
     Raises:
         SystemExit: a package names no licence at all.
     """
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "Qt and PySide6.txt").write_text(_QT_NOTICE, "ascii")
+    shutil.copyfile(Path(sysconfig.get_path("stdlib"), "LICENSE.txt"), folder / "Python.txt")
+    for library in list_system_packages(program):
+        shutil.copyfile(library.licence_file, folder / f"{library.name}.txt")
     for package in list_packages():
         texts = [
             file for file in package.files or () if _LICENCE.match(file.name) and _is_text(file)
@@ -102,7 +129,7 @@ def write_bill_of_materials(file: Path, program: Path) -> None:
     """
     if not program.is_dir():
         raise SystemExit(f"There is no program in {program}.")
-    components = [
+    components: list[dict[str, object]] = [
         {
             "type": "library",
             "name": package.name,
@@ -111,6 +138,20 @@ def write_bill_of_materials(file: Path, program: Path) -> None:
             "licenses": [{"license": {"name": find_licence(package)}}],
         }
         for package in list_packages()
+    ]
+    python = platform.python_version()
+    components += [
+        {
+            "type": "library",
+            "name": "python",
+            "version": python,
+            "purl": f"pkg:generic/python@{python}",
+            "licenses": [{"license": {"name": "PSF-2.0"}}],
+        },
+        *(
+            {"type": "library", "name": found.name, "version": found.version, "purl": found.purl}
+            for found in list_system_packages(program)
+        ),
     ]
     named = json.dumps(components)
     document = {

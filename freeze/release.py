@@ -4,27 +4,34 @@
     strata-VERSION-linux-MACHINE.tar.xz     the program, which needs no Python
     strata_VERSION_MACHINE.deb              the same for Debian, with a menu entry
     strata-VERSION.cdx.json                 the packages that the program consists of (CycloneDX)
+    without-torch.txt                       for uv, to install the wheel without torch
+    strata-release.json                     what `strata updates` reads, to be put beside them
     SHA256SUMS                              the checksums of these files
 
 It refuses a checkout with changes, a version that has a tag, tests that fail, and a wheel whose
-bytes differ when it is built twice.
+bytes differ when it is built twice. For a trial, the variable RELEASE_TESTS is a command to run in
+place of `make test`. The file TRIAL then says so, and what was built is not to be passed on.
 """
 
 import hashlib
+import json
 import os
 import platform
+import shlex
 import shutil
 import subprocess
 import sys
 import tarfile
 import tempfile
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 
-from freeze.contents import write_bill_of_materials, write_licences, write_sizes
+from freeze.contents import check_contents, write_bill_of_materials, write_licences, write_sizes
 
 ROOT = Path(__file__).resolve().parents[1]
 DIST = ROOT / "dist"
+TESTS = "make --no-print-directory test"
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["version"]
 DEBIAN_MACHINES = {"x86_64": "amd64", "aarch64": "arm64"}
 # What Qt loads from the system. The names are those of Debian 12; Debian 13 has two under others.
@@ -53,17 +60,24 @@ Description: Note assistant that shows exactly what the model saw
 def main() -> None:
     """Check, build and sum up. The first thing that fails ends the program with a sentence."""
     check_state()
-    subprocess.run(["make", "--no-print-directory", "test"], cwd=ROOT, check=True)
+    tests = os.environ.get("RELEASE_TESTS") or TESTS
+    subprocess.run(shlex.split(tests), cwd=ROOT, check=True)
     shutil.rmtree(DIST, ignore_errors=True)
-    built = [build_wheel()]
+    built = [build_wheel(), Path(shutil.copy(ROOT / "freeze" / "without-torch.txt", DIST))]
     subprocess.run(["make", "--no-print-directory", "frozen"], cwd=ROOT, check=True)
+    check_contents(DIST / "strata")
     built += [build_archive(), build_debian_package(), DIST / f"strata-{VERSION}.cdx.json"]
     write_bill_of_materials(built[-1], DIST / "strata")
+    built.append(write_release_document(built))
     sums = [f"{_hash(file)}  {file.name}\n" for file in built]
     (DIST / "SHA256SUMS").write_text("".join(sums), "ascii")
     write_sizes(DIST / "strata", sys.stdout)
     for file in built:
-        sys.stdout.write(f"{file.stat().st_size / 1e6:8.1f} MB  {file.name}\n")
+        sys.stdout.write(f"{file.stat().st_size / 1e6:8.1f} MB  {_hash(file)}  {file.name}\n")
+    if tests != TESTS:
+        said = f"This is a trial: “{tests}” was run in place of the tests.\n"
+        (DIST / "TRIAL").write_text(said, "utf-8")
+        sys.stdout.write(said)
 
 
 def check_state() -> None:
@@ -101,7 +115,7 @@ def _build_wheel_into(folder: Path) -> Path:
 def build_archive() -> Path:
     """Pack the frozen program with all licence texts, and return the archive's path."""
     program = DIST / "strata"
-    write_licences(program / "licences")
+    write_licences(program / "licences", program)
     shutil.copy(ROOT / "LICENSE", program)
     archive = DIST / f"strata-{VERSION}-linux-{platform.machine()}.tar.xz"
     with tarfile.open(archive, "w:xz", preset=9) as packed:
@@ -154,6 +168,16 @@ def _lay_out(root: Path) -> None:
     for path in (root, *root.rglob("*")):
         if not path.is_symlink():
             path.chmod(0o755 if path.is_dir() or os.access(path, os.X_OK) else 0o644)
+
+
+def write_release_document(files: Sequence[Path]) -> Path:
+    """Write the document that `strata updates` reads, and return its path."""
+    document = DIST / "strata-release.json"
+    listed = [
+        {"name": file.name, "size": file.stat().st_size, "sha256": _hash(file)} for file in files
+    ]
+    document.write_text(json.dumps({"version": VERSION, "files": listed}, indent=1), "ascii")
+    return document
 
 
 def _hash(file: Path) -> str:

@@ -1,23 +1,44 @@
 """What is passed on: the packages of the frozen program, their licences, and what is refused."""
 
+import hashlib
 import json
+import shutil
+import subprocess
 from io import StringIO
 from pathlib import Path
 
 import pytest
 
+from app.updates import look_for_update
+from chains.cancel import CancelToken
+from chains.ledger import NoLedger
+from chains.web.client import WebClient
 from freeze import release
 from freeze.contents import (
     LEFT_OUT,
+    check_contents,
     find_licence,
     list_packages,
     write_bill_of_materials,
     write_licences,
     write_sizes,
 )
+from freeze.system_libraries import list_system_packages
+from tests.support.servers.web_server import Page, WebServer, allow_loopback
 
 PERMISSIVE = ("MIT", "BSD", "Apache", "ISC", "PSF", "Python Software Foundation", "Zlib", "0BSD")
 WEAK_COPYLEFT = ("MPL", "Mozilla", "LGPL-3.0-only OR")  # may be passed on beside our own licence
+
+
+pytestmark = pytest.mark.skipif(shutil.which("dpkg-query") is None, reason="releases need Debian")
+
+
+def build_program(folder: Path) -> Path:
+    """Build a folder like that of the frozen program, with one library of the system."""
+    program = folder / "program"
+    (program / "_internal").mkdir(parents=True)
+    (program / "_internal" / "libexpat.so.1").touch()
+    return program
 
 
 def test_torch_and_what_needs_it_are_left_out() -> None:
@@ -34,7 +55,9 @@ def test_every_licence_may_be_passed_on() -> None:
 
 
 def test_the_texts_of_all_licences_are_written(tmp_path: Path) -> None:
-    write_licences(tmp_path)
+    write_licences(tmp_path, build_program(tmp_path))
+    assert "Expat" in (tmp_path / "libexpat1.txt").read_text()
+    assert "PYTHON SOFTWARE FOUNDATION" in (tmp_path / "Python.txt").read_text()
     for package in list_packages():
         texts = [file for file in (tmp_path / package.name).rglob("*") if file.is_file()]
         assert texts, package.name
@@ -43,14 +66,35 @@ def test_the_texts_of_all_licences_are_written(tmp_path: Path) -> None:
 
 def test_the_list_of_packages_is_the_same_each_time(tmp_path: Path) -> None:
     first, second = tmp_path / "a.json", tmp_path / "b.json"
+    program = build_program(tmp_path)
     for file in (first, second):
-        write_bill_of_materials(file, tmp_path)
+        write_bill_of_materials(file, program)
     assert first.read_bytes() == second.read_bytes()
     document = json.loads(first.read_text())
     assert (document["bomFormat"], document["specVersion"]) == ("CycloneDX", "1.6")
-    assert len(document["components"]) == len(list_packages())
+    named = {component["purl"].partition("@")[0] for component in document["components"]}
+    assert {"pkg:generic/python", "pkg:deb/debian/libexpat1", "pkg:pypi/xllamacpp"} <= named
+    assert len(document["components"]) == len(list_packages()) + 2
     with pytest.raises(SystemExit, match="no program"):
         write_bill_of_materials(first, tmp_path / "absent")
+
+
+def test_a_library_of_no_package_is_refused(tmp_path: Path) -> None:
+    program = build_program(tmp_path)
+    (program / "_internal" / "libQt6Core.so.6").touch()  # of PySide6
+    assert [found.name for found in list_system_packages(program)] == ["libexpat1"]
+    (program / "_internal" / "libunknown-of-strata.so.1").touch()
+    with pytest.raises(SystemExit, match=r"No package .* has libunknown-of-strata\.so\.1\."):
+        list_system_packages(program)
+
+
+@pytest.mark.parametrize("name", ["torch", "scipy", "transformers", "libreadline.so.8"])
+def test_a_program_with_what_is_left_out_is_refused(tmp_path: Path, name: str) -> None:
+    program = build_program(tmp_path)
+    check_contents(program)
+    (program / "_internal" / name).mkdir()
+    with pytest.raises(SystemExit, match=f"contains {name}"):
+        check_contents(program)
 
 
 def test_sizes_are_summed_by_package(tmp_path: Path) -> None:
@@ -63,16 +107,73 @@ def test_sizes_are_summed_by_package(tmp_path: Path) -> None:
     assert rows[1:] == [["2.0", "MB", "numpy"], ["1.0", "MB", "strata"]]
 
 
-@pytest.mark.parametrize(
-    ("answers", "sentence"),
-    [({"status": " M a.py"}, "not committed"), ({"tag": "v0.1.0"}, "has a tag")],
-)
-def test_a_state_that_nobody_could_build_again_is_refused(
-    monkeypatch: pytest.MonkeyPatch, answers: dict[str, str], sentence: str
+@pytest.fixture
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A checkout without changes, in which nothing was built yet."""
+    folder = tmp_path / "checkout"
+    monkeypatch.setattr(release, "ROOT", folder)
+    monkeypatch.setattr(release, "DIST", folder / "dist")
+    subprocess.run(["git", "init", "--quiet", folder], check=True)
+    (folder / "a.py").write_text("1\n")
+    git(folder, "add", "a.py")
+    git(folder, "-c", "user.name=A", "-c", "user.email=a@b.test", "commit", "-qm", "Add a")
+    return folder
+
+
+def git(folder: Path, *arguments: str) -> None:
+    subprocess.run(["git", *arguments], cwd=folder, check=True)
+
+
+def test_a_checkout_with_changes_is_refused(checkout: Path) -> None:
+    release.check_state()
+    (checkout / "b.py").write_text("2\n")
+    with pytest.raises(SystemExit, match="not committed"):
+        release.main()
+    assert not (checkout / "dist").exists()
+
+
+def test_a_version_that_exists_is_refused(checkout: Path) -> None:
+    git(checkout, "tag", f"v{release.VERSION}")
+    with pytest.raises(SystemExit, match=r"0\.1\.0 has a tag"):
+        release.main()
+    assert not (checkout / "dist").exists()
+
+
+def test_failing_tests_end_a_release_before_anything_is_built(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(release, "_git", lambda command, *_rest: answers.get(command, ""))
-    with pytest.raises(SystemExit, match=sentence):
-        release.check_state()
+    monkeypatch.setenv("RELEASE_TESTS", "git no-such-command")
+    with pytest.raises(subprocess.CalledProcessError, match="no-such-command"):
+        release.main()
+    assert not (checkout / "dist").exists()
+
+
+def test_the_tests_are_those_of_make_unless_a_trial_names_others(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (checkout / "Makefile").write_text("test:\n\t@exit 7\n")
+    git(checkout, "add", "Makefile")
+    git(checkout, "-c", "user.name=A", "-c", "user.email=a@b.test", "commit", "-qm", "Add make")
+    monkeypatch.delenv("RELEASE_TESTS", raising=False)
+    with pytest.raises(subprocess.CalledProcessError, match="make"):
+        release.main()
+
+
+def test_the_document_of_a_release_is_what_the_check_for_updates_reads(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = checkout / "dist" / "strata_9.0.0_amd64.deb"
+    package.parent.mkdir()
+    package.write_bytes(b"deb")
+    monkeypatch.setattr(release, "VERSION", "9.0.0")
+    document = release.write_release_document([package])
+    with WebServer() as server:
+        server.pages["/new/r.json"] = Page(document.read_bytes(), "application/json")
+        client = WebClient(lambda: False, NoLedger(), is_allowed=allow_loopback)
+        report = look_for_update(client, f"{server.url}/new/r.json", CancelToken())
+    (file,) = report.files
+    assert (report.newest, file.name, file.size) == ("9.0.0", package.name, 3)
+    assert file.sha256 == hashlib.sha256(b"deb").hexdigest()
 
 
 def test_the_wheel_is_the_same_when_it_is_built_twice(
