@@ -25,6 +25,7 @@ import tarfile
 import tempfile
 import tomllib
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from freeze.contents import check_contents, write_bill_of_materials, write_licences, write_sizes
@@ -66,7 +67,10 @@ def main() -> None:
     built = [build_wheel(), Path(shutil.copy(ROOT / "freeze" / "without-torch.txt", DIST))]
     subprocess.run(["make", "--no-print-directory", "frozen"], cwd=ROOT, check=True)
     check_contents(DIST / "strata")
-    built += [build_archive(), build_debian_package(), DIST / f"strata-{VERSION}.cdx.json"]
+    add_licences()
+    with ThreadPoolExecutor() as pool:  # each takes minutes of one processor
+        built += pool.map(lambda build: build(), (build_archive, build_debian_package))
+    built.append(DIST / f"strata-{VERSION}.cdx.json")
     write_bill_of_materials(built[-1], DIST / "strata")
     built.append(write_release_document(built))
     sums = [f"{_hash(file)}  {file.name}\n" for file in built]
@@ -112,13 +116,18 @@ def _build_wheel_into(folder: Path) -> Path:
     return next(folder.glob("*.whl"))
 
 
-def build_archive() -> Path:
-    """Pack the frozen program with all licence texts, and return the archive's path."""
+def add_licences() -> None:
+    """Add all licence texts to the frozen program."""
     program = DIST / "strata"
     write_licences(program / "licences", program)
     shutil.copy(ROOT / "LICENSE", program)
+
+
+def build_archive() -> Path:
+    """Pack the frozen program, and return the archive's path."""
+    program = DIST / "strata"
     archive = DIST / f"strata-{VERSION}-linux-{platform.machine()}.tar.xz"
-    with tarfile.open(archive, "w:xz", preset=9) as packed:
+    with tarfile.open(archive, "w:xz", preset=6) as packed:
         packed.add(program, f"strata-{VERSION}", filter=_own_by_root)
     return archive
 
