@@ -53,17 +53,28 @@ def safe_path(root: Path, relative: str) -> Path:
     return _resolve_inside(root, relative)[1]
 
 
+def require_inside(relative: str) -> None:
+    """Check that a path is one below a folder for this system, without looking at the disk.
+
+    Raises:
+        UnsafePath: the path is empty or absolute, leads to a folder above, or Windows reads it in
+            another way.
+    """
+    if not relative or "\0" in relative or _leads_elsewhere(relative):
+        raise UnsafePath(
+            f"“{printable(relative)}” is not a path inside the vault; name it relative to the "
+            "vault."
+        )
+
+
 def _resolve_inside(root: Path, relative: str) -> tuple[Path, Path]:
     """Return the vault's folder and a file in it, with symbolic links resolved.
 
     Raises:
         UnsafePath: the path is not valid, or leads out of the vault.
     """
+    require_inside(relative)
     shown = printable(relative)
-    if not relative or "\0" in relative or _leads_elsewhere(relative):
-        raise UnsafePath(
-            f"“{shown}” is not a path inside the vault; name it relative to the vault."
-        )
     try:
         base = root.resolve()
         target = (base / name_on_disk(base, relative)).resolve()

@@ -28,7 +28,10 @@ __all__ = [
     "add_name",
     "extend_path",
     "has_windows_pipe_data",
+    "is_folder",
     "is_link",
+    "is_there",
+    "list_entries",
     "lock_file",
     "make_folder",
     "open_file",
@@ -79,6 +82,26 @@ def extend_path(path: Path) -> str:
     """Return the name of a file for a call of the operating system, on Windows of any length."""
     name = os.fspath(path)
     return extend_windows_path(name) if sys.platform == "win32" else name
+
+
+def is_there(path: Path) -> bool:
+    """Return whether there is a file, a folder or a link at a path."""
+    return os.path.lexists(extend_path(path))
+
+
+def is_folder(path: Path) -> bool:
+    """Return whether there is a folder at a path. Links are followed."""
+    return os.path.isdir(extend_path(path))
+
+
+def list_entries(folder: Path) -> list["os.DirEntry[str]"]:
+    """Return what is in a folder.
+
+    Raises:
+        OSError: the folder cannot be read.
+    """
+    with os.scandir(extend_path(folder)) as entries:
+        return list(entries)
 
 
 def open_file(path: Path, flags: int, mode: int = 0o600) -> int:
@@ -402,13 +425,17 @@ class Folder:
         self._handle = handle
 
     @classmethod
-    def open(cls, path: Path, *, keeps_descriptor: bool = SYSTEM != "windows") -> Self:
+    def open(cls, path: Path, *, keeps_descriptor: bool | None = None) -> Self:
         """Open a folder. Links in its own path are followed.
+
+        Args:
+            path: the path of the folder.
+            keeps_descriptor: whether to keep a descriptor, or None if the system has such calls.
 
         Raises:
             OSError: the folder does not exist or cannot be opened.
         """
-        if keeps_descriptor:
+        if keeps_descriptor or (keeps_descriptor is None and sys.platform != "win32"):
             return cls(path, os.open(path, _FOLDER & ~getattr(os, "O_NOFOLLOW", 0)))
         if not stat.S_ISDIR(os.stat(extend_path(path)).st_mode):
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path))

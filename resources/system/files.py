@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, Final, Literal
 
 from resources.system import calls
+from resources.system.names import fold_name
 
 __all__ = [
     "FileUse",
@@ -67,8 +68,9 @@ def write_atomically(path: Path, content: bytes) -> None:
         with contextlib.suppress(OSError):  # a file system without locks
             calls.lock_file(handle)  # tells `remove_leftovers` that the file is in use
         write_all(handle, content)
-        if target.exists():
-            calls.set_permissions(handle, target.stat().st_mode & 0o777)
+        if calls.is_there(target):
+            mode = os.stat(calls.extend_path(target)).st_mode
+            calls.set_permissions(handle, mode & 0o777)
         calls.sync_file(handle)
         calls.rename_open_file(handle, new, target)
     except BaseException:
@@ -90,7 +92,7 @@ def open_new(path: Path) -> Iterator[IO[bytes]]:
         OSError: the file could not be written. Nothing has the name.
     """
     taken = FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
-    if os.path.lexists(path):
+    if calls.is_there(path):
         raise taken
     new = path.with_name(f".{path.name}.{os.urandom(4).hex()}")
     handle = calls.open_file(new, os.O_RDWR | os.O_CREAT | os.O_EXCL)
@@ -126,10 +128,11 @@ def remove_leftovers(folder: Path, targets: frozenset[str] | None = None) -> Non
         folder: the folder, which need not exist.
         targets: the names of the files that the temporary ones were to replace, or None for all.
     """
+    wanted = None if targets is None else set(map(fold_name, targets))  # as macOS may store it
     with contextlib.suppress(OSError):
-        for entry in list(os.scandir(folder)):
-            target = entry.name[1:-9]
-            is_ours = _TEMPORARY.fullmatch(entry.name) and (targets is None or target in targets)
+        for entry in calls.list_entries(folder):
+            target = fold_name(entry.name[1:-9])
+            is_ours = _TEMPORARY.fullmatch(entry.name) and (wanted is None or target in wanted)
             if is_ours and find_use(Path(entry.path)) == "left":
                 remove_if_there(Path(entry.path))
 
@@ -197,12 +200,12 @@ def make_private_folder(folder: Path) -> None:
     Raises:
         OSError: the folder cannot be created.
     """
-    if folder.is_dir():
+    if calls.is_folder(folder):
         return
     make_private_folder(folder.parent)
     with contextlib.suppress(FileExistsError):
         calls.make_folder(folder)
-    if not folder.is_dir():
+    if not calls.is_folder(folder):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(folder))
     with contextlib.suppress(PermissionError):  # the parent may be searched, but not read
         calls.sync_folder(folder.parent)
@@ -291,7 +294,7 @@ def append_synced(path: Path, content: bytes) -> None:
     Raises:
         OSError: the content could not be written. The file's length was restored.
     """
-    is_new = not os.path.lexists(path)
+    is_new = not calls.is_there(path)
     handle = open_file(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
     try:
         write_synced(handle, content)
@@ -337,7 +340,7 @@ def put_aside(file: Path) -> None:
     Raises:
         OSError: the file cannot be renamed.
     """
-    if os.path.lexists(file):
+    if calls.is_there(file):
         stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%f")
         calls.rename_path(file, file.with_name(f"{file.name}.{stamp}.damaged"))
 
@@ -349,7 +352,8 @@ def remove_tree(folder: Path) -> None:
         OSError: something cannot be removed. All the rest was.
     """
     failed: list[BaseException] = []
-    shutil.rmtree(folder, onerror=lambda _call, _path, error: failed.append(error[1]))
+    named = calls.extend_path(folder)
+    shutil.rmtree(named, onerror=lambda _call, _path, error: failed.append(error[1]))
     if failed:
         raise failed[0]
 
@@ -387,7 +391,7 @@ def create_synced(path: Path, content: bytes) -> int:
         FileExistsError: the file exists, or is being created.
         OSError: the file could not be created. No partial file is left.
     """
-    if path.exists():
+    if calls.is_there(path):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
     try:
         return _put(path, content)

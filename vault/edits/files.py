@@ -17,10 +17,15 @@ from typing import Final
 from resources.system import calls
 from resources.system.calls import Folder
 from resources.system.files import write_all
-from resources.system.names import MOST_NAME_BYTES, MOST_PATH_BYTES, is_reserved_name
+from resources.system.names import (
+    MOST_NAME_BYTES,
+    MOST_PATH_BYTES,
+    fold_name,
+    is_reserved_name,
+)
 from vault.errors import EditFailed, EditOutdated, EditRefused, UnsafePath
 from vault.notes.kinds import MARKDOWN, TEXT
-from vault.paths import open_folder_inside, printable
+from vault.paths import open_folder_inside, printable, require_inside
 
 __all__ = [
     "NOTE_SUFFIXES",
@@ -183,6 +188,7 @@ def remove_temporary(root: Path, path: str, temporary: str) -> None:
 
 @contextmanager
 def _open_parent(root: Path, path: str) -> Iterator[tuple[Folder, str]]:
+    require_inside(path)
     above, _, name = path.rpartition("/")
     with open_folder_inside(root, above) as folder:
         yield folder, name
@@ -299,19 +305,31 @@ def _is_same_file(folder: Folder, name: str, new_folder: Folder, new_name: str) 
 
 def _is_one_name(folder: Folder, name: str, new_folder: Folder, new_name: str) -> bool:
     is_same = _is_same_file(folder, name, new_folder, new_name)
-    return is_same and not _are_listed(folder, name, new_folder, new_name)
+    return is_same and not _are_two_entries(folder, name, new_folder, new_name)
 
 
 def _has_two_names(folder: Folder, name: str, new_folder: Folder, new_name: str) -> bool:
     is_same = _is_same_file(folder, name, new_folder, new_name)
-    return is_same and _are_listed(folder, name, new_folder, new_name)
+    return is_same and _are_two_entries(folder, name, new_folder, new_name)
 
 
-def _are_listed(folder: Folder, name: str, new_folder: Folder, new_name: str) -> bool:
-    return name in folder.list_names() and new_name in new_folder.list_names()
+def _are_two_entries(folder: Folder, name: str, new_folder: Folder, new_name: str) -> bool:
+    """Return whether two names of a file are two entries, and not two ways to write one."""
+    if not os.path.samestat(folder.stat("."), new_folder.stat(".")):
+        return True
+    names = folder.list_names()
+    return _find_entry(names, name) != _find_entry(names, new_name)
+
+
+def _find_entry(names: Sequence[str], name: str) -> str:
+    """Return the entry of a folder that a name stands for. macOS and Windows may store another."""
+    if name in names:
+        return name
+    return next((other for other in names if fold_name(other) == fold_name(name)), name)
 
 
 def _create_folders(root: Path, path: str) -> None:
+    require_inside(path)
     for missing in find_missing_folders(root, path):
         with _open_parent(root, missing) as (folder, name), suppress(FileExistsError):
             folder.make_folder(name)

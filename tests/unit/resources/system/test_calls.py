@@ -10,6 +10,7 @@ import pytest
 from resources.system import calls
 from resources.system.calls import Folder
 from resources.system.files import create_synced, find_use, write_atomically, write_synced
+from tests.support.vaults.other_disks import FakeMsvcrt
 
 
 def refuse(winerror: int, times: int) -> Callable[[], None]:
@@ -92,20 +93,6 @@ def test_a_folder_opens_no_links(folder: Folder, tmp_path: Path, target: str) ->
         folder.open_folder("link")
     with pytest.raises(OSError, match=r"symbolic|Not a directory"):
         calls.open_file(tmp_path / "link", os.O_RDONLY)
-
-
-class FakeMsvcrt:
-    """The lock of Windows for files, by the number of the file's inode."""
-
-    LK_NBLCK = 2
-
-    def __init__(self) -> None:
-        self.held: dict[int, int] = {}
-
-    def locking(self, handle: int, _mode: int, _count: int) -> None:
-        inode = os.fstat(handle).st_ino
-        if self.held.setdefault(inode, handle) != handle:
-            raise PermissionError(errno.EACCES, "locked")
 
 
 @pytest.fixture
