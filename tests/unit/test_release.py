@@ -107,6 +107,18 @@ def test_sizes_are_summed_by_package(tmp_path: Path) -> None:
     assert rows[1:] == [["2.0", "MB", "numpy"], ["1.0", "MB", "strata"]]
 
 
+RECIPES = release.ROOT / "freeze" / "recipes"
+
+
+@pytest.mark.parametrize("recipe", ["appimage.sh", "dmg.sh", "msi.ps1"])
+def test_a_recipe_says_that_it_is_untried_and_fetches_nothing(recipe: str) -> None:
+    text = (RECIPES / recipe).read_text("utf-8")
+    assert "# UNTRIED." in text
+    assert not any(word in text for word in ("curl", "wget", "Invoke-WebRequest", "pip install"))
+    if recipe.endswith(".sh"):
+        subprocess.run(["sh", "-n", RECIPES / recipe], check=True)
+
+
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A checkout without changes, in which nothing was built yet."""

@@ -64,8 +64,8 @@ class NoteMenuController(Controller):
             return
         if SYSTEM == "macos":
             QProcess.startDetached("open", ["-R", str(file)])
-        elif SYSTEM == "windows":
-            QProcess.startDetached("explorer", [f"/select,{file}"])
+        elif SYSTEM == "windows":  # as one argument, a path with blanks would be in quotes, unread
+            QProcess.startDetached("explorer", ["/select,", str(file)])
         elif not QDesktopServices.openUrl(QUrl.fromLocalFile(str(file.parent))):
             self._frame.notifier.toast(_NO_PROGRAM.format(file.parent))
 
