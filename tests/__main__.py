@@ -19,7 +19,10 @@ OTHER_SYSTEMS = tuple({"linux", "darwin", "win32"} - {sys.platform})
 def main() -> None:
     """Do the named steps, or all of them. The first step that fails ends the program."""
     steps = {"install": install, "lint": lint, "run": run}
-    for name in sys.argv[1:] or steps:
+    names = sys.argv[1:] or list(steps)
+    if unknown := [name for name in names if name not in steps]:
+        raise SystemExit(f"There is no step {unknown[0]}. The steps are {', '.join(steps)}.")
+    for name in names:
         steps[name]()
 
 

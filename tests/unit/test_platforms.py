@@ -200,3 +200,17 @@ def test_each_module_is_imported_where_those_of_other_systems_are_absent() -> No
         env={**os.environ, "QT_QPA_PLATFORM": "offscreen"},
     )
     assert done.returncode == 0, done.stderr
+
+
+def test_the_test_command_needs_no_make_and_names_its_steps() -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests", "lint", "all"],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env={**os.environ, "PATH": ""},
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr == "There is no step all. The steps are install, lint, run.\n"
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    assert "-m tests lint run" in makefile
