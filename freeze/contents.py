@@ -66,7 +66,7 @@ def check_contents(program: Path) -> None:
         SystemExit: it contains torch or what needs it, or a library under the GPL.
     """
     for file in sorted((program / "_internal").iterdir()):
-        if file.name in LEFT_OUT or file.name.startswith(_UNDER_GPL):
+        if canonicalize_name(file.name) in LEFT_OUT or file.name.startswith(_UNDER_GPL):
             raise SystemExit(
                 f"The program contains {file.name}, which freeze/strata.spec leaves out."
             )

@@ -88,7 +88,7 @@ def test_a_library_of_no_package_is_refused(tmp_path: Path) -> None:
         list_system_packages(program)
 
 
-@pytest.mark.parametrize("name", ["torch", "scipy", "transformers", "libreadline.so.8"])
+@pytest.mark.parametrize("name", ["torch", "scipy", "sentence_transformers", "libreadline.so.8"])
 def test_a_program_with_what_is_left_out_is_refused(tmp_path: Path, name: str) -> None:
     program = build_program(tmp_path)
     check_contents(program)
