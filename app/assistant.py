@@ -1,15 +1,16 @@
 """The use-cases for the window and the command line: open, index, search, ask, inspect."""
 
+import logging
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from app.config.learned import LearnedModels
 from app.config.settings_file import SettingsStore
 from app.customize.customization import UserCustomization
-from app.errors import InvalidRequest, NotFound
+from app.errors import AppError, InvalidRequest, NotFound
 from app.ledger import Ledger
 from app.library.attachments import Attachments, WebPages
 from app.library.edits import NoteEdits, SavedNote, UserEdits
@@ -46,7 +47,7 @@ if TYPE_CHECKING:
     from app.library.finding_fixes import FindingFixes
     from app.library.long_texts import LongTexts
     from app.library.review import NoteReview
-    from app.past.excluded import ExclusionSweep
+    from app.past.kept_texts import KeptTexts
     from app.past.machine import TimeMachine
     from app.pinned.answers import PinnedAnswers
     from app.pinned.notes import PinnedNotes
@@ -62,6 +63,9 @@ if TYPE_CHECKING:
     from vault.views.blocks import ComputedBlock
 
 __all__ = ["Assistant"]
+
+_log = logging.getLogger(__name__)
+EXCLUDE: Final = "vault.exclude"
 
 
 class Assistant:
@@ -99,6 +103,8 @@ class Assistant:
         self.ledger = ledger = Ledger(paths.ledger)
         self.spending = Spending(paths.spending, settings)
         self._vault = vault = OpenVault(paths, settings, lambda: ledger, embedder)
+        vault.after_change = self._remove_excluded
+        settings.after_set.append(self._remove_excluded)
         self.projects = Projects(paths, vault)
         self.customization = UserCustomization(paths, settings, vault, self.projects)
         self.edits = NoteEdits(paths.edits)
@@ -144,17 +150,25 @@ class Assistant:
         """Shows the requests of answers as they were, and as today's notes would make them."""
         from app.past.machine import TimeMachine
 
-        return TimeMachine(self.sessions, self._rebuilder, self.exclusion)
+        return TimeMachine(self.sessions, self._rebuilder, self.kept_texts)
 
     @cached_property
-    def exclusion(self) -> "ExclusionSweep":
-        """Removes the texts of excluded notes from the stored requests."""
-        from app.past.excluded import ExclusionSweep
+    def kept_texts(self) -> "KeptTexts":
+        """The texts of notes that are kept for past answers."""
+        from app.past.kept_texts import KeptTexts
 
         settings, edits = self.settings, self.edits
-        return ExclusionSweep(
+        return KeptTexts(
             self.sessions.sent, lambda: settings.values.vault_exclude, edits.list_moves
         )
+
+    def _remove_excluded(self, key: str = EXCLUDE) -> None:
+        """Remove the texts of excluded notes that are kept, after notes or a setting changed."""
+        if key == EXCLUDE and self.sessions.sent.folder.is_dir():
+            try:
+                self.kept_texts.remove_excluded()
+            except AppError as error:
+                _log.warning("Texts of excluded notes are still kept: %s", error)
 
     @cached_property
     def _rebuilder(self) -> "RequestRebuilder":

@@ -136,6 +136,7 @@ def build_parser() -> argparse.ArgumentParser:
     add_verb(verbs, "restore", about, _define_restore)
     add_verb(verbs, "undo", "undo the edits of notes that a model made", _define_undo)
     add_verb(verbs, "vaults", "list the folder of notes, and the vaults that Obsidian knows")
+    add_verb(verbs, "passages", "show what is kept of notes for past answers", _define_passages)
     add_verb(verbs, "spending", "show what was spent today and this month, and the limits")
     add_verb(verbs, "ledger", "list every call that left Strata, and the notes in it")
     add_verb(verbs, "updates", "look for a newer version, at the address of updates.address")
@@ -372,6 +373,12 @@ def _define_context(verb: ArgumentParser) -> None:
         "--entry", metavar="ENTRY", help="the request of this question or answer, not of the last"
     )
     verb.add_argument("--full", action="store_true", help="with the request itself")
+
+
+def _define_passages(verb: ArgumentParser) -> None:
+    verb.add_argument(
+        "--purge", action="store_true", help="remove what is kept of notes that are deleted"
+    )
 
 
 def _define_compact(verb: ArgumentParser) -> None:

@@ -13,13 +13,18 @@ from context.fixes import Command, Fix
 
 if TYPE_CHECKING:
     from app.past.difference import ComparedText
+    from app.past.kept_texts import KeptSummary
     from app.past.machine import PastRequest, RequestComparison
     from app.sent.layout import LayerText
 
-__all__ = ["show_past"]
+__all__ = ["show_passages", "show_past"]
 
 _EXACT: Final = "Byte for byte what was sent."
 _SIGNS: Final = {"": "  ", "-": "- ", "+": "+ "}
+LIVE_ON: Final = (
+    "Passages of deleted notes are kept for as long as an answer rests on them. "
+    "strata passages --purge removes them here; the chats still hold what their answers cite."
+)
 NO_CHAT: Final = "There is no chat yet."
 
 
@@ -41,6 +46,24 @@ def show_past(
             found = machine.compare(session, entry, run.cancel)
             output.show(found.to_dict, _list_differences(found))
     return run.exit_code or 0
+
+
+def show_passages(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
+    """Run `strata passages`, and return the exit code."""
+    texts = assistant.kept_texts
+    removed = texts.remove_deleted() if args.purge else 0
+    found = texts.describe()
+    output.show(lambda: {**found.to_dict(), "removed": removed}, _list_passages(found, removed))
+    return 0
+
+
+def _list_passages(found: "KeptSummary", removed: int) -> Iterator[str]:
+    if removed:
+        yield f"{removed:,} passages were removed."
+    yield found.sentence
+    yield from (f"  deleted: {escape_text(path)}" for path in found.deleted)
+    if found.deleted:
+        yield LIVE_ON
 
 
 def _list_request(request: "PastRequest") -> Iterator[str]:

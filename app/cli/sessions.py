@@ -13,7 +13,7 @@ from app.assistant import Assistant
 from app.cli import text as cli_text
 from app.cli.interrupt import Interruptible
 from app.cli.output import Output, ProgressLine, can_ask, complain, readable
-from app.cli.past import show_past
+from app.cli.past import show_passages, show_past
 from app.errors import AppError, InvalidRequest, NotFound, SessionMissing
 from app.hidden_characters import escape_text
 from app.sessions.abandoned_memory import find_abandoned_memories
@@ -304,5 +304,6 @@ _ACTIONS: Mapping[str, Callable[[argparse.Namespace, Assistant, Output], object]
 SESSION_VERBS: Final[Mapping[str, Callable[[argparse.Namespace, Assistant, Output], int]]] = {
     "compact": compact,
     "context": show_context,
+    "passages": show_passages,
     "sessions": run_sessions,
 }

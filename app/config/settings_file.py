@@ -8,7 +8,7 @@ import os
 import re
 import threading
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -53,6 +53,7 @@ class SettingsStore:
         unknown: the keys in the file that this version of Strata does not know. They stay in the
             file.
         problems: one error for each problem in the file.
+        after_set: called with the key of each setting that is changed here.
     """
 
     values: Settings
@@ -71,6 +72,7 @@ class SettingsStore:
                 settings.
         """
         self.path = path
+        self.after_set: list[Callable[[str], object]] = []
         self._lock = threading.RLock()
         self._is_folder_locked = False
         self._refreshed: set[str] = set()
@@ -221,7 +223,12 @@ class SettingsStore:
                 self._write(key, checked)
             self._run.pop(key, None)
             self.reload()
-            return checked
+        self._tell(key)
+        return checked
+
+    def _tell(self, key: str) -> None:
+        for act in self.after_set:
+            act(key)
 
     def reset(self, key: str) -> Any:
         """Remove a setting from the file, and return its default.
@@ -238,7 +245,8 @@ class SettingsStore:
                 self._write(key, None)
             self._run.pop(key, None)
             self.reload()
-            return default
+        self._tell(key)
+        return default
 
     @contextmanager
     def _name_kept_value(self, key: str) -> Iterator[None]:

@@ -52,8 +52,11 @@ class AnswerUpdates:
         listener: the callbacks for updates that continue in the background.
     """
 
-    def __init__(self, vault: Vault) -> None:
+    def __init__(
+        self, vault: Vault, on_end: Callable[[IndexReport], object] = lambda _report: None
+    ) -> None:
         self.listener = IndexListener()
+        self._on_end = on_end
         self._vault = vault
         self._lock = threading.Lock()
         self._runs: list[_AnswerUpdate] = []
@@ -99,7 +102,7 @@ class AnswerUpdates:
             pass
 
     def _start(self) -> "_AnswerUpdate":
-        run = _AnswerUpdate(self._vault, self.listener)
+        run = _AnswerUpdate(self._vault, self.listener, self._on_end)
         with self._lock:
             self._runs = [*(one for one in self._runs if one.is_running), run]
             run.start()
@@ -113,8 +116,11 @@ class _AnswerUpdate:
         is_running: whether the update is running.
     """
 
-    def __init__(self, vault: Vault, listener: IndexListener) -> None:
+    def __init__(
+        self, vault: Vault, listener: IndexListener, on_end: Callable[[IndexReport], object]
+    ) -> None:
         self._vault = vault
+        self._on_end = on_end
         self._listener = listener
         self._news: queue.SimpleQueue[IndexProgress | IndexReport | Exception] = queue.SimpleQueue()
         self._cancel = CancelToken()
@@ -184,6 +190,7 @@ class _AnswerUpdate:
             news = self._vault.update(
                 self._tell, lambda: self._cancel.is_cancelled, is_background=True, fills_store=False
             )
+            self._on_end(news)
         except Exception as error:  # noqa: BLE001 - raised in the turn's thread, or logged
             news = error
         self.is_running = False

@@ -41,10 +41,12 @@ class Library:
 
     Attributes:
         vault: the notes and their index.
+        after_change: called when an update has found changes, in the thread of the update.
     """
 
     def __init__(self, vault: Vault) -> None:
         self.vault = vault
+        self.after_change: Callable[[], object] = lambda: None
         self._lock = threading.Lock()
         self._updates = 0
         self._is_stopped = False
@@ -86,7 +88,7 @@ class Library:
     @cached_property
     def _answers(self) -> AnswerUpdates:
         """The index updates that turns have started. A search starts none."""
-        return AnswerUpdates(self.vault)
+        return AnswerUpdates(self.vault, self._tell_change)
 
     @property
     def is_updating(self) -> bool:
@@ -135,6 +137,7 @@ class Library:
                 lambda: cancel.is_cancelled or abandoned.is_cancelled,
                 is_background=is_background,
             )
+            self._tell_change(report)
             emit(IndexFinished(report))
 
         with self._count_update():
@@ -190,14 +193,23 @@ class Library:
             progress: receives progress several times a second.
             failed: receives the error of a failed update. The next change starts a new update.
         """
+
+        def take(report: IndexReport) -> None:
+            self._tell_change(report)
+            on_report(report)
+
         self._answers.listener = IndexListener(on_report, progress, failed)
-        self.vault.watch(on_report, progress, failed)
+        self.vault.watch(take, progress, failed)
 
     def close(self) -> None:
         """Stop index updates and child processes, and close the index."""
         if "_answers" in vars(self):
             self._answers.close()
         self.vault.close()
+
+    def _tell_change(self, report: IndexReport) -> None:
+        if report.has_changes:
+            self.after_change()
 
     @contextmanager
     def _count_update(self) -> Iterator[None]:

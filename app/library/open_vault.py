@@ -100,7 +100,11 @@ def _build_recorder(ledger: LedgerPort, host: str) -> RecordCall:
 
 
 class OpenVault:
-    """The currently open vault. Thread-safe."""
+    """The currently open vault. Thread-safe.
+
+    Attributes:
+        after_change: called when an index update has found changes, in the thread of the update.
+    """
 
     def __init__(
         self,
@@ -122,6 +126,7 @@ class OpenVault:
         self._settings = settings
         self._embedder = embedder
         self._library: Library | None = None
+        self.after_change: Callable[[], object] = lambda: None
         self._lock = threading.RLock()
 
     @property
@@ -172,13 +177,15 @@ class OpenVault:
             StorageFailed: the index cannot be written.
         """
         with storage_errors(self._paths.data):
-            return Library.open(
+            library = Library.open(
                 folder,
                 self._paths,
                 lambda: self._settings.values.vault_exclude,
                 lambda: index_options(self._settings.values, self._ledger),
                 self._embedder,
             )
+        library.after_change = self.after_change
+        return library
 
     def require_vault(self) -> Vault:
         """Return the open vault.

@@ -7,7 +7,7 @@ from typing import Any, Final, TypeGuard
 
 from app.errors import NotFound
 from app.past.difference import ComparedText, compare_requests
-from app.past.excluded import ExclusionSweep
+from app.past.kept_texts import KeptTexts
 from app.sent.layout import LayerText, describe_layout, list_layer_texts
 from app.sent.record import SentRequest
 from app.sessions.rebuild import RequestRebuilder
@@ -125,9 +125,9 @@ class TimeMachine:
     """Shows past requests against the notes as they were, and as they are. Thread-safe."""
 
     def __init__(
-        self, sessions: SessionStore, rebuilder: RequestRebuilder, sweep: ExclusionSweep
+        self, sessions: SessionStore, rebuilder: RequestRebuilder, texts: KeptTexts
     ) -> None:
-        self._sessions, self._rebuilder, self._sweep = sessions, rebuilder, sweep
+        self._sessions, self._rebuilder, self._texts = sessions, rebuilder, texts
 
     def show_then(self, session: str, entry: str | None = None) -> PastRequest:
         """Return the request of an answer as it was sent, without the notes that are excluded now.
@@ -179,7 +179,7 @@ class TimeMachine:
         reference = answer.extra.get(SENT)
         stored = None
         if isinstance(reference, str):
-            self._sweep.run([reference])
+            self._texts.remove_excluded([reference])
             stored = self._sessions.sent.load(reference)
         if stored is None:
             chat.continue_from(answer.id)

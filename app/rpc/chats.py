@@ -31,6 +31,8 @@ class ChatRequests:
         """
         self._assistant, self._jobs, self._forget = assistant, jobs, forget
         self.slow: Mapping[type[asked.RpcRequest], Callable[..., Json]] = {
+            asked.GetPastContext: self._show_past,
+            asked.Passages: self._list_passages,
             asked.SearchSessions: self._search,
         }
         self.quick: Mapping[type[asked.RpcRequest], Callable[..., Json]] = {
@@ -54,6 +56,20 @@ class ChatRequests:
             chats = [chat for chat in chats if chat.project_folder == folder]
         shown = [chat.to_dict() for chat in chats if chat.archived == request.archived]
         return {"sessions": shown}
+
+    def _show_past(self, request: asked.GetPastContext, cancel: CancelToken) -> Json:
+        machine, chat = self._assistant.time_machine, asked.require_chat(request)
+        is_full = request.format == "full"
+        if request.when == "diff":
+            return machine.compare(chat, request.entry, cancel).to_dict()
+        if request.when == "today":
+            return machine.show_today(chat, request.entry, cancel).to_dict(is_full=is_full)
+        return machine.show_then(chat, request.entry).to_dict(is_full=is_full)
+
+    def _list_passages(self, request: asked.Passages, _cancel: CancelToken) -> Json:
+        texts = self._assistant.kept_texts
+        removed = texts.remove_deleted() if request.purge else 0
+        return {**texts.describe().to_dict(), "removed": removed}
 
     def _search(self, request: asked.SearchSessions, _cancel: CancelToken) -> Json:
         folder = self._find_folder(request.project)

@@ -126,6 +126,30 @@ class GetContext(RpcRequest):
     include_ephemeral: bool = Field(True, alias="includeEphemeral")
 
 
+class GetPastContext(RpcRequest):
+    """Get the request of an answer as it was, as today's notes would make it, or the difference.
+
+    Attributes:
+        when: `at-the-time`, `today` or `diff`.
+        entry: an answer, a question for its newest answer, or None for the last answer.
+        format: `full` to add the body of the request and the JSON that was sent.
+    """
+
+    when: Literal["at-the-time", "today", "diff"]
+    entry: str | None = None
+    format: Literal["summary", "full"] = "summary"
+
+
+class Passages(RpcRequest):
+    """Get what is kept of notes for past answers.
+
+    Attributes:
+        purge: whether to remove what is kept of notes that are deleted.
+    """
+
+    purge: bool = False
+
+
 class GetEntries(RpcRequest):
     """Get the log entries of a chat.
 
@@ -640,6 +664,7 @@ _TYPES: Final[Mapping[str, type[RpcRequest]]] = {
     "get_context": GetContext,
     "get_entries": GetEntries,
     "get_memory": GetMemory,
+    "get_past_context": GetPastContext,
     "get_project": GetProject,
     "get_spending": GetSpending,
     "check_updates": CheckUpdates,
@@ -656,6 +681,7 @@ _TYPES: Final[Mapping[str, type[RpcRequest]]] = {
     "move_session": MoveSession,
     "new_session": NewSession,
     "open_session": OpenSession,
+    "passages": Passages,
     "pin": Pin,
     "prompt": PromptRequest,
     "refresh_pages": RefreshPages,

@@ -12,7 +12,7 @@ they may have passed only on the clock, the removal is put off by seven days, on
 import logging
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from app.errors import AppError, SessionMissing, StorageFailed, storage_errors
+from app.sent.store import SentStore
 from app.sessions.bin_folder import DAYS_IN_BIN, BinFolder, BinnedFile, is_regular
 from app.sessions.file import open_locked
 from app.sessions.session import timestamp
@@ -36,7 +37,9 @@ _log = logging.getLogger(__name__)
 # Between two checks. After a longer one, the clock may have gone forward without the time.
 _LONGEST_BREAK: Final = timedelta(days=14)
 _CHECKED: Final = ".strata-checked"  # changed at each check of the bin; no backup has it
-_RESULT: Final = re.compile(rb"\br[0-9a-f]{20}\b")  # the reference of a tool result in `state.db`
+# The reference of a tool result in `state.db`, or of a request that was sent.
+_REFERENCE: Final = re.compile(rb'\br[0-9a-f]{20}\b|(?<="sent":")[0-9a-f]{32}(?=")')
+_RESULT_CHARS: Final = 21
 
 
 @dataclass(frozen=True)
@@ -69,6 +72,7 @@ class ChatBin:
         self,
         chats: Path,
         state: StateDB,
+        sent: SentStore,
         describe: Callable[[Path], SessionInfo | None],
         merge: Callable[[str, bytes], int],
     ) -> None:
@@ -76,12 +80,14 @@ class ChatBin:
 
         Args:
             chats: the folder of chats.
-            state: the database with the requests and tool results of the chats.
+            state: the database with the last requests and tool results of the chats.
+            sent: the requests that were sent.
             describe: returns a chat's list entry by its file, or None if the file is gone.
             merge: adds the content of a file to the chat with this id.
         """
         self._chats, self.folder = chats, BinFolder(chats / "bin")
-        self._state, self._describe, self._merge = state, describe, merge
+        self._state, self._sent = state, sent
+        self._describe, self._merge = describe, merge
 
     def put(self, session: str) -> BinnedChat:
         """Move a chat's file into the bin, and return the chat.
@@ -309,16 +315,18 @@ class ChatBin:
             return
         problems: list[StorageFailed] = []
         rest = [file for file in gone if _attempt(problems, file, self._forget_chat)]
-        results: dict[BinnedFile, set[bytes]] = {}
+        own: dict[BinnedFile, set[bytes]] = {}
         for file in rest:
-            _attempt(problems, file, lambda one: results.update({one: _find_results(one.path)}))
+            _attempt(problems, file, lambda one: own.update({one: _find_references(one.path)}))
         try:
-            unused = self._find_unused(results)
+            kept = self._find_kept({file.path for file in own})
+            self._remove_requests(set[bytes]().union(*own.values()), kept)
         except (OSError, StorageFailed) as error:
             problems.append(_not_removed(error))
-            results = {}
-        for file, own in results.items():
-            _attempt(problems, file, partial(self._remove_file, results=own & unused))
+            own = {}
+        for file, references in own.items():
+            results = {one for one in references - kept if len(one) == _RESULT_CHARS}
+            _attempt(problems, file, partial(self._remove_file, results=results))
         with storage_errors(self.folder.path):
             self._sync()
         if problems:
@@ -328,12 +336,14 @@ class ChatBin:
         if not self._is_kept(file.session):
             self._state.forget_chat(file.session)
 
-    def _find_unused(self, results: Mapping[BinnedFile, set[bytes]]) -> set[bytes]:
-        """Return the tool results that no other chat refers to."""
-        unused = set[bytes]().union(*results.values())
-        for other in self._list_others({file.path for file in results}) if unused else ():
-            unused -= _find_results(other)
-        return unused
+    def _find_kept(self, gone: Set[Path]) -> set[bytes]:
+        """Return what the other chats refer to."""
+        return set[bytes]().union(*map(_find_references, self._list_others(gone)))
+
+    def _remove_requests(self, own: Set[bytes], kept: Set[bytes]) -> None:
+        """Remove the requests that were sent for answers in chats that are gone."""
+        gone, others = ({one.decode() for one in some} for some in (own, kept))
+        self._sent.remove(gone, others)
 
     def _remove_file(self, file: BinnedFile, results: Iterable[bytes]) -> None:
         """Remove a file with its tool results, and what lies beside the chat if it is gone."""
@@ -410,10 +420,10 @@ def _read_time(written: str) -> float:
         return 0.0
 
 
-def _find_results(file: Path) -> set[bytes]:
-    """Return the references to tool results in a chat's file, or none if the file is gone."""
+def _find_references(file: Path) -> set[bytes]:
+    """Return the references in a chat's file to results and requests, or none without the file."""
     try:
         with os.fdopen(open_file(file, os.O_RDONLY), "rb") as opened:
-            return set(_RESULT.findall(opened.read()))
+            return set(_REFERENCE.findall(opened.read()))
     except FileNotFoundError:
         return set()

@@ -83,7 +83,7 @@ class SessionStore:
         self._rescue = threading.Lock()  # a second reader waits until the first one has written
         self._newest: tuple[tuple[str, int, int], LoadedLog] | None = None
         self._begun: dict[str, LoadedLog] = {}
-        self.bin = ChatBin(folder, state, self._describe, self.merge)
+        self.bin = ChatBin(folder, state, self.sent, self._describe, self.merge)
 
     def create(
         self, vault: str | None, project: str | None = None, branched_from: str | None = None

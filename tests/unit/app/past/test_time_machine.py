@@ -18,6 +18,7 @@ from chains.events import Mode
 from chains.request.ask import Ask
 from tests.support.models.model_server import Answer, ModelServer
 from tests.support.sessions.turns import result_of
+from tests.unit.app.rpc.test_server import Caller
 
 PNG_TEXT = (
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQ"
@@ -129,11 +130,11 @@ def test_the_text_of_a_note_that_is_excluded_later_is_gone_at_once(
         assistant.settings.set("vault.exclude", ["Backups.md"])
     elif way == "private":
         note.write_text("---\nprivate: true\n---\n" + NOTES["Backups.md"])
+        list(assistant.index(CancelToken()))
     else:
         (notes / "Hidden").mkdir()
         note.rename(notes / "Hidden" / ("Other.md" if way == "renamed outside" else "Backups.md"))
         assistant.settings.set("vault.exclude", ["Hidden/"])
-    assert assistant.exclusion.run() > 0
     assert b"Monday at 02:00" not in read_stored(assistant)
     then = assistant.time_machine.show_then(result.session, result.entry)
     assert (then.content.is_exact, [(one.path, one.reason) for one in then.content.gone]) == (
@@ -142,3 +143,57 @@ def test_the_text_of_a_note_that_is_excluded_later_is_gone_at_once(
     )
     (source,) = [text for text in then.texts if text.source == "Backups.md"]
     assert source.text == "[The text of Backups.md is not kept any more.]"
+
+
+def test_requests_go_with_the_last_chat_that_has_their_answers(
+    assistant: Assistant, server: ModelServer, notes: Path
+) -> None:
+    server.script(Answer("It is so."))
+    first = ask(assistant, "When is the server backed up?")
+    fork = assistant.branches.fork(first.session)
+    other = ask(assistant, "Where do the beans grow?", mode="chat", attach=("Garden/Beds.md",))
+    assistant.sessions.delete_for_good(first.session)
+    assert b"Monday at 02:00" in read_stored(assistant)
+    assert list_sent(assistant, fork)[0].content.is_exact
+    assistant.sessions.delete(fork)
+    assert b"Monday at 02:00" in read_stored(assistant)
+    assistant.sessions.bin.empty()
+    assert b"Monday at 02:00" not in read_stored(assistant)
+    assert list_sent(assistant, other.session)[0].content.is_exact
+    assistant.sessions.delete_for_good(other.session)
+    assert list(assistant.paths.sent.iterdir()) == []
+
+
+def test_passages_of_deleted_notes_stay_until_they_are_purged(
+    assistant: Assistant, server: ModelServer, notes: Path
+) -> None:
+    server.script(Answer("It is so."))
+    result = ask(assistant, "When is the server backed up?")
+    (notes / "Backups.md").unlink()
+    list(assistant.index(CancelToken()))
+    assert assistant.time_machine.show_then(result.session).content.is_exact
+    assert assistant.kept_texts.describe().deleted == ("Backups.md",)
+    client = Caller(assistant)
+    found = client.ask("passages", purge=True)
+    assert (found["deleted"], found["removed"]) == ([], 1)
+    assert b"Monday at 02:00" not in read_stored(assistant)
+    then = client.ask("get_past_context", session=result.session, when="at-the-time")
+    assert (then["exact"], then["gone"]) == (
+        False,
+        [{"path": "Backups.md", "reason": "purged"}],
+    )
+    differing = client.ask("get_past_context", session=result.session, when="diff")["layers"]
+    states = {(text["source"], text["state"]) for text in differing if text["source"]}
+    assert ("Backups.md", "removed") in states
+    client.hang_up()
+
+
+def test_a_request_that_was_not_kept_is_rebuilt(
+    assistant: Assistant, server: ModelServer, notes: Path
+) -> None:
+    result = ask(assistant, "When is the server backed up?")
+    for file in assistant.paths.sent.iterdir():
+        file.write_bytes(file.read_bytes()[:-9])
+    then = assistant.time_machine.show_then(result.session)
+    assert (then.is_rebuilt, then.content.is_exact) == (True, False)
+    assert any("Monday at 02:00" in text.text for text in then.texts)
