@@ -47,8 +47,8 @@ if TYPE_CHECKING:
     from app.library.finding_fixes import FindingFixes
     from app.library.long_texts import LongTexts
     from app.library.review import NoteReview
-    from app.past.kept_texts import KeptTexts
     from app.past.machine import TimeMachine
+    from app.past.passages import KeptPassages
     from app.pinned.answers import PinnedAnswers
     from app.pinned.notes import PinnedNotes
     from app.sessions.branches import BranchEditor, ChatCompactor
@@ -150,15 +150,15 @@ class Assistant:
         """Shows the requests of answers as they were, and as today's notes would make them."""
         from app.past.machine import TimeMachine
 
-        return TimeMachine(self.sessions, self._rebuilder, self.kept_texts)
+        return TimeMachine(self.sessions, self._rebuilder, self.kept_passages)
 
     @cached_property
-    def kept_texts(self) -> "KeptTexts":
+    def kept_passages(self) -> "KeptPassages":
         """The texts of notes that are kept for past answers."""
-        from app.past.kept_texts import KeptTexts
+        from app.past.passages import KeptPassages
 
         settings, edits = self.settings, self.edits
-        return KeptTexts(
+        return KeptPassages(
             self.sessions.sent, lambda: settings.values.vault_exclude, edits.list_moves
         )
 
@@ -166,7 +166,7 @@ class Assistant:
         """Remove the texts of excluded notes that are kept, after notes or a setting changed."""
         if key == EXCLUDE and self.sessions.sent.folder.is_dir():
             try:
-                self.kept_texts.remove_excluded()
+                self.kept_passages.remove_excluded()
             except AppError as error:
                 _log.warning("Texts of excluded notes are still kept: %s", error)
 

@@ -107,6 +107,12 @@ COMMANDS = (
     ),
     WindowCommand("palette", "Find a command, a chat or a note", ("Ctrl+K", "Ctrl+Shift+P")),
     WindowCommand("show_request", "Show the request itself", ()),
+    WindowCommand(
+        "then_and_today",
+        "Compare the request of the answer with that of today's notes",
+        (),
+        other_words="time machine past difference",
+    ),
     WindowCommand("settings", "Settings", ("Ctrl+,",), other_words="preferences options"),
     WindowCommand("first_run", "Set up Strata: notes, model, first question", ()),
     WindowCommand("larger", "Larger text", ("Ctrl++", "Ctrl+="), other_words="font size zoom in"),

@@ -224,6 +224,7 @@ class MainWindow(WindowFrame):
             "attach": lambda: self.composer.completer.begin("@"),
             "palette": controllers.palette.open,
             "show_request": self.column.context.request_requested.emit,
+            "then_and_today": self.column.context.past_requested.emit,
             "toggle_related": self.docking.toggle_related,
             "toggle_index": self.docking.toggle_index,
             "look_after": self.docking.toggle_review,

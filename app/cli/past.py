@@ -13,8 +13,8 @@ from context.fixes import Command, Fix
 
 if TYPE_CHECKING:
     from app.past.difference import ComparedText
-    from app.past.kept_texts import KeptSummary
     from app.past.machine import PastRequest, RequestComparison
+    from app.past.passages import KeptSummary
     from app.sent.layout import LayerText
 
 __all__ = ["show_passages", "show_past"]
@@ -50,7 +50,7 @@ def show_past(
 
 def show_passages(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
     """Run `strata passages`, and return the exit code."""
-    texts = assistant.kept_texts
+    texts = assistant.kept_passages
     removed = texts.remove_deleted() if args.purge else 0
     found = texts.describe()
     output.show(lambda: {**found.to_dict(), "removed": removed}, _list_passages(found, removed))

@@ -6,9 +6,9 @@
 
     machine     Show a request of then or of today, and compare both.
     difference  Compare the texts of two requests.
-    kept_texts  The texts of notes that are kept; remove those of excluded and deleted notes.
+    passages    The texts of notes that are kept; remove those of excluded and deleted notes.
 
 This package may import `app.sent`, `app.sessions`, `app.errors`, chains, context and vault.
 """
 
-__all__ = ["difference", "kept_texts", "machine"]
+__all__ = ["difference", "machine", "passages"]

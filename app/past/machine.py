@@ -7,7 +7,7 @@ from typing import Any, Final, TypeGuard
 
 from app.errors import NotFound
 from app.past.difference import ComparedText, compare_requests
-from app.past.kept_texts import KeptTexts
+from app.past.passages import KeptPassages
 from app.sent.layout import LayerText, describe_layout, list_layer_texts
 from app.sent.record import SentRequest
 from app.sessions.rebuild import RequestRebuilder
@@ -125,7 +125,7 @@ class TimeMachine:
     """Shows past requests against the notes as they were, and as they are. Thread-safe."""
 
     def __init__(
-        self, sessions: SessionStore, rebuilder: RequestRebuilder, texts: KeptTexts
+        self, sessions: SessionStore, rebuilder: RequestRebuilder, texts: KeptPassages
     ) -> None:
         self._sessions, self._rebuilder, self._texts = sessions, rebuilder, texts
 

@@ -32,7 +32,7 @@ class ChatRequests:
         self._assistant, self._jobs, self._forget = assistant, jobs, forget
         self.slow: Mapping[type[asked.RpcRequest], Callable[..., Json]] = {
             asked.GetPastContext: self._show_past,
-            asked.Passages: self._list_passages,
+            asked.ListPassages: self._list_passages,
             asked.SearchSessions: self._search,
         }
         self.quick: Mapping[type[asked.RpcRequest], Callable[..., Json]] = {
@@ -66,8 +66,8 @@ class ChatRequests:
             return machine.show_today(chat, request.entry, cancel).to_dict(is_full=is_full)
         return machine.show_then(chat, request.entry).to_dict(is_full=is_full)
 
-    def _list_passages(self, request: asked.Passages, _cancel: CancelToken) -> Json:
-        texts = self._assistant.kept_texts
+    def _list_passages(self, request: asked.ListPassages, _cancel: CancelToken) -> Json:
+        texts = self._assistant.kept_passages
         removed = texts.remove_deleted() if request.purge else 0
         return {**texts.describe().to_dict(), "removed": removed}
 

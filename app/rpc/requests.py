@@ -140,7 +140,7 @@ class GetPastContext(RpcRequest):
     format: Literal["summary", "full"] = "summary"
 
 
-class Passages(RpcRequest):
+class ListPassages(RpcRequest):
     """Get what is kept of notes for past answers.
 
     Attributes:
@@ -681,7 +681,7 @@ _TYPES: Final[Mapping[str, type[RpcRequest]]] = {
     "move_session": MoveSession,
     "new_session": NewSession,
     "open_session": OpenSession,
-    "passages": Passages,
+    "passages": ListPassages,
     "pin": Pin,
     "prompt": PromptRequest,
     "refresh_pages": RefreshPages,

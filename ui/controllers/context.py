@@ -7,10 +7,12 @@ tokens counted by the provider.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Final
 
 from app.errors import describe
 from app.sessions.request_history import ShownRequest
 from app.sessions.transcript import ChatTranscript
+from chains.cancel import CancelToken
 from chains.events import ContextPrepared
 from chains.models import EXTRACTIVE, look_up_model
 from chains.request.ask import Ask
@@ -25,6 +27,7 @@ from ui.notify import announce
 from ui.panels.context.notice import Act, find_passed_share
 from ui.panels.context.panel import PanelState
 from ui.panels.context.words import Counted, Prices, spent_sentence
+from ui.panels.past_view import PastView
 from ui.panels.request_view import RequestView
 from ui.tasks import LatestOnly
 from ui.theme import Theme
@@ -32,6 +35,7 @@ from ui.widgets.formatting import percent
 
 __all__ = ["ContextController"]
 
+_NOTHING_ASKED: Final = "Nothing has been asked in this chat yet."
 Perform = Callable[[str], object]
 
 
@@ -75,6 +79,9 @@ class ContextController(ChatController):
         self._lasts = LatestOnly(self._runner, 0, self)
         self._requests = LatestOnly(self._runner, 0, self)
         self.request_view = RequestView(self._frame)
+        self.past_view = PastView(self._frame)
+        self._pasts = LatestOnly(self._runner, 0, self)
+        self._comparing = CancelToken()
         self.add_action("raise", lambda _entry: self._frame.navigation.open_settings("Context"))
         self._panel.place_chosen.connect(self._frame.navigation.show_note)
         self._panel.model_wanted.connect(self._frame.navigation.set_model)
@@ -225,6 +232,11 @@ class ContextController(ChatController):
             asker.failed.connect(self._on_failed)
         self._panel.which_chosen.connect(self.show)
         self._panel.request_requested.connect(self._on_request)
+        self._panel.past_requested.connect(self._on_past)
+        self.past_view.again_requested.connect(self._compare)
+        self.past_view.left.connect(self._stop_comparing)
+        self._pasts.answered.connect(self.past_view.show_comparison)
+        self._pasts.failed.connect(self._on_past_failed)
         self._panel.action_chosen.connect(self._on_action)
         self._panel.pin_chosen.connect(self.pin)
         self._panel.memory.saved.connect(self._on_memory_saved)
@@ -355,6 +367,28 @@ class ContextController(ChatController):
             return
         of = entry if which == "chosen" else None
         self._requests.ask(lambda: self._read_last(session, of), now=True)
+
+    def _on_past(self) -> None:
+        """Compare the request that the panel shows, if it was sent, with that of today."""
+        if self._session.session is None:
+            self._frame.notifier.toast(_NOTHING_ASKED)
+            return
+        self.past_view.begin()
+        self._compare()
+
+    def _compare(self) -> None:
+        session, machine = self._session.session, self._assistant.time_machine
+        entry = self._entry if self._panel.which == "chosen" else None
+        if session is not None:
+            self._comparing = cancel = CancelToken()
+            self._pasts.ask(lambda: machine.compare(session, entry, cancel), now=True)
+
+    def _stop_comparing(self) -> None:
+        self._comparing.cancel()
+        self._pasts.forget()
+
+    def _on_past_failed(self, error: Exception) -> None:
+        self.past_view.show_failure(describe(error).message)
 
     def _read_last(self, session: str, entry: str | None) -> ShownRequest | None:
         last = self._assistant.history.last_context(session, True, entry)

@@ -27,6 +27,7 @@ from ui.settings.search import PagesModel, SettingsSearchField
 from ui.settings.sections import (
     ActionSection,
     IndexSection,
+    KeptSection,
     PrivacySection,
     SpendingSection,
     TextSizeSection,
@@ -93,6 +94,7 @@ class SettingsDialog(QDialog):
         self.index = IndexSection(assistant, runner)
         self.index.index_requested.connect(self.index_requested)
         self.privacy = PrivacySection(assistant, runner)
+        self.kept = KeptSection(assistant, runner)
         self.ledger = LedgerSection(assistant, runner)
         self.spending = SpendingSection(assistant, runner)
         self.skills = SkillsSection(assistant, runner)
@@ -137,7 +139,14 @@ class SettingsDialog(QDialog):
         self._turn_to(section if section in SECTIONS else self._shown)
         for row in self._rows.values():
             row.refresh()
-        for extra in (self.index, self.privacy, self.ledger, self.text_size, self.servers):
+        for extra in (
+            self.index,
+            self.privacy,
+            self.kept,
+            self.ledger,
+            self.text_size,
+            self.servers,
+        ):
             extra.refresh()
         self.shapes.refresh()
         self.spending.refresh()
@@ -334,7 +343,7 @@ class SettingsDialog(QDialog):
             "Prompts": (self.instructions, *self.folders["Prompts"], self.skills),
             "Hooks": self.folders["Hooks"],
             "Memory": (self.memories,),
-            "Privacy": (self.privacy,),
+            "Privacy": (self.privacy, self.kept),
             "Ledger": (self.ledger,),
             "Spending": (self.spending,),
         }

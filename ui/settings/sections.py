@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from app.assistant import Assistant
 from app.config.models import ModelChoice
 from app.errors import describe
+from app.past.passages import KeptSummary
 from app.spending import SpendingOverview
 from ui.tasks import LatestOnly, TaskRunner
 from ui.theme import Theme, dress, tokens
@@ -23,6 +24,7 @@ from vault.records import NoteState
 __all__ = [
     "ActionSection",
     "IndexSection",
+    "KeptSection",
     "PrivacySection",
     "SpendingSection",
     "TextSizeSection",
@@ -30,6 +32,13 @@ __all__ = [
 ]
 
 _MOST_LISTED = 200
+_KEPT = (
+    "Passages of notes stay here, on this computer, for as long as an answer rests on them, also "
+    "when the note is deleted. Excluded and private notes leave at once. What is removed is still "
+    "in the chats that cite it."
+)
+_PURGE = ButtonText("Remove deleted notes", "Remove what is kept of notes that are deleted")
+_NOTHING_DELETED = "Nothing is kept of notes that are deleted"
 
 
 class TextSizeSection(QWidget):
@@ -151,6 +160,55 @@ class PrivacySection(QWidget):
                 f"{chosen.name}. Nothing else leaves, and no account is needed."
             )
         self._text.setText(text)
+
+
+class KeptSection(QWidget):
+    """The section that says what is kept of notes for past answers, and removes deleted notes."""
+
+    def __init__(self, assistant: Assistant, runner: TaskRunner) -> None:
+        super().__init__()
+        self._assistant = assistant
+        self._asks = LatestOnly(runner, 0, self)
+        self._asks.answered.connect(self.show_summary)
+        self._asks.failed.connect(self._on_failed)
+        self.state = make_wrapped_label("Loading…", "caption", "secondary")
+        texts = make_column(
+            label("Kept for past answers", "ui_strong"),
+            self.state,
+            make_wrapped_label(_KEPT, "caption", "secondary"),
+            spacing=2,
+        )
+        self.purge = make_button(_PURGE, "", self._on_purge)
+        self.purge.setEnabled(False)
+        top = Qt.AlignmentFlag.AlignTop
+        make_row(
+            grow(texts), align(self.purge, top), margins=(0, 10, 0, 10), spacing=8, parent=self
+        )
+
+    def refresh(self) -> None:
+        """Find out what is kept, and show it."""
+        self._asks.ask(self._assistant.kept_passages.describe, now=True)
+
+    def show_summary(self, found: KeptSummary) -> None:
+        """Show what is kept. Text of deleted notes can be removed."""
+        dress(self.state, "caption", "secondary")
+        self.state.setText(found.sentence)
+        self.purge.setEnabled(bool(found.deleted))
+        self.purge.setToolTip(_PURGE.tip if found.deleted else _NOTHING_DELETED)
+
+    def _on_purge(self) -> None:
+        texts = self._assistant.kept_passages
+        self.purge.setEnabled(False)
+
+        def remove() -> KeptSummary:
+            texts.remove_deleted()
+            return texts.describe()
+
+        self._asks.ask(remove, now=True)
+
+    def _on_failed(self, error: Exception) -> None:
+        self.state.setText(describe(error).message)
+        dress(self.state, "caption", "danger")
 
 
 class SpendingSection(QWidget):

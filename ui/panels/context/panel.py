@@ -91,6 +91,7 @@ class ContextPanel(Pane):
         action_chosen: emitted when the user chooses an action of the notice, with its name and the
             ID of the compaction that it refers to, or an empty string.
         request_requested: emitted when the user wants to see the complete request.
+        past_requested: emitted when the user wants to compare the request with that of today.
         model_wanted: emitted when the user wants to set up a model.
     """
 
@@ -99,6 +100,7 @@ class ContextPanel(Pane):
     pin_chosen = Signal(str, bool)
     action_chosen = Signal(str, str)
     request_requested = Signal()
+    past_requested = Signal()
     model_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -130,6 +132,15 @@ class ContextPanel(Pane):
             "link",
             self.request_requested.emit,
         )
+        self._past = make_button(
+            ButtonText(
+                "Then and today",
+                "Show the request as it was, and what differs with today's notes",
+                "then_and_today",
+            ),
+            "link",
+            self.past_requested.emit,
+        )
         self._unread = make_wrapped_label(_NO_MODEL["next"], "ui", "secondary")
         self._set_model = make_button(
             ButtonText("Set a model", "Find a model on this computer, or a service with a key"),
@@ -150,6 +161,7 @@ class ContextPanel(Pane):
         self.which = which
         self.switch.set_choices((*_WHICH, _CHOSEN) if which == "chosen" else _WHICH)
         self.switch.set_value(which)
+        self._past.setVisible(which != "next")
 
     def show_context(self, context: "ContextReport", beside: PanelState | None = None) -> None:
         """Show a request report. Expanded rows stay expanded.
@@ -264,7 +276,7 @@ class ContextPanel(Pane):
         )
         self._no_model.hide()
         self._figures = self._make_figures(content)
-        row = make_row(self._request, stretch())
+        row = make_row(self._request, self._past, stretch(), spacing=12)
         make_column(
             self._no_model,
             self._figures,

@@ -172,7 +172,7 @@ def test_passages_of_deleted_notes_stay_until_they_are_purged(
     (notes / "Backups.md").unlink()
     list(assistant.index(CancelToken()))
     assert assistant.time_machine.show_then(result.session).content.is_exact
-    assert assistant.kept_texts.describe().deleted == ("Backups.md",)
+    assert assistant.kept_passages.describe().deleted == ("Backups.md",)
     client = Caller(assistant)
     found = client.ask("passages", purge=True)
     assert (found["deleted"], found["removed"]) == ([], 1)

@@ -17,7 +17,7 @@ from vault.notes.kinds import is_readable_kind
 from vault.notes.note import read_bytes
 from vault.scan import scan
 
-__all__ = ["KeptSummary", "KeptTexts"]
+__all__ = ["KeptPassages", "KeptSummary"]
 
 MOST_REMEMBERED = 20_000
 
@@ -58,7 +58,7 @@ class KeptSummary:
         return f"{self.requests:,} requests with text of {self.notes:,} notes, {size}.{told}"
 
 
-class KeptTexts:
+class KeptPassages:
     """The texts of notes that are kept for past answers, and their removal. Thread-safe."""
 
     def __init__(
