@@ -52,10 +52,16 @@ class KeptSummary:
         """What is kept, in words."""
         if not self.requests:
             return "No request of an answer is kept yet."
-        size = f"{self.size / 1_000_000:,.1f} MB"
+        size = self.size / 1_000
+        shown = f"{size / 1_000:,.1f} MB" if size >= 1_000 else f"{size:,.0f} kB"
         gone = len(self.deleted)
         told = f" {gone:,} of these notes {'is' if gone == 1 else 'are'} deleted." if gone else ""
-        return f"{self.requests:,} requests with text of {self.notes:,} notes, {size}.{told}"
+        requests = _count(self.requests, "request")
+        return f"{requests} with text of {_count(self.notes, 'note')}, {shown}.{told}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 class KeptPassages:

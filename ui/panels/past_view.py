@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PastView"]
 
-LineKind = Literal["layer", "head", "same", "removed", "added", "skipped"]
+LineKind = Literal["layer", "head", "unchanged", "same", "removed", "added", "skipped"]
 
 _FORMS: Final = (
     ("diff", "What differs", ""),
@@ -39,7 +39,8 @@ _FORMS: Final = (
 )
 _MARKS: Final = {"removed": "- ", "added": "+ ", "same": "  ", "skipped": "  "}
 _TONES: Final = {
-    "layer": "text.primary",
+    "layer": "text.tertiary",
+    "unchanged": "text.secondary",
     "head": "text.primary",
     "same": "text.secondary",
     "skipped": "text.tertiary",
@@ -53,6 +54,7 @@ _STATES: Final = {
 }
 _AROUND: Final = 3  # unchanged lines that are shown above and below a change
 _MOST_LINES: Final = 4_000
+_BOLD: Final = 600
 _BUSY: Final = "Searching today's notes for the same question…"
 _EXACT: Final = "Byte for byte what was sent."
 _SAME: Final = "Today's notes would make the same request."
@@ -82,6 +84,7 @@ class PastView(QDialog):
         forms: the menu that chooses what is shown.
         text: the field with the lines.
         state: the sentence that says what is shown, or why nothing is.
+        place: which of the differences is shown.
     """
 
     again_requested = Signal()
@@ -109,7 +112,7 @@ class PastView(QDialog):
         )
         self.text.setProperty("field", True)
         dress(self.text, "code", "")
-        self._place = label("", "caption", "secondary", numbers=True)
+        self.place = label("", "caption", "secondary", numbers=True)
         self.next = make_button(_NEXT, "", lambda: self.step(1))
         self.before = make_button(_BEFORE, "", lambda: self.step(-1))
         self.again = make_button(_AGAIN, "", self._on_again)
@@ -148,7 +151,7 @@ class PastView(QDialog):
         if not self._places:
             return
         self._at = (self._at + by) % len(self._places)
-        self._place.setText(f"Difference {count(self._at + 1)} of {count(len(self._places))}")
+        self.place.setText(f"Difference {count(self._at + 1)} of {count(len(self._places))}")
         block = self.text.document().findBlockByNumber(self._places[self._at])
         self.text.setTextCursor(QTextCursor(block))
         self.text.centerCursor()
@@ -161,7 +164,7 @@ class PastView(QDialog):
         ground = Pane("content")
         make_column(ground, margins=0, parent=self)
         head = make_row(grow(label("Then and today", "h2")), self.forms)
-        foot = make_row(self.before, self.next, self._place, stretch(), self.again, spacing=8)
+        foot = make_row(self.before, self.next, self.place, stretch(), self.again, spacing=8)
         foot.addWidget(make_button(DONE, "primary", self.accept))
         make_column(head, self.state, grow(self.text), foot, margins=24, spacing=12, parent=ground)
         theme, usual = Theme.current(), tokens()["layout"]["dialog_settings"]
@@ -200,7 +203,7 @@ class PastView(QDialog):
         self._at = -1
         for button in (self.next, self.before):
             button.setEnabled(bool(self._places))
-        self._place.setText("")
+        self.place.setText("")
         self.text.setVisible(bool(shown))
         self.text.moveCursor(QTextCursor.MoveOperation.Start)
         self.step(1)
@@ -230,10 +233,11 @@ def _list_differences(texts: "Sequence[ComparedText]") -> Iterator[PastLine]:
     for text in texts:
         shown = text.shown
         if shown.layer != layer:
+            yield from _begin_layer(shown.layer, is_first=not layer)
             layer = shown.layer
-            yield PastLine("layer", f"{layer} {_layer_name(layer)}")
         is_different = text.state != "same"
-        yield PastLine("head", f"{_name(shown)}: {_STATES[text.state]}", is_different)
+        kind: LineKind = "head" if is_different else "unchanged"
+        yield PastLine(kind, f"{_name(shown)}: {_STATES[text.state]}", is_different)
         if is_different:
             yield from _list_lines(text)
 
@@ -261,14 +265,16 @@ def _list_request(request: "PastRequest") -> Iterator[PastLine]:
     layer = ""
     for text in request.texts:
         if text.layer != layer:
+            yield from _begin_layer(text.layer, is_first=not layer)
             layer = text.layer
-            yield PastLine("layer", f"{layer} {_layer_name(layer)}")
         yield PastLine("head", _name(text))
         yield from (PastLine("same", line) for line in text.text.splitlines())
 
 
-def _layer_name(code: str) -> str:
-    return str(tokens()["layer_name"][code])
+def _begin_layer(code: str, *, is_first: bool) -> Iterator[PastLine]:
+    if not is_first:
+        yield PastLine("skipped", "")
+    yield PastLine("layer", f"{code} {tokens()['layer_name'][code]}")
 
 
 def _name(text: "LayerText") -> str:
@@ -286,8 +292,7 @@ def _write_line(cursor: QTextCursor, line: PastLine) -> None:
     else:
         form.setForeground(theme.color(_TONES[line.kind]))
     if line.kind in ("layer", "head"):
-        form.setFontWeight(600)
-        block.setTopMargin(theme.space(3) if line.kind == "layer" else theme.space(1))
+        form.setFontWeight(_BOLD)
     if line.is_difference:
         form.setForeground(theme.color("amber.text"))
     cursor.setBlockFormat(block)

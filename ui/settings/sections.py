@@ -37,7 +37,7 @@ _KEPT = (
     "when the note is deleted. Excluded and private notes leave at once. What is removed is still "
     "in the chats that cite it."
 )
-_PURGE = ButtonText("Remove deleted notes", "Remove what is kept of notes that are deleted")
+_PURGE = ButtonText("Forget deleted notes", "Remove what is kept of notes that are deleted")
 _NOTHING_DELETED = "Nothing is kept of notes that are deleted"
 
 
