@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from app.sent.pieces import NoteRef
-from app.sent.store import SentStore
+from app.sent.store import EXCLUDED, SentStore
 from vault.access import find_excluded
 from vault.errors import VaultError
 from vault.notes.kinds import is_readable_kind
@@ -98,7 +98,7 @@ class KeptPassages:
         gone = [
             note for root, some in _group(notes).items() for note in self._find_excluded(root, some)
         ]
-        return self._sent.forget_notes(gone, "excluded")
+        return self._sent.forget_notes(gone, EXCLUDED)
 
     def describe(self) -> KeptSummary:
         """Return what is kept.

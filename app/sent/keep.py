@@ -21,7 +21,13 @@ from context.history.turn_list import count_summaries
 from context.history.turns import list_turns
 from context.layers import Segment
 from context.log.entries import Entry, SegmentsEntry
-from context.messages import compact_json
+from context.messages import (
+    ReasoningPart,
+    TextPart,
+    ToolCallPart,
+    compact_json,
+    thaw_mapping,
+)
 
 __all__ = ["find_note_texts", "start_keeping"]
 
@@ -100,7 +106,24 @@ def find_note_texts(request: Request, roots: Iterable[str], load: LoadResult) ->
         {one.shown_source: one.source for one in segments if one.shown_source != one.source},
         (*_list_instructions(request), *_list_images(segments), *_list_summary(request, load)),
         {**results, **_list_quotations(request.path)},
+        frozenset(_list_answers(request)),
     )
+
+
+def _list_answers(request: Request) -> Iterator[str]:
+    """Yield the strings that a model wrote, which may quote notes."""
+    for message in request.messages:
+        if message.role != "assistant":
+            continue
+        if isinstance(message.content, str):
+            yield message.content
+            continue
+        for part in message.content:
+            if isinstance(part, TextPart | ReasoningPart):
+                yield part.text
+            elif isinstance(part, ToolCallPart):
+                yield compact_json(thaw_mapping(part.arguments))
+                yield from (value for value in part.arguments.values() if isinstance(value, str))
 
 
 def _list_instructions(request: Request) -> Iterator[KnownText]:

@@ -42,10 +42,16 @@ class NoteRef:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A piece of a JSON text. `notes` are the notes that it comes from."""
+    """A piece of a JSON text.
+
+    Attributes:
+        notes: the notes that it comes from.
+        is_answer: whether a model wrote it, so that it may quote notes.
+    """
 
     text: str
     notes: tuple[NoteRef, ...] = ()
+    is_answer: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +72,7 @@ class NoteTexts:
         paths: the paths of notes by the names under which models know them.
         known: texts that come from notes, and do not say so themselves.
         messages: the paths of the notes that whole strings of the request come from.
+        answers: the strings that a model wrote.
     """
 
     roots: tuple[str, ...]
@@ -73,6 +80,7 @@ class NoteTexts:
     paths: Mapping[str, str]
     known: tuple[KnownText, ...] = ()
     messages: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    answers: frozenset[str] = frozenset()
 
     def find(self, text: str) -> list[tuple[int, int, tuple[NoteRef, ...]]]:
         """Return where a text contains text of notes, in order and without overlaps."""
@@ -140,7 +148,7 @@ def split_json(text: str, notes: NoteTexts) -> list[Piece]:
         if len(inner) < LEAST_NOTE_CHARS:
             continue
         parts = _split_string(inner, notes)
-        if len(inner) < LEAST_CHARS and not any(part.notes for part in parts):
+        if len(inner) < LEAST_CHARS and not any(part.notes or part.is_answer for part in parts):
             continue
         pieces += (Piece(text[end : found.start() + 1]), *parts)
         end = found.end() - 1
@@ -155,7 +163,7 @@ def _split_string(inner: str, notes: NoteTexts) -> list[Piece]:
         return [Piece(inner)]
     found = notes.find(text)
     if not found:
-        return [Piece(inner)]
+        return [Piece(inner, is_answer=text in notes.answers)]
     for is_ascii in (False, True):
         pieces = list(_cut(text, found, is_ascii))
         if "".join(piece.text for piece in pieces) == inner:

@@ -10,12 +10,20 @@ import html
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from app.sent.pieces import NoteRef, NoteTexts, Piece, split_json
 from context.envelope import EncodedJson
 
-__all__ = ["GoneNote", "SentObject", "SentRequest", "SentTexts", "build_objects", "hash_text"]
+__all__ = [
+    "GoneNote",
+    "ObjectKind",
+    "SentObject",
+    "SentRequest",
+    "SentTexts",
+    "build_objects",
+    "hash_text",
+]
 
 GROUP_ITEMS: Final = 16
 HASH_CHARS: Final = 32
@@ -24,6 +32,7 @@ REMOVED: Final = "[The text of {} is not kept any more.]"
 
 # A text, or `[hash]` for the text of an object, or `[hash, 1]` for the items of an object.
 Item = str | list[Any]
+ObjectKind = Literal["piece", "answer", "list", "record"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,21 +42,22 @@ class SentObject:
     Attributes:
         hash: its name, which is made of its notes and its text.
         notes: the notes that it comes from.
-        is_record: whether it is the record of a request.
+        kind: what the text is: a `piece` of a request, an `answer` that a model wrote and a later
+            request repeats, a `list` of items, or the `record` of a request.
     """
 
     hash: str
     text: str
     notes: tuple[NoteRef, ...] = ()
-    is_record: bool = False
+    kind: ObjectKind = "piece"
 
     @classmethod
     def build(
-        cls, text: str, notes: tuple[NoteRef, ...] = (), *, is_record: bool = False
+        cls, text: str, notes: tuple[NoteRef, ...] = (), kind: ObjectKind = "piece"
     ) -> "SentObject":
         """Build an object, and compute its name."""
         named = "\0".join(f"{one.root}\0{one.path}\0{one.version}" for one in notes)
-        return cls(hash_text(f"{named}\0\0{text}")[:HASH_CHARS], text, notes, is_record)
+        return cls(hash_text(f"{named}\0\0{text}")[:HASH_CHARS], text, notes, kind)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +130,7 @@ def build_objects(sent: SentTexts, notes: NoteTexts) -> list[SentObject]:
         "sha256": hash_text(exact),
     }
     text = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
-    last = SentObject.build(text, is_record=True)
+    last = SentObject.build(text, kind="record")
     made.pop(last.hash, None)
     return [*made.values(), last]
 
@@ -128,13 +138,14 @@ def build_objects(sent: SentTexts, notes: NoteTexts) -> list[SentObject]:
 def _make_items(pieces: Sequence[Piece], add: Callable[[SentObject], str]) -> Iterator[Item]:
     joined = ""
     for piece in pieces:
-        if len(piece.text) < LEAST_OBJECT_CHARS and not piece.notes:
+        if len(piece.text) < LEAST_OBJECT_CHARS and not (piece.notes or piece.is_answer):
             joined += piece.text
             continue
         if joined:
             yield joined
             joined = ""
-        yield [add(SentObject.build(piece.text, piece.notes))]
+        kind: ObjectKind = "answer" if piece.is_answer else "piece"
+        yield [add(SentObject.build(piece.text, piece.notes, kind))]
     if joined:
         yield joined
 
@@ -145,7 +156,7 @@ def _fold(items: list[Item], add: Callable[[SentObject], str]) -> list[Item]:
         whole = len(items) // GROUP_ITEMS * GROUP_ITEMS
         groups = (items[at : at + GROUP_ITEMS] for at in range(0, whole, GROUP_ITEMS))
         encoded = (json.dumps(one, ensure_ascii=False, separators=(",", ":")) for one in groups)
-        folded: list[Item] = [[add(SentObject.build(text)), 1] for text in encoded]
+        folded: list[Item] = [[add(SentObject.build(text, kind="list")), 1] for text in encoded]
         items = [*folded, *items[whole:]]
     return items
 

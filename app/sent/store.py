@@ -12,14 +12,23 @@ import os
 import threading
 import time
 import zlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
 from app.errors import storage_errors
 from app.sent.pieces import NoteRef
-from app.sent.record import GoneNote, RecordReader, SentObject, SentRequest, list_references
+from app.sent.record import (
+    GoneNote,
+    ObjectKind,
+    RecordReader,
+    SentObject,
+    SentRequest,
+    list_references,
+)
+from context.history.quotes import NO_WORDS
 from resources.system.calls import remove_path
 from resources.system.files import (
     create_file,
@@ -27,13 +36,16 @@ from resources.system.files import (
     make_private_folder,
     read_file,
     remove_leftovers,
+    write_atomically,
 )
 
-__all__ = ["SentStore", "StoredNotes", "read_texts"]
+__all__ = ["EXCLUDED", "SentStore", "StoredNotes", "read_texts"]
 
 _log = logging.getLogger(__name__)
+EXCLUDED: Final = "excluded"  # the reason for which answers that quote a note are removed too
 _MAGIC: Final = b"strata sent 1\n"
 _SUFFIX: Final = ".sent"
+_KINDS: Final[tuple[ObjectKind, ...]] = ("piece", "record", "list", "answer")  # by number
 _LOST: Final = (GoneNote("a note", "lost"),)
 _ABANDONED_S: Final = 24 * 3600.0  # a request without an entry in the log is older than this
 _UNREADABLE: Final = (OSError, ValueError, KeyError, TypeError, IndexError, zlib.error)
@@ -41,13 +53,13 @@ _UNREADABLE: Final = (OSError, ValueError, KeyError, TypeError, IndexError, zlib
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where an object is: its file, its position there, its notes, and why its text is gone."""
+    """Where an object is, what it is, and why its text is gone, if it is."""
 
     file: str
     start: int
     length: int
     notes: tuple[NoteRef, ...]
-    is_record: bool
+    kind: ObjectKind
     gone: str = ""
 
 
@@ -95,7 +107,7 @@ class SentStore:
             contents: dict[str, bytes] = {}
             try:
                 found = self._load(reference, contents)
-                if not isinstance(found, SentObject) or not found.is_record:
+                if not isinstance(found, SentObject) or found.kind != "record":
                     return None
                 return RecordReader(lambda name: self._load(name, contents)).read(found)
             except _UNREADABLE as error:
@@ -113,7 +125,7 @@ class SentStore:
             names = self._places if references is None else self._find_reachable(references)
             places = [self._places[name] for name in names if name in self._places]
             notes = frozenset(note for one in places if not one.gone for note in one.notes)
-            requests = sum(one.is_record for one in places)
+            requests = sum(one.kind == "record" for one in places)
             return StoredNotes(notes, self._measure(), requests)
 
     def forget_notes(self, notes: Collection[NoteRef], reason: str) -> int:
@@ -129,12 +141,33 @@ class SentStore:
         gone = frozenset(notes)
         if not gone:
             return 0
+        with storage_errors(self.folder), self._lock:
+            self._look()
+            quoting = self._find_quoting(gone) if reason == EXCLUDED else {}
 
-        def change(_name: str, place: _Place) -> _Place | None:
-            is_gone = not place.gone and not gone.isdisjoint(place.notes)
-            return replace(place, gone=reason) if is_gone else place
+        def change(name: str, place: _Place) -> _Place | None:
+            named = tuple(note for note in place.notes if note in gone) or quoting.get(name, ())
+            return replace(place, gone=reason, notes=named) if named and not place.gone else place
 
         return self._rewrite(change)
+
+    def _find_quoting(self, gone: Set[NoteRef]) -> dict[str, tuple[NoteRef, ...]]:
+        """Return the answers that quote some notes, and no others, by their names."""
+        contents: dict[str, bytes] = {}
+        read: list[tuple[str, _Place, str]] = []
+        for name, place in self._places.items():
+            if not place.gone and (place.notes or place.kind == "answer"):
+                loaded = self._load(name, contents)
+                if isinstance(loaded, SentObject):
+                    read.append((name, place, _decode_string(loaded.text)))
+        hidden = [text for _name, place, text in read if not gone.isdisjoint(place.notes)]
+        others = [
+            text for _name, place, text in read if place.notes and gone.isdisjoint(place.notes)
+        ]
+        words = NO_WORDS.extend(hidden, others)
+        answers = ((name, text) for name, place, text in read if place.kind == "answer")
+        named = tuple(sorted(gone, key=lambda note: note.path))[:1]
+        return {name: named for name, text in answers if words.list_quotes(text)}
 
     def remove(self, references: Collection[str], kept: Collection[str]) -> int:
         """Remove requests with everything that no other request needs.
@@ -150,7 +183,7 @@ class SentStore:
         """
         with storage_errors(self.folder), self._lock:
             self._look()
-            records = {name for name, place in self._places.items() if place.is_record}
+            records = {name for name, place in self._places.items() if place.kind == "record"}
             old = {name for name in records - set(kept) if self._is_abandoned(name)}
             rest = records - ((set(references) | old) - set(kept))
             if rest == records:
@@ -216,15 +249,18 @@ class SentStore:
 
     def _write(self, objects: Sequence[SentObject]) -> None:
         rows = [
-            (one.hash, _Place("", 0, 0, one.notes, one.is_record), _encode(one.text))
-            for one in objects
+            (one.hash, _Place("", 0, 0, one.notes, one.kind), _encode(one.text)) for one in objects
         ]
         self._put(_encode_file(rows))
 
     def _put(self, content: bytes) -> None:
         name = f"{hashlib.sha256(content).hexdigest()[:40]}{_SUFFIX}"
-        if not (self.folder / name).exists():
-            create_file(self.folder / name, content)
+        path = self.folder / name
+        if not path.exists():
+            with suppress(FileExistsError):  # another process has written the same
+                create_file(path, content)
+        elif read_file(path) != content:  # it was damaged
+            write_atomically(path, content)
         self._read_header(name)
 
     def _look(self) -> None:
@@ -273,7 +309,7 @@ class SentStore:
             contents[place.file] = _read_file(self.folder / place.file)[1]
         data = contents[place.file][place.start : place.start + place.length]
         text = data.decode("utf-8", "surrogatepass")
-        made = SentObject.build(text, place.notes, is_record=place.is_record)
+        made = SentObject.build(text, place.notes, place.kind)
         return made if made.hash == name else _LOST
 
     def _measure(self) -> int:
@@ -300,6 +336,14 @@ def read_texts(path: Path) -> dict[str, str]:
     }
 
 
+def _decode_string(text: str) -> str:
+    """Return the text of a piece of a JSON string."""
+    try:
+        return str(json.loads(f'"{text}"', strict=False))
+    except ValueError:
+        return text
+
+
 def _encode(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
 
@@ -310,7 +354,7 @@ def _encode_file(rows: Sequence[tuple[str, _Place, bytes]]) -> bytes:
     for name, place, data in rows:
         named = [notes.setdefault(note, len(notes)) for note in place.notes]
         length = 0 if place.gone else len(data)
-        row: list[Any] = [name, length, named, int(place.is_record), place.gone]
+        row: list[Any] = [name, length, named, _KINDS.index(place.kind), place.gone]
         while row and not row[-1]:
             row.pop()
         objects.append(row)
@@ -337,5 +381,5 @@ def _list_places(file: str, header: dict[str, Any]) -> Iterator[tuple[str, _Plac
     for short in header["objects"]:
         row = [*short, *(0, (), 0, "")[len(short) - 1 :]]
         length, refs = int(row[1]), tuple(notes[at] for at in row[2])
-        yield str(row[0]), _Place(file, start, length, refs, bool(row[3]), str(row[4]))
+        yield str(row[0]), _Place(file, start, length, refs, _KINDS[row[3]], str(row[4]))
         start += length

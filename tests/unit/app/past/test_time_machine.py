@@ -197,3 +197,19 @@ def test_a_request_that_was_not_kept_is_rebuilt(
     then = assistant.time_machine.show_then(result.session)
     assert (then.is_rebuilt, then.content.is_exact) == (True, False)
     assert any("Monday at 02:00" in text.text for text in then.texts)
+
+
+def test_answers_that_quote_an_excluded_note_leave_later_requests_too(
+    assistant: Assistant, server: ModelServer, notes: Path
+) -> None:
+    server.script(Answer("On Monday at 02:00 the server is backed up."), Answer("Yes."))
+    first = ask(assistant, "When is the server backed up?")
+    ask(assistant, "Thanks, and is it good?", session=first.session)
+    (notes / "Backups.md").write_text("---\nprivate: true\n---\n" + NOTES["Backups.md"])
+    list(assistant.index(CancelToken()))
+    assert b"02:00" not in read_stored(assistant)
+    second = list_sent(assistant, first.session)[1]
+    assert "02:00" not in second.content.wire.text
+    assert json.loads(second.content.wire.text)["model"] == "gpt-4o"
+    assert "Where do the beans grow" not in second.content.wire.text
+    assert "Thanks, and is it good?" in second.content.wire.text
