@@ -17,8 +17,9 @@ from chains.request.ask import Ask
 from chains.request.usage import TITLE as TITLE_CALL
 from chains.request.usage import build_usage_entry
 from chains.turn.calls import ChatTitle, write_title
-from context.history.turns import list_turns
-from context.log.entries import Entry, MessageEntry, OtherEntry
+from context.history.exclusion import hide_in_last_turn
+from context.history.turns import LoggedTurn, list_turns
+from context.log.entries import Entry, OtherEntry
 
 __all__ = ["ChatTitles"]
 
@@ -29,11 +30,10 @@ BY_MODEL: Final = "model"
 
 @dataclass(frozen=True)
 class _Opening:
-    """A chat's first question and answer, and the model that answered last."""
+    """A chat's first turn, and the model that answered last."""
 
     model: str
-    question: str
-    answer: str
+    turn: LoggedTurn
 
 
 class ChatTitles:
@@ -71,7 +71,12 @@ class ChatTitles:
     def _call(self, chat: Session, opening: _Opening, cancel: CancelToken) -> ChatTitle | None:
         ask = Ask("", "chat", opening.model)
         turn = self._builder.equip_turn(self._builder.begin_turn(ask, chat, cancel, may_ask=False))
-        return write_title(turn, opening.question, opening.answer)
+        first, rules = opening.turn, turn.note_rules
+        if rules is not None:  # a note may have been excluded since the answer
+            first = hide_in_last_turn((first,), rules, turn.counter)
+        answers = [one.message.text for one in first.answers if one.message.role == "assistant"]
+        question = "" if first.user is None else first.user.message.text
+        return write_title(turn, question, answers[-1])
 
     def _store(self, session: str, made: ChatTitle) -> str:
         data = {"type": "custom", "customType": TITLE, "content": made.text, "by": BY_MODEL}
@@ -87,7 +92,7 @@ class ChatTitles:
 
 
 def _find_opening(chat: Session) -> _Opening | None:
-    """Return the first question and answer of a chat that needs a title, otherwise None."""
+    """Return the first turn of a chat that needs a title, otherwise None."""
     turns = list_turns(chat.path())
     if has_title_entry(chat.log) or not 1 <= len(turns) <= MOST_TURNS:
         return None
@@ -95,6 +100,4 @@ def _find_opening(chat: Session) -> _Opening | None:
     models = [entry.model for turn in turns for entry in turn.answers if entry.model]
     if first.user is None or not first.is_complete or not models or models[-1] == EXTRACTIVE:
         return None
-    said = [entry for entry in first.answers if isinstance(entry, MessageEntry)]
-    answers = [entry.message.text for entry in said if entry.message.role == "assistant"]
-    return _Opening(models[-1], first.user.message.text, answers[-1])
+    return _Opening(models[-1], first)

@@ -27,7 +27,7 @@ QUOTE_LINE: Final = "[Words of a note that is now excluded were left out.]"
 _SPACED_OUT: Final = r"\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"  # written without blanks
 # An escaped line break, as in JSON, is no part of the word behind it.
 _TOKEN: Final = re.compile(rf"\\[nrt]|([{_SPACED_OUT}]|[^\W{_SPACED_OUT}]+)")
-_SENTENCE_END: Final = re.compile(r"[.!?…]['\"”’»)\]*_]*(?:\s+|(?=\\n))|[。！？]|\n+|\\n")
+_SENTENCE_END: Final = re.compile(r"[.!?…]['\"”’»)\]}*_,]*(?:\s+|(?=\\n))|[。！？]|\n+|\\n")
 _NAME: Final = re.compile(r"[^\W_]+_[^\W_]|[^\W\d_A-Z]{1,40}[A-Z]")
 _MARKED: Final = re.compile(
     r"“([^“”\n]{2,400})”|„([^„“”\n]{2,400})[“”]|«([^«»\n]{2,400})»|\"([^\"\n]{2,400})\""

@@ -129,6 +129,18 @@ def test_a_question_is_rewritten_without_quotations(chatting: Chat, vault: Path)
     assert find_words(chatting.ask("And when is it?", "vault")) == []
 
 
+def test_a_title_that_is_written_later_is_made_without_quotations(
+    chatting: Chat, vault: Path
+) -> None:
+    quote(chatting, "vault")
+    hide_folder(chatting.assistant, vault)
+    seen = len(chatting.server.received)
+    chatting.server.script(Answer("Beans in May"))
+    assert chatting.assistant.titles.write(str(chatting.session), CancelToken()) == "Beans in May"
+    assert find_words(chatting.read(seen)) == []
+    assert OTHER in chatting.read(seen)
+
+
 def test_what_the_user_typed_stays(chatting: Chat, vault: Path) -> None:
     chatting.call(READ)
     chatting.ask(f"Is it right that {SECRET}", "chat")

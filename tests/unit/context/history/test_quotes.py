@@ -63,6 +63,11 @@ def test_only_the_sentences_that_quote_are_left_out() -> None:
     assert WORDS.hide_quotes(text) == f"I looked.\n\n{QUOTE_LINE}\n\n- Sow the beans in May.\n"
 
 
+def test_of_json_only_the_texts_that_quote_are_left_out() -> None:
+    text = '{"hits": [{"text": "It is 7391."}, {"text": "Sow the beans."}]}'
+    assert "Sow the beans." in WORDS.hide_quotes(text)
+
+
 def test_what_the_user_typed_or_another_note_says_stays() -> None:
     words = WORDS.extend(open=["Is it 7391, and does my brother hate the blue car?"])
     assert words.hide_quotes("Yes, it is 7391.") == "Yes, it is 7391."
