@@ -177,8 +177,8 @@ def _may_link_to(data: bytes, names: set[str]) -> bool:
 class _Move:
     path: str
     to: str
-    before: LinkResolver
-    after: LinkResolver
+    resolver: LinkResolver
+    new_resolver: LinkResolver
 
     def plan_change(self, source: str, data: bytes) -> ContentChange | None:
         """Plan the changes to the links of one note, or return None if none are needed.
@@ -246,17 +246,17 @@ class _Move:
         link = found.link
         written = lines[link.line - 1][found.start : found.end]
         is_plain = (unquote(written) if found.is_markdown else written) == link.target
-        old = self.before.resolve(link.target, source) if link.target and is_plain else None
+        old = self.resolver.resolve(link.target, source) if link.target and is_plain else None
         if old is None:
             return None
         new, new_source = self._map(old), self._map(source)
         form = _find_form(found, source, old)
-        if self.after.resolve(link.target, new_source) == new and _has_form(
+        if self.new_resolver.resolve(link.target, new_source) == new and _has_form(
             form, link.target, new_source, new
         ):
             return None
         for target in _list_targets(form, link.target, new_source, new):
-            if self.after.resolve(target, new_source) == new:
+            if self.new_resolver.resolve(target, new_source) == new:
                 return write_target(target, found)
         return None
 

@@ -7,9 +7,8 @@ from typing import Any, Final
 
 from vault.catalog import Catalog
 from vault.coverage import find_gap, name_count
-from vault.notes.text.markdown_text import MarkdownText, read_text
 from vault.quotes.sections import Support
-from vault.search.passages import Passage
+from vault.search.passages import Passage, PassageText
 
 NO_NOTES: Final = (
     "there are no notes to search in this folder. Add notes to it, or choose another folder. "
@@ -19,39 +18,24 @@ WORDS, MEANING = "words", "meaning"
 SIGNALS = ("dense", "words", "title", "links", "tags", "dates", "rerank")
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
-    """A passage that matches a query.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit(PassageText):
+    """A passage that matches a query. Its text may be cut or widened.
 
     Attributes:
         id: identifies the passage by its path, first line and text.
-        lines: the first and last line in the current file, counted from 1.
         signals: the score for each signal (dense, words, title, links, tags, dates, rerank), or
             None if the signal was not used. Boosts are from 0 to 1.
-        version: the SHA-256 of the file's content that the lines refer to.
-        structure: what the lines of the text are, as `vault.notes.text.markdown_text` writes it.
         base: the folder of the project, if `path` is an absolute path in it, or an empty string.
         is_kept: whether this is a passage of a page or transcript that a project keeps, and of no
             note. `version` is then that of the text, and not of a file.
     """
 
     id: str
-    path: str
-    title: str
-    heading: tuple[str, ...]
-    lines: tuple[int, int]
-    text: str
     score: float
     signals: Mapping[str, float | None]
-    version: str
-    structure: str = ""
     base: str = ""
     is_kept: bool = False
-
-    @property
-    def markdown_text(self) -> MarkdownText:
-        """The text with the kind of each line."""
-        return read_text(self.text, self.structure, self.heading, starts_note=self.lines[0] == 1)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the hit as a JSON-serializable dict, as printed by `strata search --json`."""

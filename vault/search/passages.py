@@ -18,26 +18,24 @@ if TYPE_CHECKING:
 _MAX_ALIKE = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """An indexed passage, with the path, title and version of the note that contains it.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PassageText:
+    """The text of a passage, with its place in the note that contains it.
 
     Attributes:
-        text_hash: the hash of the embedded text.
+        path: the path of the note.
+        title: the title of the note.
         heading: the headings above the passage, outermost first.
         lines: the first and last line in the file, counted from 1.
-        stat: the attributes of the file when it was indexed.
-        version: the SHA-256 of the file's content when it was indexed.
+        version: the SHA-256 of the file's content that the lines refer to.
         structure: what the lines of the passage are, as `vault.notes.text.markdown_text` writes it.
     """
 
-    text_hash: bytes
+    path: str
+    title: str
     heading: tuple[str, ...]
     lines: tuple[int, int]
     text: str
-    path: str
-    stat: FileStat
-    title: str
     version: str
     structure: str = ""
 
@@ -45,6 +43,19 @@ class Passage:
     def markdown_text(self) -> MarkdownText:
         """The text with the kind of each line."""
         return read_text(self.text, self.structure, self.heading, starts_note=self.lines[0] == 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Passage(PassageText):
+    """A passage of the index.
+
+    Attributes:
+        text_hash: the hash of the embedded text.
+        stat: the attributes of the file when it was indexed.
+    """
+
+    text_hash: bytes
+    stat: FileStat
 
 
 # Yields the given passages that still exist on disk, with current line numbers.
@@ -158,13 +169,15 @@ class Passages:
         )
         return {
             int(row[0]): Passage(
-                row[1],
-                tuple(json.loads(row[2])),
-                (row[3], row[4]),
-                row[5],
-                row[6],
-                FileStat(*row[7:12]),
-                *row[12:],
+                text_hash=row[1],
+                heading=tuple(json.loads(row[2])),
+                lines=(row[3], row[4]),
+                text=row[5],
+                path=row[6],
+                stat=FileStat(*row[7:12]),
+                title=row[12],
+                version=row[13],
+                structure=row[14],
             )
             for row in rows
         }

@@ -46,17 +46,7 @@ class EveryOtherLine:
     def search_texts(self, texts: Sequence[AdhocText], query: str, k: int) -> Sequence[Hit]:
         self.asked += [text.path for text in texts]
         hits = [
-            Hit(
-                f"{part.path}{n}",
-                part.path,
-                "",
-                (),
-                (n, n),
-                line,
-                1.0,
-                dict.fromkeys(SIGNALS),
-                "v1",
-            )
+            hit(part.path, line, n, title="", signals=dict.fromkeys(SIGNALS))
             for part in texts
             for n, line in reversed(list(enumerate(part.text.split("\n"), start=1)))
             if n % 2

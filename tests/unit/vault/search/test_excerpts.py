@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.support.sessions.memory_session import hit as make_hit
 from tests.unit.vault.conftest import NotesIndexer
 from vault.search.excerpts import FEWEST_PASSAGES, cut_excerpts, drop_irrelevant
 from vault.search.hits import SIGNALS, Hit
@@ -13,8 +14,8 @@ PASSAGE = f"{FILLER}\n\n{ANSWER}\n\n{FILLER}"
 
 
 def hit(text: str, path: str = "Long.md", score: float = 0.5) -> Hit:
-    lines = (10, 10 + text.count("\n"))
-    return Hit(path, path, path, (), lines, text, score, dict.fromkeys(SIGNALS), "v")
+    signals = dict.fromkeys(SIGNALS)
+    return make_hit(path, text, 10, id=path, title=path, score=score, signals=signals)
 
 
 def test_an_excerpt_holds_the_words_and_names_its_own_lines() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.processes.forked_processes import ForkedProcesses
+from tests.support.sessions.memory_session import hit as make_hit
 from vault.embedder import Embedder
 from vault.options import IndexOptions
 from vault.search.hits import SIGNALS, Hit, SearchResult
@@ -52,7 +53,8 @@ def reranker() -> Iterator[Reranker]:
 
 
 def hit(text: str, number: int) -> Hit:
-    return Hit(f"h{number}", f"{number}.md", "", (), (1, 1), text, 0.5, dict.fromkeys(SIGNALS), "v")
+    signals = dict.fromkeys(SIGNALS)
+    return make_hit(f"{number}.md", text, id=f"h{number}", title="", score=0.5, signals=signals)
 
 
 def result(*texts: str) -> SearchResult:
