@@ -16,7 +16,6 @@ from context.fit.drop import ROOM
 from context.fit.edit import find_edited_summaries
 from context.fit.guard_steps import BUDGET, record_dropped_segment, record_dropped_turns
 from context.history.boundaries import Boundary
-from context.history.replay import WITHHELD
 from context.history.tool_pairing import list_tool_results
 from context.history.turn_list import TurnList, count_summaries
 from context.layers import Layer, Segment
@@ -35,7 +34,14 @@ from context.report.report import (
     TrimSummary,
     When,
 )
-from context.report.warnings import SHARE, UNSEEN, UNSURE, warn_of_attachments, warn_of_losses
+from context.report.warnings import (
+    SHARE,
+    UNSEEN,
+    UNSURE,
+    WITHHELD,
+    warn_of_attachments,
+    warn_of_losses,
+)
 from context.tokens import TokenCounter, count_message, count_segment
 
 HOOK = "hook"

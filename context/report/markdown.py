@@ -119,7 +119,9 @@ def _left_out(context: Json) -> str:
     turns = [entry for entry in dropped if entry["turns"]]
     answers = [entry for entry in dropped if entry["reason"] == "shortened"]
     segments = [entry for entry in dropped if entry["layer"] in (Layer.L2, Layer.L3)]
-    results = [entry for entry in dropped if entry["layer"] == Layer.W]
+    withheld = [entry for entry in dropped if entry["reason"] == "withheld"]
+    results = [e for e in dropped if e["layer"] == Layer.W and e["reason"] != "withheld"]
+    messages = sum(len(entry["entries"]) for entry in withheld)
     summaries = [entry for entry in dropped if entry["reason"] in _SUMMARY_FATES]
     shrunk = [segment for segment in context["segments"] if segment["state"] == "shrunk"]
     excerpts = [segment for segment in shrunk if segment["reason"] == "share"]
@@ -131,6 +133,7 @@ def _left_out(context: Json) -> str:
         *(_part(1, "summary", [one], _SUMMARY_FATES[one["reason"]]) for one in summaries),
         _part(len(answers), "answer", answers, "shortened"),
         _part(len(results), "result", results, "shortened"),
+        _part(messages, "message", withheld, "without the text of excluded notes"),
         _part(len(segments), "segment", segments, "dropped"),
         _part(searched, "attachment", (), within),
         _part(shorter, "segment", (), "shrunk"),

@@ -46,7 +46,8 @@ def warn_of_losses(dropped: Sequence[LeftOut], pins: Sequence[PinUse]) -> tuple[
         dropped: what the request leaves out, from the context report.
         pins: the pinned messages and segments, from the context report.
     """
-    lost = {entry for left_out in dropped for entry in left_out.entries}
+    whole = (left_out for left_out in dropped if left_out.reason != WITHHELD)
+    lost = {entry for left_out in whole for entry in left_out.entries}
     warnings = [
         f"A pin from {pin.source} (about {pin.tokens:,} tokens) is left out, because the request "
         f"has no room for it. {_WAY_OUT}"
@@ -60,6 +61,7 @@ def warn_of_losses(dropped: Sequence[LeftOut], pins: Sequence[PinUse]) -> tuple[
     return tuple(dict.fromkeys(warnings))
 
 
+WITHHELD: Final = "withheld"  # the text that messages hold of excluded notes
 _LOSSES: Final[Mapping[str, str]] = {
     "history_guarantee_broken": "The last answer{size} is left out of this request too, because "
     "it has no room for it.",

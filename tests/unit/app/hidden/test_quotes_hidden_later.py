@@ -13,6 +13,7 @@ from mcp.server.mcpserver import MCPServer
 from app.paths import Paths
 from chains.cancel import CancelToken
 from chains.events import Mode
+from context.report.markdown import report_markdown
 from tests.support.models.model_server import Answer
 from tests.support.servers.mcp_server import serve_http
 from tests.support.sessions.hidden_notes import (
@@ -89,6 +90,21 @@ def test_what_a_model_thought_and_noted_is_left_out(chatting: Chat, vault: Path)
     assert find_words(after) == []
     assert after.count("Mow.") >= 2
     assert "Beans in May." in after
+
+
+def test_a_pin_that_quotes_it_is_no_lost_pin(chatting: Chat, vault: Path) -> None:
+    chatting.call(READ)
+    quote(chatting, "agent")
+    session = str(chatting.session)
+    path = chatting.assistant.sessions.read(session).path()
+    said = [one.id for one in path if "In your note" in str(getattr(one, "message", ""))]
+    chatting.assistant.branches.pin(session, said[-1], True)
+    hide_folder(chatting.assistant, vault)
+    assert find_words(chatting.ask()) == []
+    assert not any("pin" in warning for warning in chatting.reports[0]["warnings"])
+    shown = chatting.assistant.history.last_context(session)
+    assert "2 messages" in report_markdown(shown)
+    assert "without the text of excluded notes" in report_markdown(shown)
 
 
 def test_a_summary_and_a_branch_are_made_without_quotations(chatting: Chat, vault: Path) -> None:
