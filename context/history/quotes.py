@@ -28,12 +28,13 @@ _SPACED_OUT: Final = r"\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"  # written witho
 # An escaped line break, as in JSON, is no part of the word behind it.
 _TOKEN: Final = re.compile(rf"\\[nrt]|([{_SPACED_OUT}]|[^\W{_SPACED_OUT}]+)")
 _SENTENCE_END: Final = re.compile(r"[.!?…]['\"”’»)\]}*_,]*(?:\s+|(?=\\n))|[。！？]|\n+|\\n")
-_NAME: Final = re.compile(r"[^\W_]+_[^\W_]|[^\W\d_A-Z]{1,40}[A-Z]")
+_NAME: Final = re.compile(r"[^\W_]_[^\W_]|[^\W\d_A-Z][A-Z]")
 _MARKED: Final = re.compile(
     r"“([^“”\n]{2,400})”|„([^„“”\n]{2,400})[“”]|«([^«»\n]{2,400})»|\"([^\"\n]{2,400})\""
     r"|`([^`\n]{2,400})`|\*\*([^*\n]{2,400})\*\*|「([^「」\n]{2,400})」"
 )
-_ADDRESS: Final = re.compile(r"[^\s\"'<>()\[\]{},;]{0,200}\w[@/\\.:=]\w[^\s\"'<>()\[\]{},;]{0,200}")
+_CHUNK: Final = re.compile(r"[^\s\"'<>()\[\]{},;]+")
+_IN_ADDRESS: Final = re.compile(r"\w[@/\\.:=]\w")
 _CITATION: Final = re.compile(r"\[(\d{1,4})\]")
 LEAST_ADDRESS_CHARS: Final = 8
 GRAM: Final = 3
@@ -177,7 +178,7 @@ class KnownWords:
         """
         cited = (found.span() for found in _CITATION.finditer(text) if found[1] in numbers)
         quoted = sorted((*self._find_quotes(text), *cited))
-        pieces = [(start, end, _meets(quoted, start, end)) for start, end in _split_pieces(text)]
+        pieces = list(_mark_quoted(_split_pieces(text), quoted))
         at = 0
         while at < len(pieces):
             start, end, is_quoted = pieces[at]
@@ -203,13 +204,15 @@ class KnownWords:
             is_name = all(one.is_name or one.is_value for one in pair)
             if is_name and self._is_hidden(pair) and sum(map(_weigh, pair)) > _WEIGHT_OF_WORD:
                 yield pair[0].start, pair[1].end
-        yield from self._find_marked(text, _MARKED, LEAST_WORD_CHARS)
-        yield from self._find_marked(text, _ADDRESS, LEAST_ADDRESS_CHARS)
+        addresses = (one for one in _CHUNK.finditer(text) if _IN_ADDRESS.search(one[0]))
+        yield from self._find_marked(addresses, LEAST_ADDRESS_CHARS)
+        yield from self._find_marked(_MARKED.finditer(text), LEAST_WORD_CHARS)
 
     def _find_marked(
-        self, text: str, pattern: re.Pattern[str], least_chars: int
+        self, marked: Iterable[re.Match[str]], least_chars: int
     ) -> Iterator[tuple[int, int]]:
-        for found in pattern.finditer(text):
+        """Yield where a marked text is one of excluded notes, from its first to its last word."""
+        for found in marked:
             words = split_quotable(found[found.lastindex or 0])
             is_long = sum(len(word.key) for word in words) >= least_chars
             if is_long and all(map(self._is_hidden, _list_parts(words))):
@@ -268,8 +271,21 @@ def _split_pieces(text: str) -> Iterator[tuple[int, int]]:
         start = end
 
 
-def _meets(quoted: Sequence[tuple[int, int]], start: int, end: int) -> bool:
-    return any(first < end and start < last for first, last in quoted)
+def _mark_quoted(
+    pieces: Iterable[tuple[int, int]], quoted: Sequence[tuple[int, int]]
+) -> Iterator[tuple[int, int, bool]]:
+    """Yield each piece of a text with whether it holds a part of a quotation.
+
+    Args:
+        pieces: where the pieces start and end, in order.
+        quoted: where the quotations start and end, sorted.
+    """
+    at = reach = 0
+    for start, end in pieces:
+        while at < len(quoted) and quoted[at][0] < end:
+            reach = max(reach, quoted[at][1])
+            at += 1
+        yield start, end, reach > start
 
 
 @dataclass(frozen=True, slots=True)

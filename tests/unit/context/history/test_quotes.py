@@ -1,5 +1,7 @@
 """What a text quotes of excluded notes is found, and what it says in other words stays."""
 
+import time
+
 import pytest
 
 from context.history.quotes import NO_WORDS, QUOTE_LINE, HiddenNote, HiddenNotes, find_quoted
@@ -96,6 +98,14 @@ def test_a_long_line_loses_only_what_is_around_the_quotation() -> None:
     shown = WORDS.hide_quotes(f"{filler} brother hates the blue car {filler}")
     assert "brother" not in shown
     assert len(shown) > len(filler)
+
+
+@pytest.mark.parametrize("sign", ["x", "a_", '"', "**", "a.b/", "[1", "x.", "“", "7 "])
+def test_a_long_text_of_one_sign_is_read_in_time(sign: str) -> None:
+    text = sign * 40_000
+    began = time.process_time()
+    assert WORDS.hide_quotes(f"{text} hunterKey") != text
+    assert time.process_time() - began < 20  # a quadratic search takes minutes
 
 
 def _look_up(*texts: str) -> HiddenNotes:
