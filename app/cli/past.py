@@ -59,7 +59,8 @@ def show_passages(args: argparse.Namespace, assistant: Assistant, output: Output
 
 def _list_passages(found: "KeptSummary", removed: int) -> Iterator[str]:
     if removed:
-        yield f"{removed:,} passages were removed."
+        notes = "1 deleted note" if removed == 1 else f"{removed:,} deleted notes"
+        yield f"What was kept of {notes} is removed."
     yield found.sentence
     yield from (f"  deleted: {escape_text(path)}" for path in found.deleted)
     if found.deleted:

@@ -112,13 +112,14 @@ class KeptPassages:
         return KeptSummary(stored.requests, stored.size, len(names), tuple(deleted))
 
     def remove_deleted(self) -> int:
-        """Remove the texts of notes that exist no more, and return how many were removed.
+        """Remove the texts of notes that exist no more, and return how many notes these are.
 
         Raises:
             StorageFailed: the store cannot be read or written.
         """
         gone = list(self._find_deleted(self._sent.list_notes().notes))
-        return self._sent.forget_notes(gone, "purged")
+        self._sent.forget_notes(gone, "purged")
+        return len({note.path for note in gone})
 
     def _find_excluded(self, root: Path, notes: Sequence[NoteRef]) -> Iterator[NoteRef]:
         rules, paths = self._read_rules(), frozenset(note.path for note in notes)

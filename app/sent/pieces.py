@@ -22,6 +22,8 @@ _STRING: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"')
 _PRIOR: Final = re.compile(
     r'<prior_context source="(?P<path>[^"]*)"[^>]*>.*?(?:</prior_context>|\Z)', re.DOTALL
 )
+_HEAD: Final = "<source "
+_HEAD_END: Final = ">\n"
 _WRITTEN: Final = frozenset({"new", "old", "text"})  # arguments of tools that write notes
 
 
@@ -97,7 +99,14 @@ class NoteTexts:
 
     def _find_marked(self, text: str) -> Iterator[tuple[int, int, tuple[NoteRef, ...]]]:
         for piece in find_note_pieces(text):
-            yield piece.start, piece.end, self._name([piece.path])
+            notes = self._name([piece.path])
+            head = text.find(_HEAD_END, piece.start, piece.end) + len(_HEAD_END)
+            if text.startswith(_HEAD, piece.start) and head >= len(_HEAD_END):
+                # The same passage has another number in another request.
+                yield piece.start, head, notes
+                yield head, piece.end, notes
+            else:
+                yield piece.start, piece.end, notes
         for prior in _PRIOR.finditer(text) if "<prior_context " in text else ():
             yield prior.start(), prior.end(), self._name([html.unescape(prior["path"])])
 

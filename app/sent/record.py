@@ -172,6 +172,7 @@ class RecordReader:
 
     load: Callable[[str], SentObject | tuple[GoneNote, ...]]
     gone: dict[GoneNote, None] = field(default_factory=dict)
+    _told: tuple[GoneNote, ...] = ()
 
     def read(self, record: SentObject) -> SentRequest:
         """Return the request of a record."""
@@ -188,10 +189,16 @@ class RecordReader:
 
     def _read_item(self, item: Item) -> str:
         if isinstance(item, str):
+            self._told = ()
             return item
         found = self.load(str(item[0]))
         if isinstance(found, SentObject):
+            self._told = ()
             return self._join(json.loads(found.text)) if len(item) > 1 else found.text
+        is_told = self._told == found
+        self._told = found
+        if is_told:  # the rest of the same passage
+            return ""
         self.gone |= dict.fromkeys(found)
         names = ", ".join(dict.fromkeys(gone.path for gone in found))
         named = html.escape(names)

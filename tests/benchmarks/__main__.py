@@ -33,6 +33,7 @@ BENCHES: Final[Mapping[str, str]] = {
     "guard": "context",
     "price": "context",
     "claims": "context",
+    "time_machine": "context",
     "relevance": "retrieval",
     "chunking": "retrieval",
     "answers": "retrieval",

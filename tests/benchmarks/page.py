@@ -24,6 +24,7 @@ PAGE: Final = ROOT / "BENCHMARKS.md"
 # The benches of each section, in the order of the page.
 SECTIONS: Final[Mapping[str, Sequence[str]]] = {
     "Relevance": ("relevance", "chunking", "answers", "phrasings", "life", "review", "claims"),
+    "Time machine": ("time_machine",),
     "Search latency": ("search",),
     "Cold and warm start": ("start", "cold"),
     "Indexing": ("index", "change"),

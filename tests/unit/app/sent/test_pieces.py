@@ -40,9 +40,12 @@ def test_each_note_is_named_with_its_version() -> None:
     named = [piece for piece in split_json(text, NOTES) if piece.notes]
     assert [piece.notes for piece in named] == [
         (NoteRef("/vault", "Beds & more.md", "v1"),),
+        (NoteRef("/vault", "Beds & more.md", "v1"),),
         (NoteRef("/vault", "Plan.md"),),
     ]
-    assert json.loads(f'"{named[0].text}"') == BEDS
+    assert json.loads(f'"{named[0].text}{named[1].text}"') == BEDS
+    again = split_json(json.dumps({"content": BEDS.replace('n="1"', 'n="12"')}), NOTES)
+    assert named[1] in again  # the passage is stored once, whatever its number
 
 
 def test_texts_that_are_escaped_in_another_way_are_one_piece_of_their_notes() -> None:
@@ -58,4 +61,4 @@ def test_a_note_that_is_cut_off_and_prior_context_are_found() -> None:
     prior = '<prior_context source="Tea.md" type="note">\nGreen tea.\n</prior_context>'
     for text, path in ((cut, "Beds & more.md"), (prior, "Tea.md")):
         pieces = split_json(json.dumps(text), NOTES)
-        assert [note.path for piece in pieces for note in piece.notes] == [path]
+        assert {note.path for piece in pieces for note in piece.notes} == {path}
