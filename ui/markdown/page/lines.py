@@ -10,7 +10,7 @@ from PySide6.QtGui import QTextBlock, QTextBlockFormat, QTextDocument, QTextLine
 
 from ui.markdown.blocks import TableRows
 
-__all__ = ["NO_LINE", "find_line_at", "find_line_band", "find_row_line"]
+__all__ = ["NO_LINE", "find_line_at", "find_line_band", "find_next_line", "find_row_line"]
 
 NO_LINE = -1  # Qt's own value for blocks without a user state
 _BREAK = "\N{LINE SEPARATOR}"
@@ -32,6 +32,17 @@ def find_line_at(document: QTextDocument, position: int) -> int:
     while block.isValid() and block.userState() == NO_LINE:
         block, before = block.previous(), 0
     return block.userState() + before if block.isValid() else 0
+
+
+def find_next_line(document: QTextDocument, line: int) -> int:
+    """Return the first source line in a document that is not above a line, or 0 if there is none.
+
+    This takes far less time than the band of all lines from there on, as in a table of many rows.
+    """
+    for block in _list_blocks(document):
+        if block.userState() + block.text().count(_BREAK) >= line:
+            return max(block.userState(), line)
+    return 0
 
 
 def find_line_band(document: QTextDocument, first: int, last: int) -> tuple[float, float] | None:

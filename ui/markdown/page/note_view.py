@@ -14,7 +14,7 @@ from ui.markdown.inline import BREAK, TASK
 from ui.markdown.note_parts import NotePart, read_part
 from ui.markdown.page.decorations import ListMarker, list_tasks
 from ui.markdown.page.images import Embedded
-from ui.markdown.page.lines import NO_LINE, find_line_at, find_line_band
+from ui.markdown.page.lines import NO_LINE, find_line_at, find_line_band, find_next_line
 from ui.markdown.page.view import MarkdownView
 from ui.widgets.controls import paint_focus
 from ui.widgets.menus import show_menu
@@ -87,8 +87,9 @@ class NoteView(MarkdownView):
         If the line is not drawn, return the coordinate of the next drawn line, or 0 if there is
         none.
         """
-        band = self.find_band(line, line + self.part.text.count("\n") + 1)
-        return band[0] if band else 0
+        drawn = find_next_line(self.document(), self.part.find_own_line(line))
+        band = find_line_band(self.document(), drawn, drawn) if drawn else None
+        return round(band[0]) if band else 0
 
     def find_line_at_height(self, y: int) -> int:
         """Return the line of the note at a y coordinate in the view."""
