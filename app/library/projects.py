@@ -392,7 +392,7 @@ class Projects:
         """Return the texts of the pages that a project keeps, and that models may read now."""
         pages = [page for page in self.pages(str(folder)).list() if page.text]
         files = frozenset(page.source for page in pages if page.is_file)
-        roots = {vault.root, folder, self._vault.folder or folder}
+        roots = {vault.root, self._vault.folder or vault.root}
         hidden = [find_excluded(root, files, vault.exclude) for root in roots if files]
         texts = tuple(
             AdhocText(page.source, page.dated_title, page.version, page.text)
