@@ -103,8 +103,11 @@ def _list_differences(found: "RequestComparison") -> Iterator[str]:
 def _list_texts(texts: Sequence["ComparedText"]) -> Iterator[str]:
     for text in texts:
         yield f"\n{escape_text(_name(text.shown))}: {text.state}"
-        for line in text.lines:
-            yield f"{_SIGNS[line.sign]}{escape_text(line.text)}"
+        for line in text.list_near():
+            if isinstance(line, int):
+                yield f"  … {line:,} {'line' if line == 1 else 'lines'}"
+            else:
+                yield f"{_SIGNS[line.sign]}{escape_text(line.text)}"
 
 
 def _name(text: "LayerText") -> str:

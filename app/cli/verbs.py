@@ -70,7 +70,7 @@ def _find_verb(name: str) -> Verb:
         from app.cli.ask import ask
 
         return ask
-    if name in ("compact", "context", "sessions"):
+    if name in ("compact", "context", "passages", "sessions"):
         from app.cli.sessions import SESSION_VERBS
 
         return SESSION_VERBS[name]

@@ -12,6 +12,7 @@ from context.layers import WIRE_ORDER
 __all__ = ["ComparedText", "LineChange", "compare_requests"]
 
 State = Literal["same", "changed", "added", "removed"]
+LINES_AROUND = 3
 MOST_COMPARED_LINES = 4_000  # comparing two long texts takes the square of their lines
 
 
@@ -56,6 +57,22 @@ class ComparedText:
         if self.now is None:
             return "removed"
         return "changed" if any(line.sign for line in self.lines) else "same"
+
+    def list_near(self) -> Iterator[LineChange | int]:
+        """Yield changed lines with a few around them, and how many are left out between them."""
+        changed = [at for at, line in enumerate(self.lines) if line.sign]
+        near = {at + by for at in changed for by in range(-LINES_AROUND, LINES_AROUND + 1)}
+        skipped = 0
+        for at, line in enumerate(self.lines):
+            if at not in near:
+                skipped += 1
+                continue
+            if skipped:
+                yield skipped
+                skipped = 0
+            yield line
+        if skipped:
+            yield skipped
 
     def to_dict(self) -> dict[str, Any]:
         """Return the comparison as a JSON object."""

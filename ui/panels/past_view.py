@@ -52,7 +52,6 @@ _STATES: Final = {
     "added": "only today",
     "removed": "only then",
 }
-_AROUND: Final = 3  # unchanged lines that are shown above and below a change
 _MOST_LINES: Final = 4_000
 _BOLD: Final = 600
 _BUSY: Final = "Searching today's notes for the same question…"
@@ -244,21 +243,12 @@ def _list_differences(texts: "Sequence[ComparedText]") -> Iterator[PastLine]:
 
 def _list_lines(text: "ComparedText") -> Iterator[PastLine]:
     """Yield the lines of a text that differ, with a few lines around them."""
-    lines = text.lines
-    changed = [at for at, line in enumerate(lines) if line.sign]
-    near = {at + by for at in changed for by in range(-_AROUND, _AROUND + 1)}
-    skipped = 0
-    for at, line in enumerate(lines):
-        if at not in near:
-            skipped += 1
+    for line in text.list_near():
+        if isinstance(line, int):
+            yield PastLine("skipped", f"… {plural(line, 'line')}")
             continue
-        if skipped:
-            yield PastLine("skipped", f"… {plural(skipped, 'line')}")
-            skipped = 0
         kind: LineKind = "removed" if line.sign == "-" else "added" if line.sign else "same"
         yield PastLine(kind, line.text)
-    if skipped:
-        yield PastLine("skipped", f"… {plural(skipped, 'line')}")
 
 
 def _list_request(request: "PastRequest") -> Iterator[PastLine]:

@@ -97,3 +97,17 @@ def test_an_answer_shows_its_request_as_it_was_today_and_what_differs_without_a_
     assert strata(*entry, "--at-the-time")[1].startswith("As it was: ")
     code, out, _ = strata("context", "--entry", "ffffffff", "--diff", "--json")
     assert (code, document(out)["error"]["code"]) == (1, "not_found")
+
+
+def test_what_is_kept_of_deleted_notes_is_told_and_purged(
+    strata: Strata, small_vault: Path, strata_home: Path
+) -> None:
+    assert strata("passages")[1] == "No request of an answer is kept yet.\n"
+    question = "How much water does the barrel hold?"
+    strata("ask", question, "--vault", str(small_vault), "--json")
+    (small_vault / "Watering.md").unlink()
+    told = strata("passages")[1].splitlines()
+    assert told[0].endswith("1 of these notes is deleted.")
+    assert told[1] == "  deleted: Watering.md"
+    found = document(strata("passages", "--purge", "--json")[1])
+    assert (found["removed"], found["deleted"], found["requests"]) == (1, [], 1)
