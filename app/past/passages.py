@@ -9,7 +9,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any
 
-from app.sent.pieces import NoteRef
+from app.sent.pieces import VERSION_CHARS, NoteRef
 from app.sent.store import EXCLUDED, SentStore
 from vault.access import find_excluded
 from vault.errors import VaultError
@@ -155,7 +155,7 @@ def _group(notes: Collection[NoteRef]) -> dict[Path, list[NoteRef]]:
 
 
 def _list_excluded_versions(root: Path, rules: Sequence[str]) -> Iterator[str]:
-    """Yield the hashes of the notes that rules exclude."""
+    """Yield the versions of the notes that rules exclude."""
     for path, _rule in scan(root, rules).excluded:
         for name in _list_files(root, path):
             try:
@@ -177,4 +177,4 @@ def _list_files(root: Path, path: str) -> Iterator[str]:
 
 @lru_cache(maxsize=MOST_REMEMBERED)
 def _read_version(root: Path, path: str, _size: int, _changed_ns: int) -> str:
-    return hashlib.sha256(read_bytes(root, path)).hexdigest()
+    return hashlib.sha256(read_bytes(root, path)).hexdigest()[:VERSION_CHARS]

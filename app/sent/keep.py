@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from app.errors import AppError
 from app.sent.layout import describe_layout
-from app.sent.pieces import KnownText, NoteTexts
+from app.sent.pieces import VERSION_CHARS, KnownText, NoteTexts
 from app.sent.record import SentTexts, build_objects
 from app.sent.store import SentStore
 from chains.concurrency import start_call
@@ -102,7 +102,7 @@ def find_note_texts(request: Request, roots: Iterable[str], load: LoadResult) ->
     }
     return NoteTexts(
         tuple(dict.fromkeys(roots)) or ("",),
-        {one.source: one.version for one in segments if one.version},
+        {one.source: one.version[:VERSION_CHARS] for one in segments if one.version},
         {one.shown_source: one.source for one in segments if one.shown_source != one.source},
         (*_list_instructions(request), *_list_images(segments), *_list_summary(request, load)),
         {**results, **_list_quotations(request.path)},

@@ -13,11 +13,12 @@ from typing import Final
 
 from context.history.note_text import find_note_pieces
 
-__all__ = ["KnownText", "NoteRef", "NoteTexts", "Piece", "split_json"]
+__all__ = ["VERSION_CHARS", "KnownText", "NoteRef", "NoteTexts", "Piece", "split_json"]
 
 # Shorter texts stay in the text around them, unless they come from a note.
 LEAST_CHARS: Final = 256
 LEAST_NOTE_CHARS: Final = 12
+VERSION_CHARS: Final = 16  # of the hash of a note, which cannot be compressed
 _STRING: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"')
 _PRIOR: Final = re.compile(
     r'<prior_context source="(?P<path>[^"]*)"[^>]*>.*?(?:</prior_context>|\Z)', re.DOTALL
@@ -34,7 +35,7 @@ class NoteRef:
     Attributes:
         root: the folder that the path is relative to.
         path: the path of the note, as the chat has it.
-        version: the hash of the note's content, or an empty string if unknown.
+        version: the beginning of the hash of the note's content, or an empty string if unknown.
     """
 
     root: str
