@@ -5,10 +5,9 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import Any
 
 from app.assistant import Assistant
 from app.config import secrets
@@ -23,6 +22,7 @@ from app.library.open_vault import index_options
 from chains.gguf.file import find_path
 from chains.gguf.process import INSTALL, LIBRARY, ModelRunner, is_installed
 from chains.models import EXTRACTIVE, ModelInfo, look_up_model
+from context.json_codec import Record
 from resources.system.files import make_private_folder
 from vault.errors import NoteUnreadable, VaultError
 from vault.vault import Vault
@@ -31,16 +31,12 @@ _LOW_DISK_BYTES = 500_000_000
 
 
 @dataclass(frozen=True)
-class Check:
+class Check(Record):
     """The result of one check of `strata doctor`."""
 
     name: str
     ok: bool
     detail: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result of the check as a dict that can be written as JSON."""
-        return asdict(self)
 
 
 def check_up(assistant: Assistant, vault: Path | None) -> tuple[Check, ...]:

@@ -17,13 +17,14 @@ from chains.request.ask import Ask
 from chains.request.project import PAGE_ID
 from chains.tokenizer import load_counter
 from context.errors import ContextOverflow
+from context.json_codec import Record
 from vault.errors import VaultError
 
 __all__ = ["KeptPage", "L1Part", "ProjectNote", "ProjectOverview", "describe_project"]
 
 
 @dataclass(frozen=True)
-class ProjectNote:
+class ProjectNote(Record):
     """A note of a project.
 
     Attributes:
@@ -36,13 +37,9 @@ class ProjectNote:
     tokens: int
     l1_tokens: int = 0
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the note as a JSON-serializable dict."""
-        return {"path": self.path, "tokens": self.tokens, "l1_tokens": self.l1_tokens}
-
 
 @dataclass(frozen=True)
-class KeptPage:
+class KeptPage(Record):
     """A web page or transcript that the project keeps, with its tokens.
 
     Attributes:
@@ -55,13 +52,24 @@ class KeptPage:
     tokens: int
     l1_tokens: int = 0
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the page as a JSON-serializable dict."""
-        return {**self.page.to_dict(), "tokens": self.tokens, "l1_tokens": self.l1_tokens}
+    json_shape = (
+        "id = page.id",
+        "address = page.address",
+        "kind = page.kind",
+        "title = page.title",
+        "fetched = page.fetched",
+        "changed = page.changed",
+        "problem = page.problem",
+        "version = page.version",
+        "size = page.size",
+        "is_changed = page.is_changed",
+        "tokens",
+        "l1_tokens",
+    )
 
 
 @dataclass(frozen=True)
-class L1Part:
+class L1Part(Record):
     """A part of the system message of the next request in a new chat of a project.
 
     Attributes:
@@ -73,13 +81,9 @@ class L1Part:
     source: str
     tokens: int
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the part as a JSON-serializable dict."""
-        return {"id": self.id, "source": self.source, "tokens": self.tokens}
-
 
 @dataclass(frozen=True)
-class ProjectOverview:
+class ProjectOverview(Record):
     """Everything about a project.
 
     Attributes:
@@ -112,27 +116,26 @@ class ProjectOverview:
     budget: int = 0
     problem: str = ""
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the overview as printed by `strata project show --json`."""
-        return {
-            "project": self.name,
-            "title": self.title,
-            "folder": str(self.folder),
-            "instructions": self.instructions,
-            "include": list(self.settings.include),
-            "exclude": list(self.settings.exclude),
-            "model": self.settings.model,
-            "memories": list(self.memories),
-            "notes": [note.to_dict() for note in self.notes],
-            "pages": [page.to_dict() for page in self.pages],
-            "chats": [chat.to_dict() for chat in self.chats],
-            "l1": {
-                "tokens": self.l1_tokens,
-                "budget": self.budget,
-                "parts": [part.to_dict() for part in self.l1],
-            },
-            "problem": self.problem,
-        }
+    json_shape = (
+        "project = name",
+        "title",
+        "folder",
+        "instructions",
+        "include = settings.include",
+        "exclude = settings.exclude",
+        "model = settings.model",
+        "memories",
+        "notes",
+        "pages",
+        "chats",
+        "l1 = l1_sizes",
+        "problem",
+    )
+
+    @property
+    def l1_sizes(self) -> dict[str, object]:
+        """The parts of the system message with their sum and the tokens that a request may have."""
+        return {"tokens": self.l1_tokens, "budget": self.budget, "parts": self.l1}
 
 
 def describe_project(assistant: Assistant, name: str) -> ProjectOverview:

@@ -30,6 +30,7 @@ from chains.errors import (
     format_dollars,
 )
 from chains.spending import PricedCall
+from context.json_codec import Record
 from vault.coverage import name_count
 
 __all__ = ["LimitQuestion", "LimitVerdict", "Spending", "SpendingOverview", "TurnSpending"]
@@ -48,7 +49,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class SpentAmount:
+class SpentAmount(Record):
     """What was spent in a period.
 
     Attributes:
@@ -61,16 +62,18 @@ class SpentAmount:
     calls: int = 0
     unpriced: int = 0
 
+    json_shape = (
+        "cost to 6 digits",
+        "calls",
+        "unpriced_calls = unpriced",
+    )
+
     def plus(self, line: Mapping[str, Any]) -> "SpentAmount":
         """Add the calls of a line of the file."""
         cost, calls = _read_cost(line), _read_count(line)
         if cost is None:
             return SpentAmount(self.cost, self.calls, self.unpriced + calls)
         return SpentAmount(self.cost + cost, self.calls + calls, self.unpriced)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the amount as a dict for JSON."""
-        return {"cost": round(self.cost, 6), "calls": self.calls, "unpriced_calls": self.unpriced}
 
 
 @dataclass(frozen=True)

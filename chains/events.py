@@ -1,8 +1,10 @@
 """The events and the result of a turn."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal
+
+from context.json_codec import Record
 
 if TYPE_CHECKING:  # a search reports progress without loading the rest
     from chains.tool import ApprovalRequest
@@ -229,7 +231,7 @@ class IndexProgressed:
 
 
 @dataclass(frozen=True)
-class Usage:
+class Usage(Record):
     """The token counts reported by the provider, summed over all requests of a turn.
 
     Attributes:
@@ -241,6 +243,13 @@ class Usage:
     completion_tokens: int
     cached_tokens: int
     cost: float | None = None
+
+    json_shape = (
+        "requests",
+        "prompt_tokens",
+        "completion_tokens",
+        "cached_tokens",
+    )
 
     def plus(self, other: "Usage | None") -> "Usage":
         """Add another usage, and return the sum. None counts as zero.
@@ -256,15 +265,6 @@ class Usage:
             self.cached_tokens + other.cached_tokens,
             None if self.cost is None or other.cost is None else self.cost + other.cost,
         )
-
-    def to_dict(self) -> dict[str, int]:
-        """Return the usage as a JSON-serializable dict, as printed by `strata ask --json`."""
-        return {
-            "requests": self.requests,
-            "prompt_tokens": self.prompt_tokens,
-            "completion_tokens": self.completion_tokens,
-            "cached_tokens": self.cached_tokens,
-        }
 
 
 @dataclass(frozen=True)
@@ -285,7 +285,7 @@ class EditedNote:
 
 
 @dataclass(frozen=True)
-class RunEdits:
+class RunEdits(Record):
     """The notes that a run of edits changed, such as the edits of a turn.
 
     Attributes:
@@ -295,13 +295,9 @@ class RunEdits:
     run: str
     notes: tuple[EditedNote, ...]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the changes as a JSON-serializable dict."""
-        return {"run": self.run, "notes": [asdict(note) for note in self.notes]}
-
 
 @dataclass(frozen=True)
-class AskResult:
+class AskResult(Record):
     """The result of a turn, which `strata ask --json` prints.
 
     Attributes:
@@ -332,36 +328,30 @@ class AskResult:
     edits: RunEdits | None = None
     applied_filter: Mapping[str, object] | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as a JSON-serializable dict, as printed by `strata ask --json`."""
-        answer, checked = self.answer, self.answer.checked
-        read = {} if self.read_whole is None else {"read_whole": dict(self.read_whole)}
-        sourced = {"sentences": checked.sentences, "with_source": len(checked.citations)}
-        sections = [section.to_dict() for section in answer.sections]
-        return {
-            "session": self.session,
-            "turn": self.turn,
-            "entry": self.entry,
-            "mode": self.mode,
-            "answer": answer.text,
-            "kind": answer.kind,
-            "status": answer.end.status,
-            **({"sections": sections} if sections else {}),
-            "citations": [citation.to_dict() for citation in checked.citations],
-            "unverified": [claim.to_dict() for claim in checked.unverified],
-            **({"sourced": sourced} if checked.sentences else {}),
-            **({"claims": answer.claims.to_dict()} if answer.evidence is not None else {}),
-            "tools": [step.to_dict() for step in answer.steps],
-            "model": answer.model,
-            "usage": self.usage.to_dict() if self.usage else None,
-            "warnings": list(self.warnings),
-            "context": dict(self.context),
-            **read,
-            **({} if self.searched is None else {"searched": self.searched}),
-            **({} if self.applied_filter is None else {"filter": dict(self.applied_filter)}),
-            **({"by": list(answer.searched_by)} if answer.searched_by else {}),
-            **({} if self.edits is None else {"edits": self.edits.to_dict()}),
-        }
+    json_shape = (
+        "session",
+        "turn",
+        "entry",
+        "mode",
+        "answer = answer.text",
+        "kind = answer.kind",
+        "status = answer.end.status",
+        "sections = answer.sections if answer.sections",
+        "citations = answer.checked.citations",
+        "unverified = answer.checked.unverified",
+        "sourced = answer.checked.sourced if answer.checked.sentences",
+        "claims = answer.claims if answer.evidence",
+        "tools = answer.steps",
+        "model = answer.model",
+        "usage",
+        "warnings",
+        "context",
+        "read_whole unless null",
+        "searched unless null",
+        "filter = applied_filter unless null",
+        "by = answer.searched_by if answer.searched_by",
+        "edits unless null",
+    )
 
 
 @dataclass(frozen=True)

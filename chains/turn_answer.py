@@ -11,8 +11,8 @@ from chains.citations.sources import insert_numbers, name_share
 from chains.claims.check import check_claims
 from chains.claims.evidence import ClaimEvidence
 from chains.claims.report import ClaimReport
+from context.json_codec import Record
 from context.layers import Segment
-from context.messages import thaw
 
 __all__ = [
     "MOST_STEP_CHARS",
@@ -35,7 +35,7 @@ _MOST_STATUS_CHARS: Final = 40
 
 
 @dataclass(frozen=True)
-class ToolStep:
+class ToolStep(Record):
     """A tool call that a model makes before its answer, with its outcome so far.
 
     Attributes:
@@ -58,20 +58,18 @@ class ToolStep:
     text: str = ""
     said: str = ""
 
+    json_shape = (
+        "id",
+        "name",
+        "arguments",
+        "status",
+        "ref_id",
+    )
+
     @property
     def is_cut(self) -> bool:
         """Whether the result is longer than `text`."""
         return self.ref_id is not None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the tool call as a JSON-serializable dict, as printed by `strata ask --json`."""
-        return {
-            "id": self.id,
-            "name": self.name,
-            "arguments": thaw(self.arguments),
-            "status": self.status,
-            "ref_id": self.ref_id,
-        }
 
 
 @dataclass(frozen=True)

@@ -81,7 +81,7 @@ def _write(args: argparse.Namespace, assistant: Assistant, output: Output) -> in
         is_approved = TerminalApprovals().decide(request, CancelToken()) == "once"
     run = apply() if is_approved else None
     said = f"Written. `strata undo --run {run}` undoes it." if run else _NOT_WRITTEN
-    output.show(lambda: planned.to_dict(run), [said])
+    output.show(lambda: {**planned.to_dict(), "run": run}, [said])
     return 0
 
 

@@ -34,7 +34,9 @@ def run_project(args: argparse.Namespace, assistant: Assistant, output: Output) 
 
 def _list(_args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
     folders = [chat.project_folder for chat in assistant.list_sessions()]
-    found = [one.to_dict(folders.count(one.folder)) for one in assistant.projects.list()]
+    found = [
+        {**one.to_dict(), "chats": folders.count(one.folder)} for one in assistant.projects.list()
+    ]
     lines = [
         f"{escape_text(one['title'])}  {format_count(one['chats'], 'chat')}  "
         f"{escape_text(one['folder'])}{'' if one['is_there'] else '  (not there)'}"

@@ -16,6 +16,7 @@ from typing import Any, Final
 from chains.llm.request_shape import USUAL_SHAPE, RequestShape
 from chains.llm.urls import parse_place
 from chains.providers import name_service, remove_prefix
+from context.json_codec import Record
 from resources.system.files import lock_folder, make_private_folder, read_file, write_atomically
 
 __all__ = ["LearnedModels", "LearnedShape"]
@@ -33,7 +34,7 @@ ShapePart = tuple[str, str]
 
 
 @dataclass(frozen=True)
-class LearnedShape:
+class LearnedShape(Record):
     """The shape of requests that was learned for a model.
 
     Attributes:
@@ -43,6 +44,15 @@ class LearnedShape:
 
     owner: str
     dates: Mapping[ShapePart, datetime]
+
+    json_shape = (
+        "model",
+        "place",
+        "shape = shape.texts",
+        "learned",
+        "until = ends",
+        "parts",
+    )
 
     @property
     def shape(self) -> RequestShape:
@@ -66,28 +76,20 @@ class LearnedShape:
         return min(self.dates.values())
 
     @property
+    def parts(self) -> list[dict[str, object]]:
+        """Each part with the times at which it was learned, and is tried in the usual form."""
+        parts = (
+            (", ".join(_build_shape([part]).texts), learned) for part, learned in self.dates.items()
+        )
+        return [
+            {"shape": shape, "learned": learned, "until": learned + SHAPE_KEPT}
+            for shape, learned in sorted(parts, key=lambda part: part[0])
+        ]
+
+    @property
     def ends(self) -> datetime:
         """When the first part is tried in the usual form again."""
         return self.learned + SHAPE_KEPT
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the shape as a dict for JSON."""
-        parts = (
-            {
-                "shape": ", ".join(_build_shape([part]).texts),
-                "learned": learned.isoformat(),
-                "until": (learned + SHAPE_KEPT).isoformat(),
-            }
-            for part, learned in self.dates.items()
-        )
-        return {
-            "model": self.model,
-            "place": self.place,
-            "shape": list(self.shape.texts),
-            "learned": self.learned.isoformat(),
-            "until": self.ends.isoformat(),
-            "parts": sorted(parts, key=lambda part: part["shape"]),
-        }
 
 
 def _list_parts(shape: RequestShape) -> list[ShapePart]:

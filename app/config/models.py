@@ -5,7 +5,7 @@ API keys are read from the keyring or environment on demand, and not cached.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from app.config import secrets
 from app.config.learned import LearnedModels
@@ -16,6 +16,7 @@ from chains.llm.server import ServedModel, find_local_servers, list_served_model
 from chains.llm.server_queries import ServerProblem
 from chains.llm.urls import parse_place
 from chains.models import EXTRACTIVE, ModelInfo, is_listed, look_up_model
+from context.json_codec import Record
 
 __all__ = [
     "FoundServer",
@@ -38,7 +39,7 @@ _SERVER_NAMES: Final = {
 
 
 @dataclass(frozen=True)
-class ModelChoice:
+class ModelChoice(Record):
     """A model that the user can choose.
 
     Attributes:
@@ -50,6 +51,20 @@ class ModelChoice:
     info: ModelInfo
     label: str
     is_set: bool
+
+    json_shape = (
+        "name",
+        "where",
+        "local = info.is_local",
+        "context = info.input_limit",
+        "input_price",
+        "output_price",
+        "tools = info.takes_tools",
+        "vision = info.sees",
+        "memory_bytes",
+        "problem = info.problem or null",
+        "set = is_set",
+    )
 
     @property
     def name(self) -> str:
@@ -66,6 +81,16 @@ class ModelChoice:
         """The memory that a model file needs, or None."""
         file, limit = self.info.file, self.info.input_limit
         return file.count_needed_bytes(limit) if file and limit else None
+
+    @property
+    def input_price(self) -> float | None:
+        """The price of a million prompt tokens in dollars, or None if unknown."""
+        return _price_million(self.info.input_price)
+
+    @property
+    def output_price(self) -> float | None:
+        """The price of a million tokens of an answer in dollars, or None if unknown."""
+        return _price_million(self.info.output_price)
 
     @property
     def summary(self) -> str:
@@ -90,24 +115,9 @@ class ModelChoice:
         parts += [word for word, has in (("tools", info.takes_tools), ("images", info.sees)) if has]
         return " · ".join((*parts, self.where))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the model as a dict for JSON, with prices in dollars per million tokens."""
-        info = self.info
-        prices = info.input_price, info.output_price
-        into, out = (None if one is None else round(one * _MILLION, 6) for one in prices)
-        return {
-            "name": self.name,
-            "where": self.where,
-            "local": info.is_local,
-            "context": info.input_limit,
-            "input_price": into,
-            "output_price": out,
-            "tools": info.takes_tools,
-            "vision": info.sees,
-            "memory_bytes": self.memory_bytes,
-            "problem": info.problem or None,
-            "set": self.is_set,
-        }
+
+def _price_million(price: float | None) -> float | None:
+    return None if price is None else round(price * _MILLION, 6)
 
 
 @dataclass(frozen=True)

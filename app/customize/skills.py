@@ -28,6 +28,7 @@ from chains.errors import ToolFailed
 from chains.tool import Tool
 from chains.tools.schema import build_arguments_schema, build_text_schema
 from context.fixes import Command, Fix
+from context.json_codec import Record
 from context.layers import Layer, Segment
 from context.messages import ToolDefinition
 from context.tokens import ByteEstimator
@@ -75,7 +76,7 @@ class _Malformed(Exception):
 
 
 @dataclass(frozen=True)
-class Skill:
+class Skill(Record):
     """A skill.
 
     Attributes:
@@ -100,6 +101,18 @@ class Skill:
     decision: Decision | None = None
     problem: str = ""
 
+    json_shape = (
+        "name",
+        "description",
+        "origin",
+        "path = folder",
+        "state",
+        "problem or null",
+        "files",
+        "digest",
+        "tokens",
+    )
+
     @property
     def state(self) -> State:
         """Whether models are given the skill, or why not."""
@@ -108,6 +121,17 @@ class Skill:
         if self.origin == "own" or self.decision == "accepted":
             return "used"
         return "refused" if self.decision == "refused" else "undecided"
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The paths of the files beside `SKILL.md`, within the folder."""
+        return tuple(self.contents)
+
+    @property
+    def tokens(self) -> dict[str, int]:
+        """The tokens of the offer, and of the text."""
+        counter = ByteEstimator()
+        return {"offered": counter.count(self.offer), "text": counter.count(self.text)}
 
     @property
     def offer(self) -> str:
@@ -119,21 +143,6 @@ class Skill:
         words = {"used": "used", "undecided": "not used until you accept it", "refused": "refused"}
         said = self.problem or words[self.state]
         return f"{said} ({_WORDS[self.origin]})"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the skill as a dict for JSON, with the tokens of its offer and of its text."""
-        counter = ByteEstimator()
-        return {
-            "name": self.name,
-            "description": self.description,
-            "origin": self.origin,
-            "path": str(self.folder),
-            "state": self.state,
-            "problem": self.problem or None,
-            "files": list(self.contents),
-            "digest": self.digest,
-            "tokens": {"offered": counter.count(self.offer), "text": counter.count(self.text)},
-        }
 
     def to_full_dict(self) -> dict[str, Any]:
         """Return the skill as a dict for JSON, with its text and the content of its files."""

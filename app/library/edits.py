@@ -8,16 +8,17 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from secrets import token_hex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from app.config.settings_file import SettingsStore
 from app.library.open_vault import OpenVault
 from chains.events import EditedNote, RunEdits
 from chains.tool import Tool
+from context.json_codec import Record
 from vault.edits.journal import EditJournal, EditRun
 from vault.errors import EditFailed, EditRefused, NoteExcluded, UndoRefused, VaultError
 from vault.notes.kinds import BASE
@@ -34,7 +35,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class SavedNote:
+class SavedNote(Record):
     """A note that was made from a chat.
 
     Attributes:
@@ -47,13 +48,9 @@ class SavedNote:
     path: str
     run: str
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the note as a JSON object."""
-        return {"session": self.session, "path": self.path, "run": self.run}
-
 
 @dataclass(frozen=True)
-class TickedTask:
+class TickedTask(Record):
     """A task that the user has ticked or unticked.
 
     Attributes:
@@ -71,10 +68,6 @@ class TickedTask:
     text: str
     run: str
     diff: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the task as a JSON object."""
-        return asdict(self)
 
 
 class NoteEdits:

@@ -6,10 +6,11 @@ an edit like an agent's: it is shown as a diff first, recorded in the journal, a
 
 import hashlib
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from secrets import token_hex
-from typing import Any, Final
+from typing import Final
 
+from context.json_codec import Record
 from vault.edits.editor import NoteEditor
 from vault.edits.journal import EditRun
 from vault.edits.plan import EditPlan
@@ -24,7 +25,7 @@ _ID_CHARS: Final = 12
 
 
 @dataclass(frozen=True)
-class FindingFix:
+class FindingFix(Record):
     """A fix of a finding that the user can choose.
 
     Attributes:
@@ -35,20 +36,22 @@ class FindingFix:
     label: str
     plan: EditPlan
 
+    json_shape = (
+        "id",
+        "label",
+        "paths = plan.paths",
+        "diff = plan.diff",
+    )
+
     @property
     def id(self) -> str:
         """A string that identifies the fix, and what each note is before and after it."""
         whole = f"{self.label}\0{self.plan.changes!r}"
         return hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()[:_ID_CHARS]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fix with its diff as a JSON object."""
-        paths = list(self.plan.paths)
-        return {"id": self.id, "label": self.label, "paths": paths, "diff": self.plan.diff}
-
 
 @dataclass(frozen=True)
-class AppliedFix:
+class AppliedFix(Record):
     """A fix that was applied.
 
     Attributes:
@@ -64,10 +67,6 @@ class AppliedFix:
     paths: tuple[str, ...]
     run: str
     diff: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the applied fix as a JSON object."""
-        return asdict(self)
 
 
 class FindingFixes:

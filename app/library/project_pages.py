@@ -30,6 +30,7 @@ from chains.web.client import WebClient
 from chains.web.urls import parse_url
 from chains.web.videos import find_video
 from context.fixes import Command, Fix
+from context.json_codec import Record
 from context.layers import Layer, Segment
 from resources.system.files import make_private_folder, read_file, remove_synced, write_atomically
 from vault.access import read_allowed
@@ -46,7 +47,7 @@ MOST_CHARS: Final = 1_000_000
 
 
 @dataclass(frozen=True)
-class ProjectPage:
+class ProjectPage(Record):
     """The copy of a web page or transcript that a project keeps.
 
     Attributes:
@@ -68,6 +69,19 @@ class ProjectPage:
     fetched: str = ""
     changed: str = ""
     problem: str = ""
+
+    json_shape = (
+        "id",
+        "address",
+        "kind",
+        "title",
+        "fetched",
+        "changed",
+        "problem",
+        "version",
+        "size",
+        "is_changed",
+    )
 
     @property
     def id(self) -> str:
@@ -116,12 +130,6 @@ class ProjectPage:
             version=self.version,
             title=self.title,
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the page without its text, as a JSON-serializable dict."""
-        found = {key: value for key, value in asdict(self).items() if key != "text"}
-        derived = {"version": self.version, "size": self.size, "is_changed": self.is_changed}
-        return {"id": self.id, **found, **derived}
 
     @classmethod
     def from_dict(cls, found: Any) -> Self:

@@ -27,6 +27,7 @@ from app.library.project_pages import PageStore
 from app.library.user_texts import UserText, UserTextFile, UserTextKind
 from app.paths import Paths
 from context.fixes import Command, Fix, Option
+from context.json_codec import Record
 from resources.system.files import make_private_folder, read_file, write_atomically
 from vault.access import find_excluded, list_names
 from vault.errors import VaultMissing
@@ -68,7 +69,7 @@ class ProjectSettings:
 
 
 @dataclass(frozen=True)
-class Project:
+class Project(Record):
     """A project that has been opened before.
 
     Attributes:
@@ -85,10 +86,12 @@ class Project:
     title: str
     is_listed: bool = True
 
-    def to_dict(self, chats: int) -> dict[str, Any]:
-        """Return the project with the number of its chats, as a JSON-serializable dict."""
-        found = {"project": self.name, "title": self.title, "folder": str(self.folder)}
-        return {**found, "is_there": self.is_there, "chats": chats}
+    json_shape = (
+        "project = name",
+        "title",
+        "folder",
+        "is_there",
+    )
 
 
 class Projects:

@@ -20,6 +20,7 @@ from app.errors import NotFound, storage_errors
 from app.paths import Paths
 from chains.cancel import CancelToken
 from context.fixes import Command, Fix
+from context.json_codec import Record
 from resources.system.files import (
     lock_folder,
     make_private_folder,
@@ -61,7 +62,7 @@ EVERYTHING: Final = FindingFilter()
 
 
 @dataclass(frozen=True)
-class ReviewResult:
+class ReviewResult(Record):
     """The result of a review.
 
     Attributes:
@@ -77,20 +78,23 @@ class ReviewResult:
     notes: int
     totals: Mapping[str, int] = field(default_factory=dict)
 
+    json_shape = (
+        "findings",
+        "dismissed",
+        "notes",
+        "totals",
+        "limit",
+    )
+
+    @property
+    def limit(self) -> int:
+        """The most findings of each kind that are contained."""
+        return MOST_FINDINGS
+
     @property
     def left_out(self) -> int:
         """The number of findings beyond the limit of their kinds."""
         return sum(self.totals.values()) - len(self.findings)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as printed by `strata review --json`."""
-        return {
-            "findings": [finding.to_dict() for finding in self.findings],
-            "dismissed": [finding.to_dict() for finding in self.dismissed],
-            "notes": self.notes,
-            "totals": dict(self.totals),
-            "limit": MOST_FINDINGS,
-        }
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, time, timedelta
 from functools import partial
 from pathlib import Path
 from secrets import token_hex
-from typing import Any, Final
+from typing import Final
 
 from app.errors import AppError, InvalidRequest, NotFound, describe
 from app.library.open_vault import OpenVault
@@ -26,6 +26,7 @@ from app.pinned.compute import (
 from app.pinned.model_answers import AskedAnswer, ReadChat, find_asked, find_changed_rows
 from app.pinned.store import PinnedStore
 from context.fixes import Command, Fix
+from context.json_codec import Record
 from vault.access import find_excluded
 from vault.errors import VaultError
 from vault.vault import Vault
@@ -44,7 +45,7 @@ ListMoves = Callable[[Path], Mapping[str, str]]
 
 
 @dataclass(frozen=True)
-class ShownAnswer:
+class ShownAnswer(Record):
     """A pinned answer with what has changed since it was last looked at.
 
     Attributes:
@@ -57,26 +58,23 @@ class ShownAnswer:
     changes: RowChanges
     problem: str = ""
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the answer as printed by `strata pinned show --json`."""
-        stored = self.answer
-        return {
-            "id": stored.id,
-            "title": stored.title,
-            "question": stored.question,
-            "kind": stored.kind,
-            "query": stored.query,
-            "project": stored.project or None,
-            "summary": stored.summary,
-            "total": stored.total,
-            "rows": [row.to_dict() for row in stored.rows],
-            "changes": self.changes.to_dict(),
-            "mark": self.changes.mark,
-            "computed": stored.computed,
-            "note": stored.note or None,
-            **({} if stored.answer is None else {"answer": stored.answer.to_dict()}),
-            "problem": self.problem or None,
-        }
+    json_shape = (
+        "id = answer.id",
+        "title = answer.title",
+        "question = answer.question",
+        "kind = answer.kind",
+        "query = answer.query",
+        "project = answer.project or null",
+        "summary = answer.summary",
+        "total = answer.total",
+        "rows = answer.rows",
+        "changes",
+        "mark = changes.mark",
+        "computed = answer.computed",
+        "note = answer.note or null",
+        "answer = answer.answer unless null",
+        "problem or null",
+    )
 
 
 class PinnedAnswers:

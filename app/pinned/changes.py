@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from pathlib import PurePosixPath
-from typing import Any, Final
+from typing import Final
 
 from app.pinned.answer import AnswerRow
+from context.json_codec import Record
 
 __all__ = ["ChangedRow", "RowChanges", "compare_rows"]
 
@@ -36,7 +37,7 @@ class ChangedRow:
 
 
 @dataclass(frozen=True)
-class RowChanges:
+class RowChanges(Record):
     """What came, went and changed since a pinned answer was last looked at.
 
     Attributes:
@@ -53,6 +54,13 @@ class RowChanges:
     moved: Mapping[str, str] = field(default_factory=dict)
     more: int = 0
 
+    json_shape = (
+        "new",
+        "gone",
+        "changed",
+        "moved",
+    )
+
     @property
     def mark(self) -> str:
         """The changes in short, such as "+2 −1", or an empty string if nothing has changed."""
@@ -66,18 +74,6 @@ class RowChanges:
         came, went = len(self.new) + max(0, self.more), len(self.gone) + max(0, -self.more)
         counts = ((came, "new"), (went, "gone"), (len(self.changed), "changed"))
         return ", ".join(f"{number:,} {word}" for number, word in counts if number)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the changes as a JSON-serializable dict."""
-        return {
-            "new": [row.to_dict() for row in self.new],
-            "gone": [row.to_dict() for row in self.gone],
-            "changed": [
-                {"before": one.before.to_dict(), "after": one.after.to_dict()}
-                for one in self.changed
-            ],
-            "moved": dict(self.moved),
-        }
 
 
 def compare_rows(

@@ -7,7 +7,7 @@ approved it. It is recorded in the journal of edits and can be undone, as the ed
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from app.errors import InvalidRequest
 from app.library.edits import UserEdits
@@ -15,6 +15,7 @@ from app.library.open_vault import OpenVault
 from app.pinned.answer import PinnedAnswer
 from app.pinned.answers import PinnedAnswers
 from app.pinned.block import find_blocks, write_block
+from context.json_codec import Record
 from vault.notes.kinds import BASE
 from vault.search.query import parse_query
 
@@ -27,7 +28,7 @@ _NOT_IN_NAMES = frozenset('[]#^|\\/:*?"<>.')
 
 
 @dataclass(frozen=True)
-class PlannedNote:
+class PlannedNote(Record):
     """A planned change that writes a pinned answer into the vault.
 
     Attributes:
@@ -37,6 +38,12 @@ class PlannedNote:
 
     id: str
     plan: "EditPlan"
+
+    json_shape = (
+        "id",
+        "path",
+        "diff = plan.diff",
+    )
 
     @property
     def path(self) -> str:
@@ -50,10 +57,6 @@ class PlannedNote:
             return f"{self.path} is created. Obsidian shows the same list in it, always up to date."
         does = {"create": "is created with", "append": "gets", "edit": "has a new state of"}
         return f"{self.path} {does.get(self.plan.kind, 'gets')} the pinned answer."
-
-    def to_dict(self, run: str | None = None) -> dict[str, Any]:
-        """Return the change as a JSON object, with the id that undoes it once it is made."""
-        return {"id": self.id, "path": self.path, "diff": self.plan.diff, "run": run}
 
 
 class PinnedNotes:

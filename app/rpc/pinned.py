@@ -95,7 +95,8 @@ class PinnedRequests:
     def _write(self, request: asked.WritePinnedAnswer, _cancel: CancelToken) -> Json:
         notes = self._assistant.pinned_notes
         planned = notes.plan(request.answer, request.path)
-        return planned.to_dict(notes.apply(planned) if request.apply else None)
+        run = notes.apply(planned) if request.apply else None
+        return {**planned.to_dict(), "run": run}
 
     def _show(self, request: asked.ShowPinnedAnswer) -> Json:
         pinned = self._assistant.pinned

@@ -37,7 +37,9 @@ class ProjectRequests:
         chats = self._assistant.list_sessions()
         folders = [chat.project_folder for chat in chats]
         found = self._projects.list()
-        return {"projects": [one.to_dict(folders.count(one.folder)) for one in found]}
+        return {
+            "projects": [{**one.to_dict(), "chats": folders.count(one.folder)} for one in found]
+        }
 
     def _describe(self, request: asked.GetProject, _cancel: CancelToken) -> Json:
         return describe_project(self._assistant, self._find(request)).to_dict()

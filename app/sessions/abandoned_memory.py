@@ -7,12 +7,13 @@ memory?".
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from app.customize.memory import ALREADY_REMEMBERED
 from app.errors import AppError
 from context.fixes import Command
 from context.history.tool_pairing import list_tool_results
+from context.json_codec import Record
 from context.log.entries import Entry, MessageEntry
 from context.messages import ToolResultPart, list_tool_calls
 
@@ -27,7 +28,7 @@ _MOST_SHOWN_CHARS = 200
 
 
 @dataclass(frozen=True)
-class AbandonedMemory:
+class AbandonedMemory(Record):
     """A long-term memory that was added in a message on an inactive branch of a chat.
 
     Attributes:
@@ -41,15 +42,6 @@ class AbandonedMemory:
     text: str
     entry: str
     project: str | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the memory as a JSON object."""
-        return {
-            "number": self.number,
-            "text": self.text,
-            "entry": self.entry,
-            "project": self.project,
-        }
 
     @property
     def offer(self) -> str:

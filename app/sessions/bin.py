@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from app.errors import AppError, SessionMissing, StorageFailed, storage_errors
 from app.sent.store import SentStore
@@ -28,6 +28,7 @@ from app.sessions.session import timestamp
 from app.sessions.session_info import SessionInfo
 from app.state_db import StateDB
 from context.fixes import Command, Fix
+from context.json_codec import Record
 from resources.system.calls import remove_path, rename_open_file, rename_path, sync_folder
 from resources.system.files import open_file, read_file, write_atomically
 
@@ -43,7 +44,7 @@ _RESULT_CHARS: Final = 21
 
 
 @dataclass(frozen=True)
-class BinnedChat:
+class BinnedChat(Record):
     """A chat in the bin.
 
     Attributes:
@@ -56,9 +57,19 @@ class BinnedChat:
     deleted: str
     until: str
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the chat as a JSON object: its list entry with both times."""
-        return {**self.info.to_dict(), "deleted": self.deleted, "until": self.until}
+    json_shape = (
+        "session = info.session",
+        "title = info.title",
+        "created = info.created",
+        "updated = info.updated",
+        "vault = info.vault",
+        "project = info.project",
+        "turns = info.turns",
+        "pinned = info.pinned",
+        "archived = info.archived",
+        "deleted",
+        "until",
+    )
 
 
 class ChatBin:

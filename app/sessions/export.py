@@ -189,7 +189,7 @@ def _list_answer_lines(item: AnswerItem, show_source: _ShowSource) -> Iterator[s
     if answer.checked.citations:
         yield from ("", "Sources:", "")
     yield from _list_sources(answer.checked.citations, show_source)
-    if said := answer.claims.describe():
+    if said := answer.claims.summary:
         yield from ("", f"{said}.")
     for changed in item.changed:
         yield from ("", changed.sentence)

@@ -9,7 +9,7 @@ import re
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from pathlib import Path
 from typing import Final
@@ -19,6 +19,7 @@ from app.sessions.file import LoadedLog
 from app.sessions.session_info import find_title, one_line
 from app.sessions.store import SessionStore
 from context.history.turns import is_continuation
+from context.json_codec import Record
 from context.log.entries import CustomMessageEntry, Entry, MessageEntry
 from vault.notes.text.markup import remove_markup
 
@@ -33,7 +34,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
-class ChatHit:
+class ChatHit(Record):
     """A title or message of a chat that matches a query.
 
     Attributes:
@@ -49,10 +50,6 @@ class ChatHit:
     role: str
     text: str
     at: str
-
-    def to_dict(self) -> dict[str, str]:
-        """Return the hit as a dict that can be written as JSON."""
-        return asdict(self)
 
 
 def search_chats(

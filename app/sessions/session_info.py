@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import Path
 from typing import Any, Final, Literal, TypeGuard
@@ -11,6 +11,7 @@ from app.library.projects import find_project_folder
 from app.sessions.file import LoadedLog
 from app.sessions.session import Session, timestamp, turn_ids
 from chains.request.project import MOVED
+from context.json_codec import Record
 from context.log.entries import Entry, MessageEntry, OtherEntry
 
 __all__ = [
@@ -43,7 +44,7 @@ LAST_COUNTS: Final = {TITLE: False, PINNED: False, MOVED: False, ARCHIVED: True}
 
 
 @dataclass(frozen=True)
-class SessionInfo:
+class SessionInfo(Record):
     """A chat's entry in the list of chats.
 
     Attributes:
@@ -74,10 +75,6 @@ class SessionInfo:
     def project_folder(self) -> Path | None:
         """The folder of the chat's project, or None."""
         return None if self.project is None else find_project_folder(self.vault, self.project)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the list entry as a dict that can be written as JSON."""
-        return asdict(self)
 
 
 def read_kept_info(kept: Mapping[str, Any]) -> SessionInfo | None:

@@ -6,6 +6,7 @@ from typing import Final
 
 from chains.citations.check import Citation, Unverified
 from chains.citations.quotes import VerbatimText
+from context.json_codec import Record
 from context.layers import Segment, name_place
 from vault.notes.kinds import find_page
 from vault.notes.text.markup import remove_markup
@@ -18,7 +19,7 @@ _NOT_SENT: Final = "No passage with this number was sent."
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class Source(Record):
     """What an answer rests on: a note, lines of one, or another text that was sent.
 
     Attributes:
@@ -56,6 +57,8 @@ class Source:
     doubted: tuple[str, ...] = ()
     claim: str = ""
     by_claim: tuple["Source", ...] = ()
+
+    json_shape = ("title", "path", "lines", "n = number")
 
     @property
     def place(self) -> str:

@@ -3,11 +3,12 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from chains.citations.map_notes import QuotedNotes
 from chains.citations.parser import Claim, parse_answer
 from chains.citations.quotes import VerbatimText, count_words, normalize_text, read_source_text
+from context.json_codec import Record
 from context.layers import Segment
 from vault.notes.kinds import find_page, note_name
 
@@ -22,7 +23,7 @@ _FROM_PROJECT: Final = (
 
 
 @dataclass(frozen=True)
-class Citation:
+class Citation(Record):
     """A citation in the answer, and the lines of the source that it cites.
 
     Attributes:
@@ -43,6 +44,18 @@ class Citation:
     sentence: str = ""
     found_by: Literal["model", "strata"] = "model"
 
+    json_shape = (
+        "n",
+        "path",
+        "heading",
+        "lines",
+        "page",
+        "quote",
+        "verified",
+        "found_by",
+        "sentence if sentence",
+    )
+
     @property
     def is_doubtful(self) -> bool:
         """Whether the quotation was not found in the source."""
@@ -53,23 +66,9 @@ class Citation:
         """The cited page, or None if the file has no pages."""
         return find_page(self.path, self.heading)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the citation as a JSON-serializable dict, as printed by `strata ask --json`."""
-        return {
-            "n": self.n,
-            "path": self.path,
-            "heading": list(self.heading),
-            "lines": list(self.lines) if self.lines else None,
-            "page": self.page,
-            "quote": self.quote,
-            "verified": self.verified,
-            "found_by": self.found_by,
-            **({"sentence": self.sentence} if self.sentence else {}),
-        }
-
 
 @dataclass(frozen=True)
-class Unverified:
+class Unverified(Record):
     """A citation number without a source, or a quotation that the sources do not contain.
 
     Attributes:
@@ -80,13 +79,6 @@ class Unverified:
     n: int | None
     quote: str | None
     reason: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the unverified citation as a JSON-serializable dict.
-
-        `strata ask --json` prints it in this form.
-        """
-        return {"n": self.n, "quote": self.quote, "reason": self.reason}
 
 
 @dataclass(frozen=True)
@@ -101,6 +93,11 @@ class CitationReport:
     citations: tuple[Citation, ...] = ()
     unverified: tuple[Unverified, ...] = ()
     sentences: int = 0
+
+    @property
+    def sourced(self) -> dict[str, int]:
+        """The number of sentences, and how many of them have a source."""
+        return {"sentences": self.sentences, "with_source": len(self.citations)}
 
 
 def check_citations(

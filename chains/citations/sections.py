@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from chains.citations.check import Citation
 from chains.citations.quotes import read_source_text
+from context.json_codec import Record
 from context.layers import Segment
 from vault.notes.text.markdown_text import MarkdownText
 
@@ -28,7 +29,7 @@ Lines = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class ShownSection:
+class ShownSection(Record):
     """A section of a note that an answer shows.
 
     Attributes:
@@ -46,6 +47,19 @@ class ShownSection:
     folded: tuple[Lines, ...] = ()
     is_open: bool = False
     day: str = ""
+
+    json_shape = (
+        "n",
+        "path",
+        "title = source.title",
+        "heading",
+        "lines",
+        "lit",
+        "folded",
+        "open = is_open",
+        "day if day",
+        "text",
+    )
 
     @property
     def n(self) -> int:
@@ -102,21 +116,6 @@ class ShownSection:
         text = self.source.raw_content.split("\n")
         start, end = lines[0] - self.first_of_source, lines[1] - self.first_of_source + 1
         return "\n".join(text[start:end]) if 0 <= start < end <= len(text) else None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the section as a JSON-serializable dict."""
-        return {
-            "n": self.n,
-            "path": self.path,
-            "title": self.source.title,
-            "heading": list(self.heading),
-            "lines": list(self.lines),
-            "lit": [list(lines) for lines in self.lit],
-            "folded": [list(lines) for lines in self.folded],
-            "open": self.is_open,
-            **({"day": self.day} if self.day else {}),
-            "text": self.text,
-        }
 
 
 def read_sections(

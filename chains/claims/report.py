@@ -1,9 +1,10 @@
 """The checked claims of an answer, and which of its sentences rest on which source."""
 
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, get_args
+from typing import Final, Literal, get_args
 
 from chains.citations.answer_sources import Source
+from context.json_codec import Record
 
 __all__ = [
     "TOOL_RESULT",
@@ -24,7 +25,7 @@ TOOL_RESULT: Final = "a tool result"
 
 
 @dataclass(frozen=True)
-class AnswerClaim:
+class AnswerClaim(Record):
     """A claim of an answer that was checked.
 
     Attributes:
@@ -43,33 +44,17 @@ class AnswerClaim:
     reason: str
     places: tuple[Source, ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the claim as a JSON object."""
-        return {
-            "kind": self.kind,
-            "text": self.text,
-            "sentence": self.sentence,
-            "start": self.start,
-            "verdict": self.verdict,
-            "reason": self.reason,
-            "places": [_write_place(place) for place in self.places],
-        }
-
 
 @dataclass(frozen=True)
-class CoveredSentence:
+class CoveredSentence(Record):
     """A sentence of an answer, and the citation numbers of the sources that it rests on."""
 
     text: str
     sources: tuple[int, ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the sentence as a JSON object."""
-        return {"text": self.text, "sources": list(self.sources)}
-
 
 @dataclass(frozen=True)
-class AnswerCoverage:
+class AnswerCoverage(Record):
     """Which sentences of an answer rest on which source.
 
     Attributes:
@@ -79,6 +64,12 @@ class AnswerCoverage:
 
     sentences: tuple[CoveredSentence, ...] = ()
     unused: tuple[int, ...] = ()
+
+    json_shape = (
+        "sentences",
+        "on_none = bare",
+        "unused",
+    )
 
     @property
     def bare(self) -> int:
@@ -94,28 +85,33 @@ class AnswerCoverage:
         unused = f"; {_count(len(self.unused), 'source')} sent and not used" if self.unused else ""
         return f"{said}{unused}."
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the coverage as a JSON object."""
-        return {
-            "sentences": [sentence.to_dict() for sentence in self.sentences],
-            "on_none": self.bare,
-            "unused": list(self.unused),
-        }
-
 
 @dataclass(frozen=True)
-class ClaimReport:
+class ClaimReport(Record):
     """The checked claims of an answer, in order."""
 
     claims: tuple[AnswerClaim, ...] = ()
     coverage: AnswerCoverage = field(default_factory=AnswerCoverage)
 
+    json_shape = (
+        "summary",
+        "counts",
+        "claims",
+        "coverage",
+    )
+
     def count(self, verdict: ClaimVerdict) -> int:
         """Return how many claims have a verdict."""
         return sum(claim.verdict == verdict for claim in self.claims)
 
-    def describe(self) -> str:
-        """Return one line about the claims, or an empty string if none could be checked."""
+    @property
+    def counts(self) -> dict[str, int]:
+        """The number of claims with each verdict."""
+        return {verdict: self.count(verdict) for verdict in get_args(ClaimVerdict)}
+
+    @property
+    def summary(self) -> str:
+        """One line about the claims, or an empty string if none could be checked."""
         checked = sum(claim.verdict != "unchecked" for claim in self.claims)
         if not checked:
             return ""
@@ -123,20 +119,6 @@ class ClaimReport:
         said = f"{self.count('supported'):,} of {_count(checked, 'claim')} {verb} in what was sent"
         contradicted = self.count("contradicted")
         return f"{said} · {contradicted:,} contradicted" if contradicted else said
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the report as a JSON object."""
-        return {
-            "summary": self.describe(),
-            "counts": {verdict: self.count(verdict) for verdict in get_args(ClaimVerdict)},
-            "claims": [claim.to_dict() for claim in self.claims],
-            "coverage": self.coverage.to_dict(),
-        }
-
-
-def _write_place(place: Source) -> dict[str, Any]:
-    lines = None if place.lines is None else list(place.lines)
-    return {"title": place.title, "path": place.path, "lines": lines, "n": place.number}
 
 
 def _count(number: int, noun: str) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
-from typing import Any, Final
+from typing import Final
 
 from chains.citations.map_notes import span
 from chains.errors import CannotRead
@@ -21,6 +21,7 @@ from context.assemble.request import Request
 from context.budget import RequestBudget
 from context.draft import Preamble, make_preamble
 from context.envelope import System
+from context.json_codec import Record
 from context.layers import Segment
 from context.pipeline import prepare_call
 from context.prompt import PromptSection, make_system_parts
@@ -278,7 +279,7 @@ class AttachmentPlan:
 
 
 @dataclass(frozen=True)
-class ReadingCost:
+class ReadingCost(Record):
     """The maximum cost of reading attachments by map-reduce.
 
     Attributes:
@@ -293,25 +294,25 @@ class ReadingCost:
     output_tokens: int
     price: float | None
 
+    json_shape = (
+        "attachments = named_attachments",
+        "parts",
+        "calls",
+        "prompt_tokens",
+        "output_tokens",
+        "price",
+    )
+
+    @property
+    def named_attachments(self) -> list[dict[str, object]]:
+        """The source, lines, token count and number of parts of each attachment, by name."""
+        names = ("source", "lines", "tokens", "parts")
+        return [dict(zip(names, each, strict=True)) for each in self.attachments]
+
     @property
     def parts(self) -> int:
         """The number of attachment parts that the model has to read."""
         return sum(parts for *_, parts in self.attachments)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the cost as a JSON-serializable dict, for the result's `read_whole`."""
-        named = ("source", "lines", "tokens", "parts")
-        return {
-            "attachments": [
-                dict(zip(named, (path, list(lines), tokens, parts), strict=True))
-                for path, lines, tokens, parts in self.attachments
-            ],
-            "parts": self.parts,
-            "calls": self.calls,
-            "prompt_tokens": self.prompt_tokens,
-            "output_tokens": self.output_tokens,
-            "price": self.price,
-        }
 
 
 @dataclass(frozen=True)

@@ -88,9 +88,9 @@ class ClaimCheck(AccessibleFrame):
             return
         self._report = report
         self._clear()
-        words, _, contradicted = report.describe().partition(" · ")
+        words, _, contradicted = report.summary.partition(" · ")
         self.head.show_words(words, contradicted, "amber.text" if contradicted else "text.tertiary")
-        self.setAccessibleName(f"Claim check: {report.describe()}")
+        self.setAccessibleName(f"Claim check: {report.summary}")
         self.setVisible(bool(words))
         if self.is_open:
             self._fill()

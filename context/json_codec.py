@@ -1,0 +1,290 @@
+"""Convert values to and from JSON, by the fields of their dataclasses.
+
+A dataclass is an object with its fields in order. A class whose JSON differs declares it as
+`json_shape`, a tuple with one text for each key:
+
+    "lines"                     the attribute of that name, a field or a property
+    "n = number"                another attribute, which may be one of an attribute: "plan.diff"
+    "project or null"           null in place of an empty value
+    "seconds to 3 digits"       a rounded number
+    "sentence if sentence"      only where an attribute, which may be another one, has a value
+    "edits unless null"         only where it has a value that is not null
+
+A shape needs no import, so that packages which may not import this one can declare it too.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import MISSING, Field, fields, is_dataclass
+from datetime import date
+from enum import Enum
+from operator import attrgetter
+from pathlib import PurePath
+from types import NoneType, UnionType
+from typing import Any, Final, Literal, NamedTuple, Self, TypeVar, Union, get_args, get_origin
+from typing import get_type_hints as read_type_hints
+
+__all__ = ["MalformedValue", "Record", "decode", "encode"]
+
+_Made = TypeVar("_Made")
+_RULE: Final = re.compile(
+    r"(?P<key>\w+)(?: = (?P<source>[\w.]+))?(?P<nulls> or null)?(?: to (?P<digits>\d) digits)?"
+    r"(?: if (?P<condition>[\w.]+)|(?P<omits> unless null))?"
+)
+_PLAIN: Final = frozenset({NoneType, bool, int, float, str})
+
+
+class MalformedValue(ValueError):
+    """JSON that does not describe a value of the expected type."""
+
+
+class Record:
+    """A dataclass that is written as JSON, and read from it, by its fields or its `json_shape`."""
+
+    __slots__ = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the value as a new JSON object."""
+        return encode_record(self)
+
+    @classmethod
+    def from_dict(cls, data: object) -> Self:
+        """Build a value from its JSON object. Unknown keys are ignored.
+
+        Raises:
+            MalformedValue: a field is missing or has the wrong type.
+        """
+        return decode(cls, data)
+
+
+class _Key(NamedTuple):
+    """How one key of an object is written.
+
+    Attributes:
+        attribute: the name of the attribute, or "" if the value is an attribute of an attribute.
+        nulls: whether an empty value is written as null.
+        digits: the number of digits that a number is rounded to, or None.
+        condition: returns a value that an object with the key has, or None if every object has it.
+        omits_null: whether objects whose value is null do not have the key.
+    """
+
+    name: str
+    attribute: str
+    read: Callable[[Any], Any]
+    nulls: bool
+    digits: int | None
+    condition: Callable[[Any], Any] | None
+    omits_null: bool
+
+
+_Read = Callable[[Any], Any]
+_Reader = tuple[str, Field[Any], _Read]
+# The shapes and readers of the classes that were met, which never change.
+_KEYS: Final[dict[type[Any], tuple[_Key, ...]]] = {}
+_READERS: Final[dict[type[Any], tuple[_Reader, ...]]] = {}
+
+
+def encode(value: object) -> Any:
+    """Return a value as new JSON: objects, lists, texts, numbers, truth values and null.
+
+    Raises:
+        TypeError: JSON has no form for a value.
+    """
+    kind = type(value)
+    if kind in _PLAIN:
+        return value
+    if isinstance(value, Mapping):
+        return {_encode_key(key): encode(item) for key, item in value.items()}
+    if isinstance(value, tuple | list):
+        return [encode(item) for item in value]
+    if is_dataclass(kind):
+        write = getattr(value, "to_dict", None)
+        return encode_record(value) if write is None else write()
+    return _encode_other(value)
+
+
+def encode_record(value: object) -> dict[str, Any]:
+    """Return a dataclass as a new JSON object, by its fields or its `json_shape`."""
+    made: dict[str, Any] = {}
+    for key in _list_keys(type(value)):
+        if key.condition is not None and not key.condition(value):
+            continue
+        found = key.read(value)
+        if found is None and key.omits_null:
+            continue
+        if key.nulls and not found:
+            found = None
+        elif key.digits is not None and found is not None:
+            found = round(found, key.digits)
+        made[key.name] = encode(found)
+    return made
+
+
+def decode(made: type[_Made], data: object) -> _Made:
+    """Build a value of a dataclass from its JSON object. Unknown keys are ignored.
+
+    Raises:
+        MalformedValue: a field without a default is missing, or a field has the wrong type.
+    """
+    if not isinstance(data, Mapping):
+        raise MalformedValue(f"A {made.__name__} is a JSON object.")
+    values: dict[str, Any] = {}
+    for key, field, read in _list_readers(made):
+        if key in data:
+            try:
+                values[field.name] = read(data[key])
+            except (TypeError, ValueError) as error:
+                reason = f"The field {key!r} of a {made.__name__} is not readable: {error}"
+                raise MalformedValue(reason) from error
+        elif field.default is MISSING and field.default_factory is MISSING:
+            raise MalformedValue(f"A {made.__name__} has a field {key!r}.")
+    return made(**values)
+
+
+def _encode_key(key: object) -> str:
+    return key if type(key) is str else str(_encode_other(key))
+
+
+def _encode_other(value: object) -> Any:
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, str | int | float):
+        return value
+    if isinstance(value, PurePath):
+        return str(value)
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, frozenset | set):
+        return sorted(encode(item) for item in value)
+    raise TypeError(f"JSON has no form for a {type(value).__name__}.")
+
+
+def _list_keys(made: type[Any]) -> tuple[_Key, ...]:
+    keys = _KEYS.get(made)
+    if keys is None:
+        shape: Iterable[str] = getattr(made, "json_shape", ()) or (
+            each.name for each in fields(made)
+        )
+        keys = _KEYS[made] = tuple(map(_read_rule, shape))
+    return keys
+
+
+def _read_rule(rule: str) -> _Key:
+    found = _RULE.fullmatch(rule)
+    if found is None:
+        raise TypeError(f"{rule!r} describes no key of a JSON object.")
+    source = found["source"] or found["key"]
+    condition = found["condition"]
+    return _Key(
+        found["key"],
+        "" if "." in source else source,
+        attrgetter(source),
+        found["nulls"] is not None,
+        None if found["digits"] is None else int(found["digits"]),
+        None if condition is None else attrgetter(condition),
+        found["omits"] is not None,
+    )
+
+
+def _list_readers(made: type[Any]) -> tuple[_Reader, ...]:
+    """Return the JSON key and the reader of each field. Properties are not read."""
+    readers = _READERS.get(made)
+    if readers is None:
+        keys = {key.attribute: key for key in _list_keys(made)}
+        hints = read_type_hints(made)
+        readers = _READERS[made] = tuple(
+            (key.name, field, _build_reader(hints[field.name], reads_null=key.nulls))
+            for field in fields(made)
+            if (key := keys.get(field.name)) is not None
+        )
+    return readers
+
+
+def _build_reader(hint: Any, *, reads_null: bool = False) -> _Read:
+    """Return a function that reads a JSON value as a type, and raises `ValueError` otherwise.
+
+    Args:
+        hint: the type, as annotated.
+        reads_null: whether null is read as the empty value of the type.
+    """
+    read = _build_plain_reader(hint)
+    if not reads_null:
+        return read
+    return lambda value: hint() if value is None else read(value)
+
+
+def _build_plain_reader(hint: Any) -> _Read:
+    origin, inner = get_origin(hint), get_args(hint)
+    if hint is Any or hint is object:
+        return lambda value: value
+    if origin in {Union, UnionType}:
+        return _read_one_of(tuple(_build_plain_reader(each) for each in inner))
+    if origin is Literal:
+        return lambda value: _require(value in inner, value, f"one of {', '.join(map(str, inner))}")
+    if origin is tuple:
+        return _read_tuple(inner)
+    if origin is frozenset:
+        read_all = _read_tuple((*inner, ...))
+        return lambda value: frozenset(read_all(value))
+    if origin is not None and issubclass(origin, Mapping):
+        read = _build_plain_reader(inner[1])
+        return lambda value: {str(key): read(item) for key, item in _require_object(value).items()}
+    if isinstance(hint, type):
+        return _read_instance(hint)
+    raise TypeError(f"JSON is not read as {hint}.")
+
+
+def _read_instance(hint: type[Any]) -> _Read:
+    if is_dataclass(hint):
+        return getattr(hint, "from_dict", None) or (lambda value: decode(hint, value))
+    if hint is float:
+        return lambda value: float(_require(_is_number(value), value, "a number"))
+    if issubclass(hint, date):
+        return hint.fromisoformat
+    if hint in _PLAIN:
+        return lambda value: _require(type(value) is hint, value, _NAMES[hint])
+    return hint  # an enumeration or a path, which reads its own text
+
+
+_NAMES: Final = {str: "text", int: "a whole number", bool: "true or false", NoneType: "null"}
+
+
+def _read_one_of(readers: tuple[_Read, ...]) -> _Read:
+    def read(value: object) -> object:
+        reasons = []
+        for each in readers:
+            try:
+                return each(value)
+            except (TypeError, ValueError) as error:
+                reasons.append(str(error))
+        raise ValueError("; ".join(reasons))
+
+    return read
+
+
+def _read_tuple(inner: tuple[Any, ...]) -> _Read:
+    readers = tuple(_build_plain_reader(each) for each in inner if each is not ...)
+    is_open = ... in inner
+
+    def read(value: object) -> tuple[Any, ...]:
+        items: Any = _require(isinstance(value, list | tuple), value, "a list")
+        if is_open:
+            return tuple(map(readers[0], items))
+        return tuple(each(item) for each, item in zip(readers, items, strict=True))
+
+    return read
+
+
+def _require_object(value: Any) -> Mapping[object, object]:
+    found: Mapping[object, object] = _require(isinstance(value, Mapping), value, "a JSON object")
+    return found
+
+
+def _require(is_fit: bool, value: _Made, wanted: str) -> _Made:
+    if not is_fit:
+        raise ValueError(f"not {wanted}")
+    return value
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
