@@ -9,6 +9,7 @@ from typing import Final
 from context.envelope import System
 from context.history.pins import NO_PINS, Pins
 from context.history.turn_list import TurnList
+from context.json_codec import Record
 from context.layers import Layer, Segment, render_segments, sort_by_wire
 from context.messages import (
     ImagePart,
@@ -270,7 +271,7 @@ class RequestDraft:
 
 
 @dataclass(frozen=True, slots=True)
-class CacheMark:
+class CacheMark(Record):
     """A position in a request up to which the provider may cache it.
 
     Attributes:
@@ -280,10 +281,6 @@ class CacheMark:
 
     layer: Layer
     message: int | None
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the cache mark as a JSON object."""
-        return {"layer": str(self.layer), "message": self.message}
 
 
 def make_message_body(message: Message) -> dict[str, object]:

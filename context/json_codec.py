@@ -10,7 +10,16 @@ A dataclass is an object with its fields in order. A class whose JSON differs de
     "sentence if sentence"      only where an attribute, which may be another one, has a value
     "edits unless null"         only where it has a value that is not null
 
-A shape needs no import, so that packages which may not import this one can declare it too.
+Other declarations of a class, all optional:
+
+    json_type       the text of its key "type", which is written first and tells apart the classes
+                    of a union
+    json_lenient    fields that are read as empty where their JSON has the wrong type
+    json_rest       a field that keeps the keys of later versions; they are written first
+    json_error      the exception for JSON that describes no value of the class
+
+Declarations need no import, so that packages which may not import this one can have them too.
+A key that is missing is read as the default of its field, or as None if that is a value of it.
 """
 
 import re
@@ -31,6 +40,7 @@ _RULE: Final = re.compile(
     r"(?P<key>\w+)(?: = (?P<source>[\w.]+))?(?P<nulls> or null)?(?: to (?P<digits>\d) digits)?"
     r"(?: if (?P<condition>[\w.]+)|(?P<omits> unless null))?"
 )
+_UNFIT: Final = (TypeError, ValueError, OverflowError)
 _PLAIN: Final = frozenset({NoneType, bool, int, float, str})
 
 
@@ -57,6 +67,22 @@ class Record:
         return decode(cls, data)
 
 
+class _Reader(NamedTuple):
+    """How a field is read.
+
+    Attributes:
+        key: its key in JSON.
+        has_no_default: whether the field has to be given when a value is made.
+        is_required: whether the key has to be there too, since None is no value of the field.
+    """
+
+    key: str
+    field: Field[Any]
+    read: Callable[[Any], Any]
+    has_no_default: bool
+    is_required: bool
+
+
 class _Key(NamedTuple):
     """How one key of an object is written.
 
@@ -78,7 +104,6 @@ class _Key(NamedTuple):
 
 
 _Read = Callable[[Any], Any]
-_Reader = tuple[str, Field[Any], _Read]
 # The shapes and readers of the classes that were met, which never change.
 _KEYS: Final[dict[type[Any], tuple[_Key, ...]]] = {}
 _READERS: Final[dict[type[Any], tuple[_Reader, ...]]] = {}
@@ -105,8 +130,12 @@ def encode(value: object) -> Any:
 
 def encode_record(value: object) -> dict[str, Any]:
     """Return a dataclass as a new JSON object, by its fields or its `json_shape`."""
-    made: dict[str, Any] = {}
-    for key in _list_keys(type(value)):
+    kind = type(value)
+    tag = getattr(kind, "json_type", None)
+    made: dict[str, Any] = {} if tag is None else {"type": tag}
+    if rest := getattr(kind, "json_rest", None):
+        made |= encode(getattr(value, rest))
+    for key in _list_keys(kind):
         if key.condition is not None and not key.condition(value):
             continue
         found = key.read(value)
@@ -121,24 +150,39 @@ def encode_record(value: object) -> dict[str, Any]:
 
 
 def decode(made: type[_Made], data: object) -> _Made:
-    """Build a value of a dataclass from its JSON object. Unknown keys are ignored.
+    """Build a value of a dataclass from its JSON object.
 
     Raises:
-        MalformedValue: a field without a default is missing, or a field has the wrong type.
+        MalformedValue: a field without a default is missing, or a field has the wrong type. If the
+            class declares another exception as `json_error`, this one.
     """
-    if not isinstance(data, Mapping):
-        raise MalformedValue(f"A {made.__name__} is a JSON object.")
+    error: type[Exception] = getattr(made, "json_error", MalformedValue)
+    try:
+        return made(**_read_fields(made, data))
+    except error:
+        raise
+    except _UNFIT as reason:
+        raise error(f"A {made.__name__} is not readable: {reason}") from reason
+
+
+def _read_fields(made: type[Any], data: object) -> dict[str, Any]:
+    found = _require_object(data)
+    tag = getattr(made, "json_type", None)
+    if tag is not None and found.get("type") != tag:
+        raise ValueError(f"its type is not {tag}")
     values: dict[str, Any] = {}
-    for key, field, read in _list_readers(made):
-        if key in data:
-            try:
-                values[field.name] = read(data[key])
-            except (TypeError, ValueError) as error:
-                reason = f"The field {key!r} of a {made.__name__} is not readable: {error}"
-                raise MalformedValue(reason) from error
-        elif field.default is MISSING and field.default_factory is MISSING:
-            raise MalformedValue(f"A {made.__name__} has a field {key!r}.")
-    return made(**values)
+    readers = _list_readers(made)
+    for each in readers:
+        if each.key in found:
+            values[each.field.name] = each.read(found[each.key])
+        elif each.is_required:
+            raise ValueError(f"{each.key!r} is missing")
+        elif each.has_no_default:
+            values[each.field.name] = None
+    if rest := getattr(made, "json_rest", None):
+        known = {each.key for each in readers}
+        values[rest] = {key: item for key, item in found.items() if key not in known}
+    return values
 
 
 def _encode_key(key: object) -> str:
@@ -162,9 +206,9 @@ def _encode_other(value: object) -> Any:
 def _list_keys(made: type[Any]) -> tuple[_Key, ...]:
     keys = _KEYS.get(made)
     if keys is None:
-        shape: Iterable[str] = getattr(made, "json_shape", ()) or (
-            each.name for each in fields(made)
-        )
+        rest = getattr(made, "json_rest", None)
+        names = (each.name for each in fields(made) if each.name != rest)
+        shape: Iterable[str] = getattr(made, "json_shape", ()) or names
         keys = _KEYS[made] = tuple(map(_read_rule, shape))
     return keys
 
@@ -187,51 +231,69 @@ def _read_rule(rule: str) -> _Key:
 
 
 def _list_readers(made: type[Any]) -> tuple[_Reader, ...]:
-    """Return the JSON key and the reader of each field. Properties are not read."""
+    """Return the readers of the fields that are written. Properties are not read."""
     readers = _READERS.get(made)
     if readers is None:
         keys = {key.attribute: key for key in _list_keys(made)}
         hints = read_type_hints(made)
+        lenient: Iterable[str] = getattr(made, "json_lenient", ())
         readers = _READERS[made] = tuple(
-            (key.name, field, _build_reader(hints[field.name], reads_null=key.nulls))
+            _describe_field(field, key, hints[field.name], is_lenient=field.name in lenient)
             for field in fields(made)
             if (key := keys.get(field.name)) is not None
         )
     return readers
 
 
-def _build_reader(hint: Any, *, reads_null: bool = False) -> _Read:
-    """Return a function that reads a JSON value as a type, and raises `ValueError` otherwise.
-
-    Args:
-        hint: the type, as annotated.
-        reads_null: whether null is read as the empty value of the type.
-    """
-    read = _build_plain_reader(hint)
-    if not reads_null:
-        return read
-    return lambda value: hint() if value is None else read(value)
+def _describe_field(field: Field[Any], key: _Key, hint: Any, *, is_lenient: bool) -> _Reader:
+    read = _build_reader(hint)
+    empty = None if NoneType in get_args(hint) else get_origin(hint) or hint
+    if is_lenient:
+        read = _read_leniently(read, empty)
+    elif key.nulls:
+        read = _read_null(read, empty)
+    has_no_default = field.default is MISSING and field.default_factory is MISSING
+    return _Reader(key.name, field, read, has_no_default, has_no_default and empty is not None)
 
 
-def _build_plain_reader(hint: Any) -> _Read:
+def _read_leniently(read: _Read, empty: Callable[[], object] | None) -> _Read:
+    def read_or_empty(value: object) -> object:
+        try:
+            return read(value)
+        except _UNFIT:
+            return None if empty is None else empty()
+
+    return read_or_empty
+
+
+def _read_null(read: _Read, empty: Callable[[], object] | None) -> _Read:
+    return lambda value: (empty and empty()) if value is None else read(value)
+
+
+def _build_reader(hint: Any) -> _Read:
+    """Return a function that reads JSON as a type, and raises `ValueError` or `TypeError`."""
     origin, inner = get_origin(hint), get_args(hint)
     if hint is Any or hint is object:
         return lambda value: value
     if origin in {Union, UnionType}:
-        return _read_one_of(tuple(_build_plain_reader(each) for each in inner))
+        return _read_one_of(tuple(_build_reader(each) for each in inner))
     if origin is Literal:
         return lambda value: _require(value in inner, value, f"one of {', '.join(map(str, inner))}")
     if origin is tuple:
         return _read_tuple(inner)
-    if origin is frozenset:
-        read_all = _read_tuple((*inner, ...))
-        return lambda value: frozenset(read_all(value))
-    if origin is not None and issubclass(origin, Mapping):
-        read = _build_plain_reader(inner[1])
-        return lambda value: {str(key): read(item) for key, item in _require_object(value).items()}
+    if isinstance(origin, type):
+        return _read_collection(origin, inner)
     if isinstance(hint, type):
         return _read_instance(hint)
     raise TypeError(f"JSON is not read as {hint}.")
+
+
+def _read_collection(kind: type[Any], inner: tuple[Any, ...]) -> _Read:
+    if issubclass(kind, Mapping):
+        read = _build_reader(inner[1])
+        return lambda value: {str(key): read(item) for key, item in _require_object(value).items()}
+    read_all = _read_tuple((*inner, ...))
+    return lambda value: kind(read_all(value)) if kind is frozenset else read_all(value)
 
 
 def _read_instance(hint: type[Any]) -> _Read:
@@ -255,7 +317,7 @@ def _read_one_of(readers: tuple[_Read, ...]) -> _Read:
         for each in readers:
             try:
                 return each(value)
-            except (TypeError, ValueError) as error:
+            except _UNFIT as error:
                 reasons.append(str(error))
         raise ValueError("; ".join(reasons))
 
@@ -263,7 +325,7 @@ def _read_one_of(readers: tuple[_Read, ...]) -> _Read:
 
 
 def _read_tuple(inner: tuple[Any, ...]) -> _Read:
-    readers = tuple(_build_plain_reader(each) for each in inner if each is not ...)
+    readers = tuple(_build_reader(each) for each in inner if each is not ...)
     is_open = ... in inner
 
     def read(value: object) -> tuple[Any, ...]:

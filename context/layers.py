@@ -11,14 +11,14 @@ from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
-from typing import Any, Final, Literal, Self, TypeVar, cast, get_args
+from typing import Any, Final, Literal, Self, TypeVar
 
 from context.carry_forward import update_fence, wrap_prior
 from context.errors import MalformedEntry
+from context.json_codec import Record
 
 Piece = TypeVar("Piece")
 SegmentKind = Literal["note", "selection", "folder", "tag", "url", "file", "image", "passage"]
-SEGMENT_KINDS: Final[tuple[str, ...]] = get_args(SegmentKind)
 MOST_LEVELS: Final = 100  # Python cannot copy a JSON value with some 300 levels
 MOST_ARGUMENT_LEVELS: Final = 64  # of a tool call, to which a line of the log adds its own levels
 _PRIOR_TYPES: Final = {"folder": "note", "tag": "note", "passage": "note", "image": "file"}
@@ -52,7 +52,6 @@ class Layer(StrEnum):
 
 
 EMBED: Final = "embed"  # how a picture came with a note, in `Segment.derived`
-_LAYERS: Final[Mapping[str, Layer]] = {str(layer): layer for layer in Layer}
 # The order of the layers in a request and in its report, applied by `sort_by_wire`.
 # Tools and instructions always come first in the interfaces of the providers.
 WIRE_ORDER: Final[tuple[Layer, ...]] = (
@@ -68,7 +67,7 @@ WIRE_ORDER: Final[tuple[Layer, ...]] = (
 
 
 @dataclass(frozen=True, slots=True)
-class ImageData:
+class ImageData(Record):
     """An image as it is sent to a model.
 
     Attributes:
@@ -79,18 +78,7 @@ class ImageData:
     media_type: str
     data: str
 
-    @classmethod
-    def from_dict(cls, data: Mapping[str, object]) -> Self:
-        """Build an image from its JSON object in a session log.
-
-        Raises:
-            MalformedEntry: when a field is missing or is not text.
-        """
-        return cls(_read_text(data, "media_type"), _read_text(data, "data"))
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the image as a JSON object. This is the inverse of `from_dict`."""
-        return {"media_type": self.media_type, "data": self.data}
+    json_error = MalformedEntry
 
 
 _ABSOLUTE: Final = re.compile(r"/|\\\\|[A-Za-z]:[/\\]")
@@ -108,7 +96,7 @@ def name_source(source: str) -> str:
 
 
 @dataclass(frozen=True)
-class Segment:
+class Segment(Record):
     """A piece of context with a stable id, such as an attached note or a passage.
 
     Attributes:
@@ -147,6 +135,27 @@ class Segment:
     image: ImageData | None = None
     structure: str = ""
     base: str = ""
+
+    json_shape = (
+        "id",
+        "layer",
+        "kind",
+        "source",
+        "lines or null",
+        "version",
+        "content",
+        "pinned",
+        "title",
+        "heading",
+        "number",
+        "derived if derived",
+        "structure if structure",
+        "base if base",
+        "wholeTokens = whole_tokens if is_excerpt",
+        "image if keeps_image",
+    )
+    json_lenient = ("version", "pinned", "number", "whole_tokens", "image")
+    json_error = MalformedEntry
 
     def __post_init__(self) -> None:
         # `source` stays as it is, since a file whose name is not UTF-8 is found by it.
@@ -210,6 +219,11 @@ class Segment:
         return self.kind == "image" and self.derived == EMBED
 
     @property
+    def keeps_image(self) -> bool:
+        """Whether the log stores the image with the segment."""
+        return self.image is not None and self.layer is Layer.L3
+
+    @property
     def shown_source(self) -> str:
         """The name of the source for models and for use in a sentence, never an absolute path.
 
@@ -233,62 +247,6 @@ class Segment:
     def token_counts(self) -> dict[Hashable, int]:
         """Cached token counts of the segment, by token counter. See `context.tokens`."""
         return {}
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, object]) -> Self:
-        """Build a segment from its JSON object in a session log.
-
-        Raises:
-            MalformedEntry: when a required field is missing or has the wrong type.
-        """
-        number = data.get("number")
-        version = data.get("version")
-        whole = data.get("wholeTokens")
-        image = data.get("image")
-        return cls(
-            id=_read_text(data, "id"),
-            layer=_read_layer(data),
-            kind=_read_kind(data),
-            source=_read_text(data, "source"),
-            lines=_read_lines(data.get("lines")),
-            version=version if isinstance(version, str) else None,
-            content=_read_text(data, "content"),
-            pinned=data.get("pinned") is True,
-            title=_read_text(data, "title", default=""),
-            heading=_read_heading(data.get("heading", ())),
-            number=number if isinstance(number, int) else None,
-            derived=_read_text(data, "derived", default=""),
-            whole_tokens=whole if isinstance(whole, int) else None,
-            image=ImageData.from_dict(image) if isinstance(image, Mapping) else None,
-            structure=_read_text(data, "structure", default=""),
-            base=_read_text(data, "base", default=""),
-        )
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the segment as a JSON object. This is the inverse of `from_dict`."""
-        made: dict[str, object] = {"derived": self.derived} if self.derived else {}
-        if self.structure:
-            made["structure"] = self.structure
-        if self.base:
-            made["base"] = self.base
-        if self.is_excerpt:
-            made["wholeTokens"] = self.whole_tokens
-        if self.image is not None and self.layer is Layer.L3:
-            made["image"] = self.image.to_dict()
-        return {
-            "id": self.id,
-            "layer": str(self.layer),
-            "kind": self.kind,
-            "source": self.source,
-            "lines": list(self.lines) if self.lines else None,
-            "version": self.version,
-            "content": self.content,
-            "pinned": self.pinned,
-            "title": self.title,
-            "heading": list(self.heading),
-            "number": self.number,
-            **made,
-        }
 
     def render(self) -> str:
         """Render the segment for the model, as an XML element that names its source.
@@ -349,43 +307,6 @@ def name_place(path: str, lines: Sequence[int] | None, page: int | None = None) 
 def render_segments(segments: Iterable[Segment]) -> str:
     """Render segments for the model, and join them with newlines."""
     return "\n".join(segment.render() for segment in segments)
-
-
-def _read_text(data: Mapping[str, object], key: str, default: str | None = None) -> str:
-    value = data.get(key, default)
-    if not isinstance(value, str):
-        raise MalformedEntry(f"A segment's {key!r} is missing or is not text.")
-    return value
-
-
-def _read_layer(data: Mapping[str, object]) -> Layer:
-    layer = _LAYERS.get(_read_text(data, "layer"))
-    if layer is None:
-        raise MalformedEntry(f"A segment's layer is one of {', '.join(Layer)}.")
-    return layer
-
-
-def _read_kind(data: Mapping[str, object]) -> SegmentKind:
-    kind = _read_text(data, "kind")
-    if kind not in SEGMENT_KINDS:
-        raise MalformedEntry(f"A segment's kind is one of {', '.join(SEGMENT_KINDS)}.")
-    return cast(SegmentKind, kind)
-
-
-def _read_lines(value: object) -> tuple[int, int] | None:
-    if value is None:
-        return None
-    if isinstance(value, list | tuple) and len(value) == 2:
-        first, last = value
-        if isinstance(first, int) and isinstance(last, int):
-            return first, last
-    raise MalformedEntry("A segment's lines are two numbers.")
-
-
-def _read_heading(value: object) -> tuple[str, ...]:
-    if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
-        return tuple(value)
-    raise MalformedEntry("A segment's heading is a list of texts.")
 
 
 def is_nested_too_deep(value: object, most_levels: int = MOST_LEVELS) -> bool:

@@ -8,6 +8,8 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from context.json_codec import Record
+
 PREVIEW_CHARS: Final = 200
 READ_RESULT_NAME: Final = "read_result"
 _PAGE_HEAD: Final = re.compile(r"\[Characters (\d+) to (\d+) of \d+; [^\n]*\]\n")
@@ -23,7 +25,7 @@ _PREVIEW: Final = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Offloaded:
+class Offloaded(Record):
     """A reference to a large tool result that is stored outside of the request.
 
     Attributes:
@@ -35,10 +37,6 @@ class Offloaded:
     ref_id: str
     tool: str
     bytes: int
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the reference as JSON."""
-        return {"ref_id": self.ref_id, "tool": self.tool, "bytes": self.bytes}
 
 
 def offload_stub(tool_name: str, content: str, ref_id: str) -> str:

@@ -4,8 +4,10 @@ A pinned answer is stored as a JSON object. Fields that this version does not kn
 """
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
-from typing import Any, Final, Literal, TypeVar, get_args, get_type_hints
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+from context.json_codec import Record
 
 __all__ = ["MOST_ROWS", "AnswerRow", "ModelAnswer", "PinKind", "PinnedAnswer"]
 
@@ -18,7 +20,7 @@ MOST_ROWS: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerRow:
+class AnswerRow(Record):
     """A row of a pinned answer: a line of a note, or a few lines that belong together.
 
     Attributes:
@@ -38,18 +40,17 @@ class AnswerRow:
     values: str = ""
     is_note: bool = False
 
+    def __post_init__(self) -> None:
+        _check_counts(self.line)
+
     @property
     def shown(self) -> str:
         """The values of the properties if the question names some, otherwise the line."""
         return self.values or self.text
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the row as a JSON-serializable dict."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, slots=True)
-class ModelAnswer:
+class ModelAnswer(Record):
     """An answer of a model.
 
     Attributes:
@@ -68,13 +69,12 @@ class ModelAnswer:
     written: str = ""
     sources: int = 0
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the answer as a JSON-serializable dict."""
-        return asdict(self)
+    def __post_init__(self) -> None:
+        _check_counts(self.sources)
 
 
 @dataclass(frozen=True)
-class PinnedAnswer:
+class PinnedAnswer(Record):
     """A question whose answer is kept in the sidebar.
 
     Attributes:
@@ -114,58 +114,12 @@ class PinnedAnswer:
     answer: ModelAnswer | None = None
     others: Mapping[str, Any] = field(default_factory=dict)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the pinned answer as it is stored."""
-        stored = asdict(self)
-        others: dict[str, Any] = stored.pop("others")
-        return {**others, **stored}
+    json_rest = "others"
 
-    @classmethod
-    def from_dict(cls, stored: Mapping[str, Any]) -> "PinnedAnswer":
-        """Read a stored pinned answer.
-
-        Raises:
-            ValueError: a field is missing or has a wrong type, or the kind is unknown.
-        """
-        known = {one.name for one in fields(cls)} - {"others"}
-        values = {name: value for name, value in stored.items() if name in known}
-        if values.get("kind") not in get_args(PinKind):
-            raise ValueError("the kind is unknown")
-        try:
-            for name in ("rows", "seen"):
-                values[name] = tuple(_read_row(row) for row in _check_list(values.get(name, [])))
-            values["answer"] = _read_answer(values.get("answer"))
-            others = {name: value for name, value in stored.items() if name not in known}
-            return _check(cls(**values, others=others))
-        except (TypeError, KeyError, AttributeError) as error:
-            raise ValueError(str(error)) from error
+    def __post_init__(self) -> None:
+        _check_counts(self.total, self.seen_total)
 
 
-_Read = TypeVar("_Read", AnswerRow, ModelAnswer, PinnedAnswer)
-
-
-def _read_row(stored: Mapping[str, Any]) -> AnswerRow:
-    names = [one.name for one in fields(AnswerRow) if one.name in stored]
-    return _check(AnswerRow(**{name: stored[name] for name in names}))
-
-
-def _read_answer(stored: Mapping[str, Any] | None) -> ModelAnswer | None:
-    if stored is None:
-        return None
-    names = [one.name for one in fields(ModelAnswer) if one.name in stored]
-    return _check(ModelAnswer(**{name: stored[name] for name in names}))
-
-
-def _check_list(stored: Any) -> list[Any]:
-    if not isinstance(stored, list):
-        raise TypeError("the rows are no list")
-    return stored
-
-
-def _check(read: _Read) -> _Read:
-    """Return an object whose texts, numbers and truth values are such."""
-    for name, kind in get_type_hints(type(read)).items():
-        value = getattr(read, name)
-        if kind in (str, int, bool) and (type(value) is not kind or (kind is int and value < 0)):
-            raise TypeError(f"{name} is no {kind.__name__}")
-    return read
+def _check_counts(*counts: int) -> None:
+    if min(counts) < 0:
+        raise ValueError("a number is negative")

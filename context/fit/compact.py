@@ -29,6 +29,7 @@ from context.history.boundaries import (
 )
 from context.history.replay import WITHHELD
 from context.history.turn_list import TurnList, count_summaries
+from context.json_codec import Record
 from context.log.entries import Entry, TransformEntry, TrimEntry
 from context.tokens import count_message
 
@@ -66,7 +67,7 @@ class History:
 
 
 @dataclass(frozen=True)
-class CompactionReport:
+class CompactionReport(Record):
     """The result of a compaction.
 
     Attributes:
@@ -83,18 +84,16 @@ class CompactionReport:
     by: Maker
     warnings: tuple[str, ...] = ()
 
-    def to_dict(self) -> dict[str, object]:
-        """Return the report as JSON."""
-        return {
-            "before_tokens": self.result.before_tokens,
-            "after_tokens": self.result.after_tokens,
-            "before_messages": self.result.before_messages,
-            "after_messages": self.result.after_messages,
-            "strategies_run": list(self.result.strategies_run),
-            "entry": self.entry,
-            "summary": self.summary,
-            "by": self.by,
-        }
+    json_shape = (
+        "before_tokens = result.before_tokens",
+        "after_tokens = result.after_tokens",
+        "before_messages = result.before_messages",
+        "after_messages = result.after_messages",
+        "strategies_run = result.strategies_run",
+        "entry",
+        "summary",
+        "by",
+    )
 
 
 @dataclass(frozen=True)

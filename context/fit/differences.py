@@ -13,6 +13,7 @@ from typing import Final, Literal
 from context.cleaner import is_cleaned
 from context.compaction import HEAD
 from context.history.exclusion import MARKS
+from context.json_codec import Record
 from context.messages import Message, ToolDefinition
 from context.offload import is_offload_stub
 from context.trimming import TRIMMED
@@ -39,7 +40,7 @@ SUMMARY: Final = "summary"
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class Difference(Record):
     """One part of a request that is not as it was in the previous request.
 
     Attributes:
@@ -58,9 +59,11 @@ class Difference:
     before: object = None
     now: object = None
 
-    def to_dict(self) -> dict[str, object]:
-        """Return the difference as a JSON object, without its content."""
-        return {"part": self.part, "name": self.name, "change": self.change}
+    json_shape = (
+        "part",
+        "name",
+        "change",
+    )
 
 
 def find_tool_differences(before: object, now: Sequence[ToolDefinition]) -> list[Difference]:

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
+from context.json_codec import Record
 from context.log.entries import Entry, MemoryUpdateEntry
 
 PHASES: Final = ("planning", "execution", "verification")
@@ -18,7 +19,7 @@ MEMORY_CHANGED: Final = "[Your memory has changed in this turn. It now reads:]"
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
+class Progress(Record):
     """A session's objective, its completed and pending steps, and the phase of the work.
 
     Attributes:
@@ -29,6 +30,13 @@ class Progress:
     completed_steps: tuple[str, ...] = ()
     pending_steps: tuple[str, ...] = ()
     stated_phase: str = ""
+
+    json_shape = (
+        "currentObjective = current_objective",
+        "completedSteps = completed_steps",
+        "pendingSteps = pending_steps",
+        "currentPhase = stated_phase if stated_phase",
+    )
 
     @property
     def phase(self) -> str:
@@ -53,18 +61,9 @@ class Progress:
             phase if isinstance(phase, str) and phase in PHASES else "",
         )
 
-    def to_dict(self) -> dict[str, object]:
-        """Return the progress as a JSON object."""
-        return {
-            "currentObjective": self.current_objective,
-            "completedSteps": list(self.completed_steps),
-            "pendingSteps": list(self.pending_steps),
-            **({"currentPhase": self.stated_phase} if self.stated_phase else {}),
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class Memory:
+class Memory(Record):
     """A session's memory at one position in the log.
 
     Attributes:
@@ -106,14 +105,6 @@ class Memory:
             Progress.read({**known, **given}),
             self.facts if facts is None else tuple(facts),
         )
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the memory as a JSON object."""
-        return {
-            "scratchpad": self.scratchpad,
-            "progress": self.progress.to_dict(),
-            "facts": list(self.facts),
-        }
 
     def render(self) -> str:
         """Render the memory as escaped text for the model.

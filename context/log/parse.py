@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Literal, Self
 
 from context.errors import MalformedEntry
+from context.json_codec import Record, decode
 from context.layers import ImageData
-from context.log.codec import read_integer, read_text, read_text_or_none
 from context.log.entries import (
     PATH_TYPES,
     Entry,
@@ -35,7 +35,7 @@ MISSING: Final = object()
 
 
 @dataclass(frozen=True, slots=True)
-class SessionHeader:
+class SessionHeader(Record):
     """The header of a session log, which is the first line of the file.
 
     Attributes:
@@ -54,37 +54,26 @@ class SessionHeader:
     version: int = LOG_VERSION
     branched_from: str | None = None
 
+    json_shape = (
+        "version",
+        "id",
+        "timestamp",
+        "vault",
+        "project",
+        "branchedFrom = branched_from unless null",
+    )
+    json_type = "session"
+    json_error = MalformedEntry
+
     @classmethod
-    def from_dict(cls, data: Mapping[str, object]) -> Self:
-        """Build the header from its JSON object.
+    def from_dict(cls, data: object) -> Self:
+        """Build the header from its JSON object. One without a version is of the first.
 
         Raises:
             MalformedEntry: when a field is missing or has the wrong type.
         """
-        if data.get("type") != "session":
-            raise MalformedEntry("A log begins with a line of the type session.")
-        return cls(
-            read_text(data, "id"),
-            read_text(data, "timestamp"),
-            read_text_or_none(data, "vault"),
-            read_text_or_none(data, "project"),
-            read_integer(data, "version", default=1),
-            read_text_or_none(data, "branchedFrom"),
-        )
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the header as a JSON object."""
-        data: dict[str, object] = {
-            "type": "session",
-            "version": self.version,
-            "id": self.id,
-            "timestamp": self.timestamp,
-            "vault": self.vault,
-            "project": self.project,
-        }
-        if self.branched_from is not None:
-            data["branchedFrom"] = self.branched_from
-        return data
+        versioned = {"version": FIRST_VERSION, **data} if isinstance(data, Mapping) else data
+        return decode(cls, versioned)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from typing import Final, Literal
 from context.compaction import HEAD
 from context.draft import RequestDraft
 from context.history.turn_list import TurnList
+from context.json_codec import Record
 from context.layers import Layer
 
 SINGLE_TURNS: Final = 12
@@ -15,7 +16,7 @@ PartKind = Literal["tool", "instructions", "summary", "turn", "turns", "messages
 
 
 @dataclass(frozen=True, slots=True)
-class LayerPart:
+class LayerPart(Record):
     """One item of a layer in a context report, such as a tool or a turn.
 
     Attributes:
@@ -32,15 +33,13 @@ class LayerPart:
     entry: str | None = None
     turns: int = 0
 
-    def to_dict(self) -> dict[str, object]:
-        """Return the item as a JSON object."""
-        return {
-            "kind": self.kind,
-            "name": self.name,
-            "entry": self.entry,
-            "turns": self.turns,
-            "tokens": self.tokens,
-        }
+    json_shape = (
+        "kind",
+        "name",
+        "entry",
+        "turns",
+        "tokens",
+    )
 
 
 def list_layer_parts(draft: RequestDraft) -> Mapping[Layer, tuple[LayerPart, ...]]:

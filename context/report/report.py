@@ -1,12 +1,13 @@
 """The context report of a request: its content, what was left out, and why."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from context.budget import BudgetPolicy, ContextBudget, RequestBudget
 from context.history.memory import Memory
 from context.history.pins import compute_pins_limit
+from context.json_codec import Record
 from context.layers import Layer, Segment, sort_by_wire
 from context.messages import Message
 from context.offload import Offloaded
@@ -20,7 +21,7 @@ SegmentState = Literal["full", "compacted", "shrunk", "dropped", "pinned"]
 
 
 @dataclass(frozen=True, slots=True)
-class LayerUse:
+class LayerUse(Record):
     """The size of one layer in a request, and whether the provider's cache covers it.
 
     Attributes:
@@ -33,13 +34,9 @@ class LayerUse:
     cached: bool = False
     items: int = 0
 
-    def to_dict(self) -> dict[str, object]:
-        """Return the size of the layer as a JSON object."""
-        return {"tokens": self.tokens, "cached": self.cached, "items": self.items}
-
 
 @dataclass(frozen=True, slots=True)
-class SegmentUse:
+class SegmentUse(Record):
     """How a request uses a segment: in full, shortened or not at all.
 
     Attributes:
@@ -54,26 +51,23 @@ class SegmentUse:
     state: SegmentState
     reason: str | None = None
 
-    def to_dict(self) -> dict[str, object]:
-        """Return the use of the segment as a JSON object."""
-        segment = self.segment
-        return {
-            "id": segment.id,
-            "layer": str(segment.layer),
-            "kind": segment.kind,
-            "source": segment.source,
-            "lines": list(segment.lines) if segment.lines else None,
-            "tokens": self.tokens,
-            "original_tokens": self.original_tokens,
-            "state": self.state,
-            "version": segment.version,
-            "reason": self.reason,
-            **({"derived": segment.derived} if segment.derived else {}),
-        }
+    json_shape = (
+        "id = segment.id",
+        "layer = segment.layer",
+        "kind = segment.kind",
+        "source = segment.source",
+        "lines = segment.lines or null",
+        "tokens",
+        "original_tokens",
+        "state",
+        "version = segment.version",
+        "reason",
+        "derived = segment.derived if segment.derived",
+    )
 
 
 @dataclass(frozen=True, slots=True)
-class LeftOut:
+class LeftOut(Record):
     """Content that a request leaves out, and the reason.
 
     Attributes:
@@ -96,19 +90,9 @@ class LeftOut:
     tokens: int
     reason: str
 
-    def to_dict(self) -> dict[str, object]:
-        """Return the record of left-out content as a JSON object."""
-        return {
-            "layer": str(self.layer),
-            "entries": list(self.entries),
-            "turns": self.turns,
-            "tokens": self.tokens,
-            "reason": self.reason,
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class Prefix:
+class Prefix(Record):
     """The comparison of a request's prefix (its start) with that of the previous request.
 
     Attributes:
@@ -124,16 +108,6 @@ class Prefix:
     changed: bool = False
     reasons: tuple[str, ...] = ()
     differences: tuple[Mapping[str, object], ...] = ()
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the comparison of the two prefixes as a JSON object."""
-        return {
-            "hash": self.hash,
-            "tokens_reused": self.tokens_reused,
-            "changed": self.changed,
-            "reasons": list(self.reasons),
-            "differences": [dict(difference) for difference in self.differences],
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +130,7 @@ class Actions:
 
 
 @dataclass(frozen=True, slots=True)
-class TrimSummary:
+class TrimSummary(Record):
     """How many messages of a request are shortened, and the tokens that this saves.
 
     Attributes:
@@ -171,18 +145,9 @@ class TrimSummary:
     tokens_before: int
     tokens_after: int
 
-    def to_dict(self) -> dict[str, object]:
-        """Return the counts of shortened messages and tokens as a JSON object."""
-        return {
-            "up_to_entry": self.up_to_entry,
-            "messages": self.messages,
-            "tokens_before": self.tokens_before,
-            "tokens_after": self.tokens_after,
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class PinUse:
+class PinUse(Record):
     """A pinned item of a session, and its token count.
 
     The item is sent with its own turn, or with the context that is carried forward.
@@ -198,15 +163,6 @@ class PinUse:
     kind: str
     source: str
     tokens: int
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the pinned item as a JSON object."""
-        return {
-            "target": self.target,
-            "kind": self.kind,
-            "source": self.source,
-            "tokens": self.tokens,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +187,7 @@ class Compaction:
 
 
 @dataclass(frozen=True, slots=True)
-class ContextReport:
+class ContextReport(Record):
     """The context report of one request: its content, what was left out, and why.
 
     Attributes:
@@ -283,6 +239,48 @@ class ContextReport:
     instruction_tokens: int = 0
     outcome: Outcome = ""
 
+    json_shape = (
+        "session",
+        "when",
+        "request",
+        "outcome",
+        "model",
+        "counter = request_budget.counter",
+        "factor = request_budget.factor",
+        "threshold = request_budget.threshold",
+        "model_limit = request_budget.model_limit",
+        "window = request_budget.window",
+        "reserve = request_budget.reserve",
+        "budget",
+        "used",
+        "fraction",
+        "components = shown_components",
+        "layers = layers_by_wire",
+        "actions = shown_actions",
+        "segments",
+        "dropped",
+        "trimmed",
+        "compactions",
+        "offloaded",
+        "cached_tokens",
+        "prefix",
+        "warnings",
+        "tools",
+        "ephemerals",
+        "transforms",
+        "system_parts = shown_system_parts",
+        "parts",
+        "uncached = uncached_messages",
+        "memory",
+        "pins",
+        "pins_limit",
+        "policy = shown_policy",
+        "deferred_tools",
+        "counted",
+        "ephemeral_log",
+        "rebuilt",
+    )
+
     @property
     def components(self) -> ContextBudget:
         """The token count of the request by component. The token budget is the effective window."""
@@ -309,6 +307,67 @@ class ContextReport:
         return self.components.used_tokens
 
     @property
+    def pins_limit(self) -> int:
+        """The most tokens that pinned items may have together."""
+        return compute_pins_limit(self.budget)
+
+    @property
+    def uncached_messages(self) -> int:
+        """The number of messages at the end that belong to this request only."""
+        return int(self.has_uncached)
+
+    @property
+    def counted(self) -> None:
+        """The tokens that the provider counted, which the session that keeps the report adds."""
+        return
+
+    @property
+    def ephemeral_log(self) -> tuple[object, ...]:
+        """The texts that hooks added, which the session that keeps the report adds."""
+        return ()
+
+    @property
+    def rebuilt(self) -> bool:
+        """Whether the report was computed anew from the log, which the session then states."""
+        return False
+
+    @property
+    def layers_by_wire(self) -> Mapping[Layer, LayerUse]:
+        """The sizes of the layers in the order in which they are sent."""
+        return dict(sort_by_wire(self.layers))
+
+    @property
+    def shown_actions(self) -> Mapping[str, object]:
+        """The actions in the history, and the steps of the budget guard."""
+        actions = self.actions
+        flags = {"trim": actions.trim, "compact": actions.compact, "block": actions.block}
+        return {**flags, "guard": self.guard}
+
+    @property
+    def shown_components(self) -> Mapping[str, int]:
+        """The token count of each component, and what remains of the budget."""
+        parts = self.components
+        return {
+            "system_prompt": parts.system_prompt,
+            "skill_prompts": parts.skill_prompts,
+            "tool_descriptions": parts.tool_descriptions,
+            "conversation": parts.conversation,
+            "remaining": parts.remaining_tokens,
+        }
+
+    @property
+    def shown_policy(self) -> Mapping[str, float]:
+        """The budget fractions, and whether old turns are summarised automatically."""
+        policy = self.policy
+        fractions = {name: getattr(policy, name) for name in ("trim_at", "compact_at", "block_at")}
+        return {**fractions, "auto_compact": self.auto_compact}
+
+    @property
+    def shown_system_parts(self) -> Sequence[Mapping[str, object]]:
+        """The name and the character count of each part of the system message."""
+        return [{"name": name, "chars": size} for name, size in self.system_parts]
+
+    @property
     def start_tokens(self) -> int:
         """The token count of the tools and instructions (T and L1) together."""
         return sum(self.layers[one].tokens for one in (Layer.T, Layer.L1) if one in self.layers)
@@ -328,79 +387,6 @@ class ContextReport:
         use = replace(self.layers[Layer.L5], tokens=0)
         return replace(self, layers={**self.layers, Layer.L5: use})
 
-    def to_dict(self) -> dict[str, object]:
-        """Return the report as a JSON object."""
-        return {
-            "session": self.session,
-            "when": self.when,
-            "request": self.request,
-            "outcome": self.outcome,
-            "model": self.model,
-            "counter": self.request_budget.counter,
-            "factor": self.request_budget.factor,
-            "threshold": self.request_budget.threshold,
-            "model_limit": self.request_budget.model_limit,
-            "window": self.request_budget.window,
-            "reserve": self.request_budget.reserve,
-            "budget": self.budget,
-            "used": self.used,
-            "fraction": self.fraction,
-            "components": self._components(),
-            "layers": {str(layer): use.to_dict() for layer, use in sort_by_wire(self.layers)},
-            "actions": self._actions(),
-            "segments": [use.to_dict() for use in self.segments],
-            "dropped": [left_out.to_dict() for left_out in self.dropped],
-            "trimmed": None if self.trimmed is None else self.trimmed.to_dict(),
-            "compactions": [asdict(compaction) for compaction in self.compactions],
-            "offloaded": [stub.to_dict() for stub in self.offloaded],
-            "cached_tokens": self.cached_tokens,
-            "prefix": self.prefix.to_dict(),
-            "warnings": list(self.warnings),
-            "tools": list(self.tools),
-            "ephemerals": self.ephemerals,
-            "transforms": [dict(transform) for transform in self.transforms],
-            "system_parts": [{"name": name, "chars": size} for name, size in self.system_parts],
-            "parts": {
-                str(layer): [part.to_dict() for part in parts]
-                for layer, parts in self.parts.items()
-            },
-            "uncached": int(self.has_uncached),
-            "memory": self.memory.to_dict(),
-            "pins": [pin.to_dict() for pin in self.pins],
-            "pins_limit": compute_pins_limit(self.budget),
-            "policy": self._policy(),
-            "deferred_tools": list(self.deferred_tools),
-            "counted": None,  # these three are known to the session that keeps the report
-            "ephemeral_log": [],
-            "rebuilt": False,
-        }
-
     def to_markdown(self) -> str:
         """Render the report as Markdown."""
         return report_markdown(self.to_dict())
-
-    def _actions(self) -> dict[str, object]:
-        return {
-            "trim": self.actions.trim,
-            "compact": self.actions.compact,
-            "block": self.actions.block,
-            "guard": list(self.guard),
-        }
-
-    def _components(self) -> dict[str, object]:
-        parts = self.components
-        return {
-            "system_prompt": parts.system_prompt,
-            "skill_prompts": parts.skill_prompts,
-            "tool_descriptions": parts.tool_descriptions,
-            "conversation": parts.conversation,
-            "remaining": parts.remaining_tokens,
-        }
-
-    def _policy(self) -> dict[str, object]:
-        return {
-            "trim_at": self.policy.trim_at,
-            "compact_at": self.policy.compact_at,
-            "block_at": self.policy.block_at,
-            "auto_compact": self.auto_compact,
-        }
