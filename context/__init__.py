@@ -22,11 +22,11 @@ All of them import the contract modules, whose names do not change:
     envelope            a complete request before it is rendered
     budget, tokens      when to trim, compact, block; how tokens are counted
     hooks, patches      functions of the user that change requests, by patches that are stored
-    trimming            replace old assistant and tool content with `[trimmed]`
-    compaction          values of compacting: summaries and cleared results
+    compaction          values of compacting: summaries and cleared results (`cleaner`)
     carry_forward       shorten the attachments of earlier turns (L2)
-    cleaner, offload    line counts and stubs in place of tool results
-    prompt, errors      system prompts from sections; exceptions, and `fixes`: ways out
+    trimming, offload   `[trimmed]` in place of old content, stubs in place of large results
+    prompt, json_codec  system prompts from sections; values as JSON and back, by their fields
+    errors, fixes       exceptions; ways out of them
 
 Where to look:
 - order on the wire: `layers.WIRE_ORDER`, applied by `layers.sort_by_wire`;

@@ -25,10 +25,8 @@ A key that is missing is read as the default of its field, or as None if that is
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, Field, fields, is_dataclass
-from datetime import date
 from enum import Enum
 from operator import attrgetter
-from pathlib import PurePath
 from types import NoneType, UnionType
 from typing import Any, Final, Literal, NamedTuple, Self, TypeVar, Union, get_args, get_origin
 from typing import get_type_hints as read_type_hints
@@ -194,12 +192,13 @@ def _encode_other(value: object) -> Any:
         return value.value
     if isinstance(value, str | int | float):
         return value
-    if isinstance(value, PurePath):
-        return str(value)
-    if isinstance(value, date):
-        return value.isoformat()
     if isinstance(value, frozenset | set):
         return sorted(encode(item) for item in value)
+    # Times and paths, whose modules this package may not import.
+    if hasattr(value, "isoformat"):
+        return value.isoformat()
+    if hasattr(value, "__fspath__"):
+        return value.__fspath__()
     raise TypeError(f"JSON has no form for a {type(value).__name__}.")
 
 
@@ -276,7 +275,7 @@ def _build_reader(hint: Any) -> _Read:
     if hint is Any or hint is object:
         return lambda value: value
     if origin in {Union, UnionType}:
-        return _read_one_of(tuple(_build_reader(each) for each in inner))
+        return _read_union(tuple(_build_reader(each) for each in inner))
     if origin is Literal:
         return lambda value: _require(value in inner, value, f"one of {', '.join(map(str, inner))}")
     if origin is tuple:
@@ -301,17 +300,16 @@ def _read_instance(hint: type[Any]) -> _Read:
         return getattr(hint, "from_dict", None) or (lambda value: decode(hint, value))
     if hint is float:
         return lambda value: float(_require(_is_number(value), value, "a number"))
-    if issubclass(hint, date):
-        return hint.fromisoformat
     if hint in _PLAIN:
         return lambda value: _require(type(value) is hint, value, _NAMES[hint])
-    return hint  # an enumeration or a path, which reads its own text
+    # A time, or an enumeration or path, whose class reads its own text.
+    return getattr(hint, "fromisoformat", hint)
 
 
 _NAMES: Final = {str: "text", int: "a whole number", bool: "true or false", NoneType: "null"}
 
 
-def _read_one_of(readers: tuple[_Read, ...]) -> _Read:
+def _read_union(readers: tuple[_Read, ...]) -> _Read:
     def read(value: object) -> object:
         reasons = []
         for each in readers:
