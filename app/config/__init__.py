@@ -11,7 +11,8 @@
     model_setup       Find, test and store the model that answers, and its API key.
 
 This package may import `app.paths`, `app.errors`, `app.secret_text`, `context.fixes`,
-`context.json_codec`, chains, vault and `resources.system`. It stores API keys only in the keyring or the environment.
+`context.json_codec`, chains, vault and `resources.system`. It stores API keys only in the keyring
+or the environment.
 """
 
 __all__ = [

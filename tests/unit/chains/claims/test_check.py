@@ -209,7 +209,7 @@ def test_a_picture_may_show_what_no_text_says() -> None:
 def test_without_notes_nothing_is_said_of_figures_but_sums_are_checked() -> None:
     told = tell("The roof costs 1,900 €. 5 + 7 = 13.", ClaimEvidence((USER,)))
     assert (told["1,900 €"], told["13"]) == ("unchecked", "contradicted")
-    assert check_claims("The roof costs 1,900 €.", ClaimEvidence((USER,))).describe() == ""
+    assert check_claims("The roof costs 1,900 €.", ClaimEvidence((USER,))).summary == ""
 
 
 def test_the_coverage_tells_which_sentence_rests_on_which_source() -> None:
@@ -224,7 +224,7 @@ def test_one_line_counts_what_could_be_checked() -> None:
     answer = "The disk has 4 TB. The roof costs 1,900 €. 2,480 + 77 = 2,567. It might be 5 kg."
     report = check_claims(answer, SENT)
     assert report.summary == "3 of 5 claims are in what was sent · 1 contradicted"
-    assert check_claims("All is well.", SENT).describe() == ""
+    assert check_claims("All is well.", SENT).summary == ""
     shown = report.to_dict()
     assert shown["summary"] == report.summary
     assert shown["counts"] == {
