@@ -13,6 +13,7 @@ from chains.turn_answer import TurnAnswer
 from context.fit import guard_steps
 from context.layers import Segment
 from context.messages import thaw
+from context.report.report import Compaction
 
 _MOST_PROPS_CHARS: Final = 10_000
 
@@ -112,13 +113,8 @@ class SummaryItem:
     """A divider below turns that are sent as a summary.
 
     Attributes:
-        entry: the id of the compaction's log entry. The user can continue the chat from the entry
-            before it.
+        compaction: the compaction, as requests repeat it.
         summary: the summary.
-        before_tokens: the token count before the compaction.
-        after_tokens: the token count after the compaction, or None if it was not recorded.
-        by: `model`, or `outline` if no model was configured.
-        is_edited: whether the user edited the summary, before it was used or later.
         is_in_use: whether requests contain this summary. A later summary replaces an earlier one,
             because it covers the same turns.
         change: how the last request changed the summary to make room: `summary` if the request left
@@ -126,19 +122,20 @@ class SummaryItem:
             whole summary. These are the reasons of the request report.
     """
 
-    entry: str
+    compaction: Compaction
     summary: str
-    before_tokens: int
-    after_tokens: int | None
-    by: str
-    is_edited: bool = False
     is_in_use: bool = True
     change: str = ""
 
     @property
+    def entry(self) -> str:
+        """The id of the compaction's log entry. The chat can go on from the entry before it."""
+        return self.compaction.entry
+
+    @property
     def sentence(self) -> str:
         """What became of the turns above, as a sentence without its full stop."""
-        is_outline = self.by == "outline"
+        is_outline = self.compaction.by == "outline"
         noun = "Outline" if is_outline else "Summary"
         match self.change:
             case guard_steps.SUMMARY:

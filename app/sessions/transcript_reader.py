@@ -67,6 +67,7 @@ from context.log.entries import (
 )
 from context.log.tree import EntryTree
 from context.messages import ToolCallPart, ToolResultPart, list_tool_calls
+from context.report.report import Compaction
 from vault.edits.plan import NoteChange
 
 _PURPOSES_OF_ANSWERS: Final = frozenset({"", ANSWER, REWRITE, READING})
@@ -397,14 +398,16 @@ def _summaries(
 def _summary(entry: str, op: Mapping[str, Any], edit: Mapping[str, Any] | None) -> SummaryItem:
     after = (edit or op).get("tokensAfter")
     text = op.get("summary", "") if edit is None else edit.get("parts", "")
-    return SummaryItem(
-        entry=entry,
-        summary=str(text).removeprefix(HEAD).lstrip("\n"),
-        before_tokens=int(op.get("tokensBefore", 0)),
-        after_tokens=after if isinstance(after, int) else None,
-        by=str(op.get("by", "model")),
-        is_edited=edit is not None or op.get("edited") is True,
+    kept = op.get("firstKeptEntryId")
+    compaction = Compaction(
+        entry,
+        kept if isinstance(kept, str) else None,
+        int(op.get("tokensBefore", 0)),
+        after if isinstance(after, int) else None,
+        str(op.get("by", "model")),
+        edit is not None or op.get("edited") is True,
     )
+    return SummaryItem(compaction, str(text).removeprefix(HEAD).lstrip("\n"))
 
 
 def _find_dropped(

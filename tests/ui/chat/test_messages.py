@@ -30,6 +30,7 @@ from app.sessions.transcript import ChatTranscript as Chat
 from chains.request.ask import Selection
 from chains.turn_answer import ToolStep
 from context.messages import ToolCallPart
+from context.report.report import Compaction
 from tests.support.window import widgets
 from tests.support.window.clicks import click_button
 from tests.support.window.transcripts import answer_item
@@ -445,7 +446,7 @@ def test_a_commands_answer_can_be_taken_away_and_stays_over_a_refresh(
 
 
 def test_a_summary_has_a_line_that_shows_it(qtbot: QtBot, transcript: Transcript) -> None:
-    summary_item = SummaryItem("t1", "- It rains.", 96_412, 30_120, "model")
+    summary_item = SummaryItem(Compaction("t1", None, 96_412, 30_120, "model"), "- It rains.")
     show(transcript, user(entry="u1"), summary_item, user(), answer())
     line = first(transcript, SummaryDivider)
     assert line.text == "Earlier messages summarised · 96,412 → 30,120 tokens"
@@ -462,7 +463,7 @@ def test_a_summary_has_a_line_that_shows_it(qtbot: QtBot, transcript: Transcript
 
 
 def test_only_the_summary_in_use_can_be_edited(transcript: Transcript) -> None:
-    old = SummaryItem("t1", "Old.", 900, 90, "model", is_in_use=False)
+    old = SummaryItem(Compaction("t1", None, 900, 90, "model"), "Old.", is_in_use=False)
     show(transcript, user(entry="u1"), old, user(), answer())
     line = first(transcript, SummaryDivider)
     line.more.click()
@@ -472,7 +473,7 @@ def test_only_the_summary_in_use_can_be_edited(transcript: Transcript) -> None:
 def test_a_summary_that_is_left_out_or_back_stays_open_and_can_be_edited(
     transcript: Transcript,
 ) -> None:
-    item = SummaryItem("t1", "- It rains.", 900, 90, "model")
+    item = SummaryItem(Compaction("t1", None, 900, 90, "model"), "- It rains.")
     others = user(entry="u1"), user(), answer()
     show(transcript, item, *others)
     line = first(transcript, SummaryDivider)
@@ -488,14 +489,15 @@ def test_a_summary_that_is_left_out_or_back_stays_open_and_can_be_edited(
         assert (line.text, line.accessibleName()) == (said, said)
         assert line.view.isVisible()
     assert [b for b in line.findChildren(QPushButton) if b.text() == "Edit the summary"]
-    edited = replace(item, summary="- It pours.", is_edited=True)
+    compaction = replace(item.compaction, edited=True)
+    edited = replace(item, compaction=compaction, summary="- It pours.")
     transcript.refresh(Chat("A chat", (edited, *others)))
     settle()
     assert first(transcript, SummaryDivider).text.endswith("tokens · edited")
 
 
 def test_an_outline_says_that_no_model_made_it(transcript: Transcript) -> None:
-    show(transcript, SummaryItem("t1", "x", 900, None, "outline"), user())
+    show(transcript, SummaryItem(Compaction("t1", None, 900, None, "outline"), "x"), user())
     assert (
         first(transcript, SummaryDivider).text == "Earlier messages became an outline · 900 tokens"
     )
@@ -583,7 +585,7 @@ def test_nothing_overlaps_at_any_size(transcript: Transcript, width: int, scale:
         transcript,
         user("A question " * 8, siblings=VERSIONS, label="to check", attach=chips),
         answer("Text.", siblings=("a0", "a1"), label="a name that is rather long", steps=STEPS),
-        SummaryItem("t1", "x", 96_412, 30_120, "model"),
+        SummaryItem(Compaction("t1", None, 96_412, 30_120, "model"), "x"),
     )
     first(transcript, Answer).steps.head.click()
     first(transcript, UserMessage).edit()

@@ -8,6 +8,7 @@ from PySide6.QtGui import QAccessible, QGuiApplication, QPainter, QPaintEvent
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
 from app.sessions.transcript import SummaryItem
+from context.report.report import Compaction
 from ui.markdown.page.view import MarkdownView
 from ui.theme import Theme, dress
 from ui.widgets.buttons import ButtonText, IconButton, make_button
@@ -17,7 +18,7 @@ from ui.widgets.geometry import Scaled, keep_place
 from ui.widgets.layouts import align, grow, make_column, make_row
 from ui.widgets.surfaces import AccessibleFrame, Hairline
 
-__all__ = ["ONLY_HERE", "Divider", "HookDivider", "NoteBlock", "SummaryDivider"]
+__all__ = ["ONLY_HERE", "Divider", "HookDivider", "NoteBlock", "SummaryDivider", "describe_tokens"]
 
 _ROOM = "Dropped: history over its budget"
 _REASONS = {
@@ -175,7 +176,7 @@ class SummaryDivider(FoldedDivider):
     def __init__(self, item: SummaryItem, parent: QWidget | None = None) -> None:
         self.item = item
         icon, tip = "arrows-in-line-vertical", "Show what stands for the older messages"
-        figures = _describe_figures(item)
+        figures = _describe_figures(item.compaction)
         super().__init__(icon, item.sentence, figures, "summary", tip, item.summary, parent)
 
     def show_change(self, item: SummaryItem) -> bool:
@@ -186,7 +187,7 @@ class SummaryDivider(FoldedDivider):
         if replace(item, change=self.item.change) != self.item:
             return False
         self.item = item
-        self.set_texts(item.sentence, _describe_figures(item))
+        self.set_texts(item.sentence, _describe_figures(item.compaction))
         return True
 
     def _list_line_actions(self) -> Sequence[QPushButton]:
@@ -204,11 +205,15 @@ class SummaryDivider(FoldedDivider):
         )
 
 
-def _describe_figures(item: SummaryItem) -> str:
-    figures = f"{count(item.before_tokens)} tokens"
-    if item.after_tokens is not None:
-        figures = f"{count(item.before_tokens)} → {count(item.after_tokens)} tokens"
-    return f"{figures} · edited" if item.is_edited else figures
+def describe_tokens(compaction: Compaction) -> str:
+    """Return the token counts before and after a compaction, such as `900 → 90 tokens`."""
+    after = "" if compaction.after_tokens is None else f" → {count(compaction.after_tokens)}"
+    return f"{count(compaction.before_tokens or 0)}{after} tokens"
+
+
+def _describe_figures(compaction: Compaction) -> str:
+    edited = " · edited" if compaction.edited else ""
+    return f"{describe_tokens(compaction)}{edited}"
 
 
 class HookDivider(FoldedDivider):

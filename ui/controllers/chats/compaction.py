@@ -10,6 +10,7 @@ from app.sessions.transcript import SummaryItem
 from context.compaction import HEAD
 from context.fit.compact import CompactionReport
 from context.fit.compact_session import CompactionPreview
+from ui.chat.message.blocks import describe_tokens
 from ui.controllers.composer import ComposerController
 from ui.controllers.context import ContextController
 from ui.controllers.session import ChatController, Collaborators, SessionController
@@ -75,8 +76,7 @@ class CompactionController(ChatController):
             return
         self._chat, self._model, self._draft = session, self._session.model, None
         self._edited = item.entry
-        after = "" if item.after_tokens is None else f" → {count(item.after_tokens)}"
-        self._find_dialog().begin_edit(item.summary, f"{count(item.before_tokens)}{after} tokens")
+        self._find_dialog().begin_edit(item.summary, describe_tokens(item.compaction))
 
     def _find_dialog(self) -> CompactionDialog:
         if self._dialog is None:

@@ -23,6 +23,7 @@ from context.log.entries import (
     parse_entry,
 )
 from context.messages import Message, TextPart, ToolCallPart, ToolResultPart, list_tool_calls
+from context.report.report import Compaction
 
 TIME = "2026-01-01T10:00:{:02d}.000Z"
 
@@ -293,7 +294,7 @@ def test_a_summary_stands_above_the_first_turn_that_is_sent_as_it_was() -> None:
     compaction = TransformEntry("k", "2a", TIME.format(9), "compaction", (operation,), display)
     log = [*turn(1), *turn(2), compaction]
     items = build_transcript("t", log, None).items
-    assert items[2] == SummaryItem("k", "They watered.", 900, 90, "outline")
+    assert items[2] == SummaryItem(Compaction("k", "2q", 900, 90, "outline"), "They watered.")
     assert not any(isinstance(item, HookChangeItem) for item in items)  # which would tell it twice
     lost = replace(compaction, patch=({**operation, "firstKeptEntryId": "gone"},))
     assert isinstance(build_transcript("t", [*turn(1), lost], None).items[-1], SummaryItem)
@@ -356,7 +357,8 @@ def test_an_edited_summary_is_shown_with_its_new_figures() -> None:
     edit = TransformEntry("l", "k", TIME.format(9), "summary_edit", (change,), {"title": "Edited"})
     later = replace(compaction, id="m", patch=({**made, "summary": "Both.", "tokensAfter": 20},))
     items = build_transcript("t", [*turn(1), *turn(2), compaction, edit], None).items
-    assert SummaryItem("k", "They dug.", 900, 88, "model", is_edited=True) in items
+    edited = Compaction("k", "2q", 900, 88, "model", edited=True)
+    assert SummaryItem(edited, "They dug.") in items
     assert not any(isinstance(item, HookChangeItem) for item in items)
     items = build_transcript("t", [*turn(1), *turn(2), compaction, edit, later], None).items
     found = [item for item in items if isinstance(item, SummaryItem)]
