@@ -31,7 +31,7 @@ from types import NoneType, UnionType
 from typing import Any, Final, Literal, NamedTuple, Self, TypeVar, Union, get_args, get_origin
 from typing import get_type_hints as read_type_hints
 
-__all__ = ["MalformedValue", "Record", "decode", "encode"]
+__all__ = ["MalformedValue", "Record", "decode", "encode", "encode_record"]
 
 _Made = TypeVar("_Made")
 _RULE: Final = re.compile(

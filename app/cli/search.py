@@ -28,6 +28,7 @@ from app.library.open_vault import (
 from app.log import open_log
 from app.paths import Paths
 from chains.retrieval.listing_query import read_list_query
+from context.json_codec import encode
 from vault.embedder import Embedder
 from vault.search.hits import SearchResult
 from vault.vault import Vault
@@ -142,7 +143,7 @@ def _search(args: argparse.Namespace, notes: OpenedNotes, output: Output) -> Non
     lines = cli_text.list_notes(result, args.offset) if args.all else cli_text.search_result(result)
     reasons = [] if why_not is None else [escape_text(why_not["reason"])]
     added = {} if why_not is None else {"why_not": why_not}
-    output.show(lambda: {**result.to_dict(), **added}, [*lines, *reasons])
+    output.show(lambda: {**encode(result), **added}, [*lines, *reasons])
     library = notes.vault.library
     if library is not None and (said := library.vault.take_warning()):
         complain(said)

@@ -9,6 +9,7 @@ import argparse
 import logging
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
+from functools import partial
 from typing import Final
 
 from app.assistant import Assistant
@@ -21,6 +22,7 @@ from app.library.library import IndexFinished, Library
 from app.log import open_log
 from app.paths import Paths
 from app.wiring import build, find_vault, open_vault
+from context.json_codec import encode
 from vault.errors import VaultError
 
 Verb = Callable[[argparse.Namespace, Assistant, Output], int]
@@ -110,7 +112,7 @@ def _index(args: argparse.Namespace, assistant: Assistant, output: Output) -> in
         for event in assistant.index(run.cancel):
             if isinstance(event, IndexFinished):
                 line.clear()
-                output.show(event.report.to_dict, cli_text.index_report(event.report))
+                output.show(partial(encode, event.report), cli_text.index_report(event.report))
             else:
                 line.show_progress(event.progress)
     return run.exit_code or 0
@@ -126,7 +128,7 @@ def _show_related(args: argparse.Namespace, assistant: Assistant, output: Output
     rebuild_if_damaged(library)
     found = assistant.find_related(path, args.k, args.project)
     output.show(
-        lambda: {"path": path, "notes": [note.to_dict() for note in found]},
+        lambda: {"path": path, "notes": encode(found)},
         cli_text.list_related(found),
     )
     return 0
@@ -200,7 +202,7 @@ def _selftest(args: argparse.Namespace, assistant: Assistant, output: Output) ->
         raise VaultNotChosen
     with Interruptible() as run:
         result = assistant.library.vault.self_test(lambda: run.cancel.is_cancelled)
-    output.show(result.to_dict, cli_text.self_test(result))
+    output.show(partial(encode, result), cli_text.self_test(result))
     return run.exit_code or 0
 
 
@@ -218,7 +220,7 @@ def _doctor(args: argparse.Namespace, assistant: Assistant, output: Output) -> i
 
 def _undo(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
     undone = assistant.edits.undo(run=args.run, edit=args.edit, session=args.session)
-    output.show(undone.to_dict, [escape_text(undone.describe())])
+    output.show(partial(encode, undone), [escape_text(undone.describe())])
     return 0
 
 

@@ -9,6 +9,7 @@ from app.assistant import Assistant
 from app.cli.output import Output, readable
 from app.hidden_characters import escape_text
 from app.wiring import open_vault
+from context.json_codec import encode
 from vault.coverage import name_count
 from vault.views.blocks import ComputedBlock, describe_empty
 from vault.views.view import ComputedView, ViewRow
@@ -26,7 +27,7 @@ def show_table(args: argparse.Namespace, assistant: Assistant, output: Output) -
     open_vault(assistant, args.vault)
     path = readable(args.path)
     blocks = assistant.compute_views(path, view=readable(args.view or ""), most=args.k)
-    shown = {"path": path, "blocks": [block.to_dict() for block in blocks]}
+    shown = {"path": path, "blocks": encode(blocks)}
     output.show(lambda: shown, map(escape_text, _describe_blocks(blocks)))
     return 0
 

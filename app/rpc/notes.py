@@ -19,6 +19,7 @@ from app.rpc.wire import Json
 from app.sessions.abandoned_memory import find_abandoned_memories
 from chains.cancel import CancelToken
 from context.history.memory import read_memory
+from context.json_codec import encode
 from vault.review.findings import FindingFilter
 
 _DECISIONS: Final[Mapping[str, Decision]] = {"accept": "accepted", "refuse": "refused"}
@@ -74,11 +75,11 @@ class NoteRequests:
 
     def _find_related(self, request: asked.Related, _cancel: CancelToken) -> Json:
         found = self._assistant.find_related(request.path, request.k, request.project)
-        return {"path": request.path, "notes": [note.to_dict() for note in found]}
+        return {"path": request.path, "notes": encode(found)}
 
     def _compute_table(self, request: asked.Table, _cancel: CancelToken) -> Json:
         blocks = self._assistant.compute_views(request.path, view=request.view, most=request.k)
-        return {"path": request.path, "blocks": [block.to_dict() for block in blocks]}
+        return {"path": request.path, "blocks": encode(blocks)}
 
     def _save_note(self, request: asked.SaveNote, _cancel: CancelToken) -> Json:
         saved = self._assistant.save_note(asked.require_chat(request), request.entry, request.path)

@@ -35,6 +35,7 @@ from chains.request.ask import Ask
 from chains.tool import Decision, KeptHunks, Verdict
 from chains.tools.approval_desk import ApprovalDesk
 from context.fixes import Command, Fix
+from context.json_codec import encode, encode_record
 from context.report.markdown import envelope_markdown, report_markdown
 from vault.indexing.indexer import IndexProgress, IndexReport
 
@@ -144,7 +145,7 @@ class RPC:
 
     def _tell_of_changes(self, report: IndexReport) -> None:
         done = IndexProgress("done", total=report.notes, done=report.notes)
-        self._wire.event("index_progress", None, None, done.to_dict())
+        self._wire.event("index_progress", None, None, encode(done))
         if report.is_complete:
             self._pinned.follow_notes()
 
@@ -271,7 +272,7 @@ class RPC:
         is_named = request.run is not None or request.edit is not None
         session = None if is_named else self._jobs.require_free_chat(request)
         edits = self._assistant.edits
-        return edits.undo(run=request.run, edit=request.edit, session=session).to_dict()
+        return encode_record(edits.undo(run=request.run, edit=request.edit, session=session))
 
     def _set_auto_compaction(self, request: asked.SetAutoCompaction) -> Json:
         return {"enabled": self._assistant.settings.set("context.autoCompact", request.enabled)}
@@ -343,13 +344,13 @@ class RPC:
         return None if cost is None else cost.to_dict()
 
     def _search(self, request: asked.Search, _cancel: CancelToken) -> Json:
-        return self._assistant.search(request.query, request.k).to_dict()
+        return encode_record(self._assistant.search(request.query, request.k))
 
     def _index(self, request: asked.Index, cancel: CancelToken) -> Json:
         for event in self._assistant.index(cancel):
             if isinstance(event, IndexFinished):
-                return event.report.to_dict()
-            progress = event.progress.to_dict()
+                return encode_record(event.report)
+            progress = encode(event.progress)
             self._wire.event("index_progress", request.id, request.session, progress)
         raise AssertionError("indexing ends with its report")
 

@@ -25,6 +25,7 @@ from chains.events import (
     TurnEnded,
     Warned,
 )
+from context.json_codec import encode
 from context.messages import thaw
 
 Json = Mapping[str, Any]
@@ -155,7 +156,7 @@ _EVENTS: Mapping[type[Event], tuple[str, Callable[[Any], Json]]] = {
     ReadingPart: ("reading_progress", lambda event: {"part": event.part, "parts": event.parts}),
     ModelLoadProgressed: ("loading_progress", _describe_loading),
     Warned: ("warning", lambda event: {"message": word_warning(event.message)}),
-    IndexProgressed: ("index_progress", lambda event: event.progress.to_dict()),
+    IndexProgressed: ("index_progress", lambda event: encode(event.progress)),
     TurnEnded: ("turn_end", lambda event: event.result.to_dict()),
 }
 

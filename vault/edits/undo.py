@@ -65,6 +65,16 @@ class UndoneRun:
     run: str
     steps: tuple[EditStep, ...]
 
+    json_shape = (
+        "run",
+        "undone",
+    )
+
+    @property
+    def undone(self) -> list[dict[str, str]]:
+        """The undone edits, each with its note, in the order of the journal."""
+        return [{"path": printable(step.path), "edit": step.id} for step in self.steps]
+
     def describe(self) -> str:
         """Return a sentence that says how many edits were undone, and in which notes."""
         paths = list(dict.fromkeys(printable(step.path) for step in self.steps))
@@ -72,11 +82,6 @@ class UndoneRun:
         more = f" and {len(paths) - _MOST_NAMED:,} more" if len(paths) > _MOST_NAMED else ""
         edits = "1 edit" if len(self.steps) == 1 else f"{len(self.steps):,} edits"
         return f"{edits} undone: {shown}{more}."
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the result of the undo as a JSON-serializable dict."""
-        undone = [{"path": printable(step.path), "edit": step.id} for step in self.steps]
-        return {"run": self.run, "undone": undone}
 
 
 class EditHistory:

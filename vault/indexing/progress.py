@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from vault.errors import VaultError
 from vault.indexing.throttle import Throttle, ThrottleReason
@@ -40,22 +40,20 @@ class IndexProgress:
     per_s: float = 0.0
     throttle: ThrottleReason = ""
 
+    json_shape = (
+        "phase",
+        "path",
+        "done",
+        "total",
+        "per_s to 1 digits",
+        "remaining_s to 1 digits",
+        "pace = throttle",
+    )
+
     @property
     def remaining_s(self) -> float | None:
         """The estimated time until the indexing phase ends, in seconds, or None if unknown."""
         return (self.total - self.done) / self.per_s if self.total and self.per_s > 0 else None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the progress as a JSON-serializable dict, for an `index_progress` event."""
-        return {
-            "phase": self.phase,
-            "path": self.path,
-            "done": self.done,
-            "total": self.total,
-            "per_s": round(self.per_s, 1),
-            "remaining_s": None if self.remaining_s is None else round(self.remaining_s, 1),
-            "pace": self.throttle,
-        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,29 +90,42 @@ class IndexReport:
     is_complete: bool = True
     warnings: tuple[str, ...] = ()
 
+    json_shape = (
+        "vault",
+        "notes",
+        "chunks",
+        "embedded_chunks",
+        "reused_chunks",
+        "added",
+        "changed",
+        "removed",
+        "renamed",
+        "excluded = excluded_files",
+        "failed = failed_files",
+        "faulty = faulty_files",
+        "seconds to 3 digits",
+        "warnings if warnings",
+    )
+
+    @property
+    def excluded_files(self) -> list[dict[str, str]]:
+        """The excluded files, each with its path and the rule."""
+        return [{"path": path, "rule": rule} for path, rule in self.excluded]
+
+    @property
+    def failed_files(self) -> list[dict[str, str]]:
+        """The files that cannot be indexed, each with its path and the reason."""
+        return [{"path": path, "reason": reason} for path, reason in self.failed]
+
+    @property
+    def faulty_files(self) -> list[dict[str, str]]:
+        """The notes of whose front matter something is lost, each with its path and the reason."""
+        return [{"path": path, "reason": reason} for path, reason in self.faulty]
+
     @property
     def has_changes(self) -> bool:
         """Whether the run added, changed, removed or renamed notes."""
         return any((self.added, self.changed, self.removed, self.renamed))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the report as the JSON data that `strata index --json` prints."""
-        return {
-            "vault": self.vault,
-            "notes": self.notes,
-            "chunks": self.chunks,
-            "embedded_chunks": self.embedded_chunks,
-            "reused_chunks": self.reused_chunks,
-            "added": self.added,
-            "changed": self.changed,
-            "removed": self.removed,
-            "renamed": self.renamed,
-            "excluded": [{"path": path, "rule": rule} for path, rule in self.excluded],
-            "failed": [{"path": path, "reason": reason} for path, reason in self.failed],
-            "faulty": [{"path": path, "reason": reason} for path, reason in self.faulty],
-            "seconds": round(self.seconds, 3),
-            **({"warnings": list(self.warnings)} if self.warnings else {}),
-        }
 
 
 ProgressCallback = Callable[[IndexProgress], None]

@@ -77,16 +77,18 @@ class FindingNote:
     quote: str = ""
     value: str = ""
 
-    def to_dict(self) -> dict[str, object]:
-        """Return the note with the lines to look at, as a JSON object."""
-        lines = [self.first, self.last] if self.first else None
-        return {
-            "path": self.path,
-            "title": self.title,
-            "lines": lines,
-            "quote": self.quote,
-            "value": self.value,
-        }
+    json_shape = (
+        "path",
+        "title",
+        "lines",
+        "quote",
+        "value",
+    )
+
+    @property
+    def lines(self) -> tuple[int, int] | None:
+        """The first and the last line to look at, or None for the whole note."""
+        return (self.first, self.last) if self.first else None
 
     @property
     def name(self) -> str:
@@ -114,17 +116,19 @@ class Finding:
     detail: str
     score: float
 
+    json_shape = (
+        "key",
+        "kind",
+        "reason",
+        "notes",
+    )
+
     @property
     def key(self) -> str:
         """A string that identifies the finding. It stays the same in later reviews."""
         paths = sorted(note.path for note in self.notes)
         whole = "\0".join((self.kind, *paths, self.detail))
         return hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest()[:24]
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the finding as a JSON object, with its key."""
-        notes = [note.to_dict() for note in self.notes]
-        return {"key": self.key, "kind": self.kind, "reason": self.reason, "notes": notes}
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,18 +37,16 @@ class Hit(PassageText):
     base: str = ""
     is_kept: bool = False
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the hit as a JSON-serializable dict, as printed by `strata search --json`."""
-        return {
-            "id": self.id,
-            "path": self.path,
-            "title": self.title,
-            "heading": list(self.heading),
-            "lines": list(self.lines),
-            "text": self.text,
-            "score": self.score,
-            "signals": dict(self.signals),
-        }
+    json_shape = (
+        "id",
+        "path",
+        "title",
+        "heading",
+        "lines",
+        "text",
+        "score",
+        "signals",
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +91,23 @@ class SearchResult:
     has_notes: bool = True
     by: tuple[str, ...] = ()
     scheduled: int = 0
+
+    json_shape = (
+        "query",
+        "filters",
+        "hits",
+        "total unless null",
+        "next if is_listed",
+        "searched if is_listed",
+        "by",
+        "seconds to 4 digits",
+        "warnings if warnings",
+    )
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether all matches were counted, of which the hits are a page."""
+        return self.total is not None
 
     @property
     def misses_meaning(self) -> bool:
@@ -147,23 +162,6 @@ class SearchResult:
         close = total - exact
         more = " more" if exact else ""
         return f"{text}; {close:,}{more} {'is' if close == 1 else 'are'} close"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as a JSON-serializable dict, as printed by `strata search --json`."""
-        pages = (
-            {}
-            if self.total is None
-            else {"total": self.total, "next": self.next, "searched": self.searched}
-        )
-        return {
-            "query": self.query,
-            "filters": dict(self.filters),
-            "hits": [hit.to_dict() for hit in self.hits],
-            **pages,
-            "by": list(self.by),
-            "seconds": round(self.seconds, 4),
-            **({"warnings": list(self.warnings)} if self.warnings else {}),
-        }
 
 
 def build_hit(passage: Passage, score: float, signals: Mapping[str, float | None]) -> Hit:

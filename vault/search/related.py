@@ -7,7 +7,7 @@ import json
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from vault.catalog import Catalog
 from vault.notes.links import fold_link_name
@@ -53,19 +53,17 @@ class RelatedNote:
     similarity: float | None = None
     is_link_source: bool = False
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the note as a JSON-serializable dict, as printed by `strata related --json`."""
-        return {
-            "path": self.path,
-            "title": self.title,
-            "score": self.score,
-            "similarity": self.similarity,
-            "is_linked": self.is_linked,
-            "is_link_target": self.is_link_target,
-            "is_link_source": self.is_link_source,
-            "tags": list(self.tags),
-            "why": self.why,
-        }
+    json_shape = (
+        "path",
+        "title",
+        "score",
+        "similarity",
+        "is_linked",
+        "is_link_target",
+        "is_link_source",
+        "tags",
+        "why",
+    )
 
     @property
     def why(self) -> str:

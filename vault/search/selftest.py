@@ -5,7 +5,7 @@ import random
 import re
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any
 
@@ -50,9 +50,16 @@ class SelfTest:
     p95_ms: float
     ranking: Fit | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as a JSON-serializable dict, as printed by `strata selftest --json`."""
-        return {**asdict(self), "tuning": self.tuning}
+    json_shape = (
+        "questions",
+        "recall_at_1",
+        "recall_at_10",
+        "mrr",
+        "p50_ms",
+        "p95_ms",
+        "ranking",
+        "tuning",
+    )
 
     @property
     def tuning(self) -> str:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from vault.catalog import Catalog
 from vault.errors import ViewTooLong
@@ -71,12 +71,16 @@ class ComputedBlock:
     block: ViewBlock
     views: tuple[ComputedView | str, ...]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the results as a JSON-serializable dict."""
-        views = [
-            {"problem": view} if isinstance(view, str) else view.to_dict() for view in self.views
-        ]
-        return {"kind": self.block.kind, "lines": list(self.block.lines), "views": views}
+    json_shape = (
+        "kind = block.kind",
+        "lines = block.lines",
+        "views = named_views",
+    )
+
+    @property
+    def named_views(self) -> list[object]:
+        """Each result, or the sentence that says why there is none, by its name."""
+        return [{"problem": view} if isinstance(view, str) else view for view in self.views]
 
     @property
     def is_understood(self) -> bool:

@@ -5,7 +5,7 @@ The views of a base and the queries of Dataview become the same value.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from vault.errors import ViewNotUnderstood
 from vault.notes.tasks import TaskItem
@@ -171,27 +171,35 @@ class ComputedView:
     total: int
     filter: str = ""
 
+    json_shape = (
+        "name = view.name",
+        "shape = view.shape",
+        "columns = column_names",
+        "rows = named_rows",
+        "total",
+        "filter",
+        "problems = view.problems",
+    )
+
+    @property
+    def column_names(self) -> list[str]:
+        """The names of the columns."""
+        return [column.name for column in self.view.columns]
+
+    @property
+    def named_rows(self) -> list[dict[str, object]]:
+        """The path and the cells of each row, with its group and its task if there is one."""
+        return [
+            {"path": row.path, "cells": row.cells}
+            | ({"group": row.group} if self.view.group is not None else {})
+            | ({"line": row.task.line, "status": row.task.status} if row.task else {})
+            for row in self.rows
+        ]
+
     @property
     def more(self) -> int:
         """The number of notes or tasks that are not among the rows."""
         return self.total - len(self.rows)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as a JSON-serializable dict."""
-        return {
-            "name": self.view.name,
-            "shape": self.view.shape,
-            "columns": [column.name for column in self.view.columns],
-            "rows": [
-                {"path": row.path, "cells": list(row.cells)}
-                | ({"group": row.group} if self.view.group is not None else {})
-                | ({"line": row.task.line, "status": row.task.status} if row.task else {})
-                for row in self.rows
-            ],
-            "total": self.total,
-            "filter": self.filter,
-            "problems": list(self.view.problems),
-        }
 
 
 def name_field(text: str) -> str:

@@ -4,6 +4,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from context.json_codec import encode
 from tests.support.servers.chroma_server import ChromaServer
 from vault.catalog import Catalog
 from vault.embedder import Embedder
@@ -144,7 +145,7 @@ def test_an_index_is_searched_by_a_server_and_without_it_when_it_is_gone(
             (small_vault / "New.md").write_text("# Snow\n\nSnow is slow.\n")
             report = index.update()
             assert report.embedded_chunks == 1
-            assert "cannot be used" in report.to_dict()["warnings"][0]
+            assert "cannot be used" in encode(report)["warnings"][0]
 
             server.start()
             assert {name: ok for name, ok, _ in index.health()}["vector store"] is True

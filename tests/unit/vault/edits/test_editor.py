@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from context.json_codec import encode
 from vault.edits.editor import NoteEditor
 from vault.edits.journal import EditJournal, EditRun
 from vault.edits.plan import EditPlan
@@ -274,7 +275,7 @@ def test_a_name_with_bytes_of_no_text_is_edited_by_the_name_that_is_shown(
     (root / name).write_text("x\n")
     editor.apply(editor.plan_append(r"odd\xff.md", "y"), RUN)
     assert (root / name).read_text() == "x\n\ny\n"
-    assert editor.history.undo_run("run").to_dict()["undone"][0]["path"] == r"odd\xff.md"  # type: ignore[index]
+    assert encode(editor.history.undo_run("run"))["undone"][0]["path"] == r"odd\xff.md"
     assert (root / name).read_text() == "x\n"
 
 

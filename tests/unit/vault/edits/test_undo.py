@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from context.json_codec import encode
 from tests.support.kills.killed_edits import kill_edits
 from vault.edits.editor import NoteEditor
 from vault.edits.journal import EditJournal, EditRun, hash_content
@@ -41,7 +42,7 @@ def test_a_run_is_undone_to_the_same_bytes_by_another_process(
 ) -> None:
     history = EditHistory(EditJournal(tmp_path / "state" / "edits"))
     assert history.find_last_run() == history.find_last_run("chat") == "run"
-    undone = history.undo_run("run").to_dict()
+    undone = encode(history.undo_run("run"))
     assert list_files(root) == edited
     assert not (root / "deep").exists()
     assert [step["path"] for step in undone["undone"]] == [  # type: ignore[attr-defined]

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from context.json_codec import encode
 from vault.embedder import Embedder
 from vault.errors import NoteUnreadable, VaultMissing
 from vault.indexing.embed import WaitingPassage, split_into_batches
@@ -47,14 +48,14 @@ def notes(write: Write) -> Path:
 def counted(report: Any) -> dict[str, int]:
     """The counts of a report that are not zero."""
     names = ("added", "changed", "removed", "renamed", "embedded_chunks")
-    return {name: value for name in names if (value := report.to_dict()[name])}
+    return {name: value for name in names if (value := encode(report)[name])}
 
 
 def test_the_report_has_its_fields_and_its_numbers_agree(
     make_index: MakeIndex, notes: Path
 ) -> None:
     report = make_index(notes).update()
-    document = report.to_dict()
+    document = encode(report)
     assert set(document) == REPORT_FIELDS
     assert counted(report) == {"added": 3, "embedded_chunks": 3}
     assert (report.notes, report.chunks, report.reused_chunks) == (3, 3, 0)
@@ -276,7 +277,7 @@ def test_progress_names_the_phases_in_their_order(make_index: MakeIndex, notes: 
     phases = list(dict.fromkeys(progress.phase for progress in told))
     assert phases == ["seen", "scan", "embed", "store", "done"]
     fields = {"phase", "path", "done", "total", "per_s", "remaining_s", "pace"}
-    assert set(told[-1].to_dict()) == fields
+    assert set(encode(told[-1])) == fields
     assert all(progress.done <= progress.total for progress in told if progress.total)
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from context.json_codec import encode
 from tests.unit.vault.conftest import NotesIndexer
 from vault.embedder import Embedder
 from vault.scope import Scope
@@ -61,7 +62,7 @@ def test_a_list_says_how_many_notes_match_and_how_many_were_searched(index: Vaul
     assert (
         beds.describe_total() == "30 notes with the tag #bed; searched all 33 notes."
     )  # one is private
-    assert beds.to_dict()["searched"] == 33
+    assert encode(beds)["searched"] == 33
     assert index.list_notes("slugs", 7).describe_total() == (
         "No note containing “slugs”; searched all 33 notes."
     )
@@ -103,7 +104,7 @@ def test_what_became_private_since_is_neither_listed_nor_counted(
 
 def test_without_an_index_the_list_is_empty(tmp_path: Path) -> None:
     index = Vault(tmp_path, tmp_path / "none")
-    assert index.list_notes("plum", 10).to_dict()["total"] == 0
+    assert encode(index.list_notes("plum", 10))["total"] == 0
     index.close()
 
 

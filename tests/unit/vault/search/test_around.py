@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from context.json_codec import encode
 from tests.unit.vault.conftest import IndexMaker, NotesIndexer
 from vault.catalog import CATALOG_FILE, Catalog
 from vault.embedder import Embedder
@@ -136,7 +137,7 @@ def test_the_self_test_finds_most_notes_and_is_the_same_each_time(index: Vault) 
         second.recall_at_1,
         second.mrr,
     )
-    assert set(first.to_dict()) == {
+    assert set(encode(first)) == {
         "questions",
         "recall_at_1",
         "recall_at_10",

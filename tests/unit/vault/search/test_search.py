@@ -4,6 +4,7 @@ from typing import Never
 
 import pytest
 
+from context.json_codec import encode
 from tests.unit.vault.conftest import IndexMaker, NotesIndexer
 from vault.catalog import Catalog
 from vault.embedder import Embedder
@@ -81,7 +82,7 @@ def test_a_hit_has_its_exact_lines_and_all_signals(index: Vault) -> None:
     assert all(hit.signals[name] is not None for name in SIGNALS[:3])
     assert [hit.signals[name] for name in SIGNALS[3:]] == [None] * 4
     assert hit.version == read_note(index.root, hit.path).version
-    assert set(hit.to_dict()) == {
+    assert set(encode(hit)) == {
         "id",
         "path",
         "title",
@@ -95,7 +96,7 @@ def test_a_hit_has_its_exact_lines_and_all_signals(index: Vault) -> None:
 
 def test_the_result_has_its_shape_and_falling_scores(index: Vault) -> None:
     result = index.search("water", 4)
-    document = result.to_dict()
+    document = encode(result)
     assert set(document) == {"query", "filters", "hits", "by", "seconds"}
     assert len(result.hits) == 4
     scores = [hit.score for hit in result.hits]
@@ -152,7 +153,7 @@ def test_without_an_embedder_words_still_find_and_the_result_says_so(index: Vaul
     assert result.hits[0].path == "work/Planning.md"
     assert result.hits[0].signals["dense"] is None
     assert result.warnings == ("Searched by words only. The model is damaged.",)
-    assert result.to_dict()["by"] == ["words"]
+    assert encode(result)["by"] == ["words"]
     assert result.misses_meaning
 
 
@@ -171,13 +172,13 @@ def test_without_an_embedder_words_still_find_and_the_result_says_so(index: Vaul
 )
 def test_a_search_says_what_it_used(index: Vault, query: str, by: list[str]) -> None:
     result = index.search(query)
-    assert result.to_dict()["by"] == by
+    assert encode(result)["by"] == by
     assert not result.misses_meaning
 
 
 def test_a_list_of_notes_is_by_words_and_misses_no_meaning(index: Vault) -> None:
     result = index.list_notes("water", 5)
-    assert result.to_dict()["by"] == ["words"]
+    assert encode(result)["by"] == ["words"]
     assert not result.misses_meaning
     assert index.list_notes("path:work", 5).by == ()
 
