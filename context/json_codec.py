@@ -23,7 +23,7 @@ A key that is missing is read as the default of its field, or as None if that is
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass
 from enum import Enum
 from operator import attrgetter
@@ -194,6 +194,8 @@ def _encode_other(value: object) -> Any:
         return value
     if isinstance(value, frozenset | set):
         return sorted(encode(item) for item in value)
+    if isinstance(value, Sequence) and not isinstance(value, bytes | bytearray):
+        return [encode(item) for item in value]
     # Times and paths, whose modules this package may not import.
     if hasattr(value, "isoformat"):
         return value.isoformat()

@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import pkgutil
+from collections import UserList
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import UTC, datetime
@@ -134,9 +135,15 @@ def test_a_lenient_field_is_empty_where_it_is_malformed() -> None:
     assert Tree.from_dict({**TREE, "seconds": "soon"}).seconds == 0.0
 
 
+def test_a_list_of_any_kind_is_written_as_a_list() -> None:
+    report = LeftOut(Layer.L4, UserList(["q", "a", "b"]), 2, 9, "room")
+    assert report.to_dict()["entries"] == ["q", "a", "b"]
+    assert encode(range(3)) == [0, 1, 2]
+
+
 def test_a_value_without_a_form_in_json_is_refused() -> None:
-    with pytest.raises(TypeError, match="JSON has no form for a object"):
-        encode([object()])
+    with pytest.raises(TypeError, match="JSON has no form for a bytes"):
+        encode([b"x"])
 
 
 def test_every_declaration_names_attributes_of_its_class() -> None:
