@@ -14,6 +14,7 @@ from chains.errors import CannotRead
 from chains.events import Event, Warned
 from chains.models import EXTRACTIVE, ModelInfo
 from chains.prompts import READING_PROMPT
+from chains.request.call_setup import CallSetup
 from chains.request.turn import Turn
 from chains.retrieval.excerpts import (
     AttachmentBudget,
@@ -261,15 +262,15 @@ def _plan(turn: Turn) -> "MapReducePlan | None":
             "Reading an attachment whole takes a model, and no model is set. Set one, or have it "
             "searched for what is closest to the question."
         )
-    setup = MapReduceSetup(
-        question=turn.ask.question,
-        model=turn.model_name,
-        request_budget=turn.compute_request_budget(turn.factor),
-        sections=turn.customization.prompts(READING_PROMPT).sections,
-        counter=counter,
-        session=turn.session.id or None,
-        temperature=turn.temperature,
+    call = CallSetup(
+        READING_PROMPT,
+        turn.customization.prompts(READING_PROMPT).sections,
+        turn.model_name,
+        counter,
+        turn.compute_request_budget(turn.factor),
+        turn.temperature,
     )
+    setup = MapReduceSetup(turn.ask.question, call, turn.session.id or None)
     notes_tokens_left = int(large.tokens_left * NOTES_SHARE) - HEAD_TOKENS * len(large.segments)
     return plan_map_reduce(large.segments, large.sizes, notes_tokens_left, setup)
 

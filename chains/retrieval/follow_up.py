@@ -9,23 +9,20 @@ Optionally, a model rewrites the question instead.
 import html
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from chains.errors import ModelError
 from chains.llm.incoming.answer_reader import collect_answer
 from chains.prompts import REWRITE_PROMPT
+from chains.request.call_setup import CallSetup
 from chains.request.open_turn import open_model
 from chains.request.turn import SEARCHED, Turn
 from chains.request.usage import CallUsage
 from context.assemble.request import Request
-from context.draft import make_preamble
-from context.envelope import System
 from context.errors import ContextOverflow
 from context.history.turns import LoggedTurn
 from context.layers import Segment
-from context.pipeline import prepare_call
-from context.prompt import make_system_parts
 from vault.notes.keywords import FUNCTION_WORDS, fold
 
 __all__ = [
@@ -301,16 +298,15 @@ def rewrite_query(turn: Turn, last: LastTurn) -> RewrittenQuery:
 
 
 def _prepare_rewrite(turn: Turn, last: LastTurn) -> Request:
-    request_budget, counter = turn.compute_request_budget(), turn.counter
-    sections = turn.customization.prompts(REWRITE_PROMPT).sections
-    return prepare_call(
-        make_preamble(System(make_system_parts(REWRITE_PROMPT, sections)), (), counter),
-        (),
-        _frame_question(turn.ask.question, last),
-        replace(request_budget, reserve=min(request_budget.reserve, MOST_TOKENS)),
-        model=turn.model_name,
-        temperature=turn.lowest_temperature,
+    setup = CallSetup(
+        REWRITE_PROMPT,
+        turn.customization.prompts(REWRITE_PROMPT).sections,
+        turn.model_name,
+        turn.counter,
+        turn.compute_request_budget(),
+        turn.lowest_temperature,
     )
+    return setup.prepare(_frame_question(turn.ask.question, last), most_tokens=MOST_TOKENS)
 
 
 def _frame_question(question: str, last: LastTurn) -> str:

@@ -277,7 +277,7 @@ class MapReducer:
 
     def _size(self, notes: Notes) -> int:
         text = html.escape(render_notes(notes), quote=False)
-        return self.plan.setup.counter.count(text + "\n")
+        return self.plan.setup.call.counter.count(text + "\n")
 
     def _build_segment(self, reading: AttachmentPlan, notes: Sequence[MapNote]) -> Segment:
         segment = reading.segment

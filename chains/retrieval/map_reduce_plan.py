@@ -16,15 +16,10 @@ from typing import Final
 from chains.citations.map_notes import span
 from chains.errors import CannotRead
 from chains.models import ModelInfo
-from chains.prompts import READING_PROMPT
+from chains.request.call_setup import CallSetup
 from context.assemble.request import Request
-from context.budget import RequestBudget
-from context.draft import Preamble, make_preamble
-from context.envelope import System
 from context.json_codec import Record
 from context.layers import Segment
-from context.pipeline import prepare_call
-from context.prompt import PromptSection, make_system_parts
 from context.tokens import TokenCounter
 from vault.notes.text.document import parse_document
 
@@ -160,28 +155,24 @@ class MapReduceSetup:
 
     Attributes:
         question: the user message.
-        model: the name of the model.
-        request_budget: the token budget of each model call.
-        sections: the sections of the prompt.
+        call: the model, the prompt and the budget of each call.
         session: the session id, or None.
         most_notes: the maximum length in tokens of the reading notes that a call returns.
     """
 
     question: str
-    model: str
-    request_budget: RequestBudget
-    sections: Sequence[PromptSection]
-    counter: TokenCounter
+    call: CallSetup
     session: str | None = None
-    temperature: float | None = 0.0
     most_notes: int = MOST_NOTES_TOKENS
 
     @cached_property
     def frame(self) -> int:
         """The token count of a model call, not including the attachment's text."""
         longest = (10**8, 10**8)
-        framed = self.counter.count(_frame_text("notes", "", longest, "", self.question, 10**4))
-        beside = self._preamble.system_tokens + self.counter.message_overhead
+        framed = self.call.counter.count(
+            _frame_text("notes", "", longest, "", self.question, 10**4)
+        )
+        beside = self.call.preamble.system_tokens + self.call.counter.message_overhead
         return framed + beside + PATH_TOKENS
 
     @cached_property
@@ -191,8 +182,8 @@ class MapReduceSetup:
         Raises:
             CannotRead: too few tokens are available.
         """
-        found = int((self.request_budget.budget - self.frame) * FILLED)
-        notes = min(self.most_notes, self.request_budget.reserve)
+        found = int((self.call.request_budget.budget - self.frame) * FILLED)
+        notes = min(self.most_notes, self.call.request_budget.reserve)
         if found < LEAST_FREE_TOKENS or notes < LEAST_NOTES_TOKENS:
             raise CannotRead(
                 "The limit leaves no room for reading an attachment part by part. "
@@ -208,11 +199,11 @@ class MapReduceSetup:
     @property
     def notes_tokens(self) -> int:
         """The token limit for the reading notes that a call returns."""
-        return min(self.most_notes, self.request_budget.reserve, self.free // NOTES_A_CALL)
+        return min(self.most_notes, self.call.request_budget.reserve, self.free // NOTES_A_CALL)
 
     def prepare_part(self, path: str, part: AttachmentPart) -> Request:
         """Build the request that asks the model to read a part of an attachment."""
-        return self._call("part", path, part.lines, part.numbered)
+        return self._prepare("part", path, part.lines, part.numbered)
 
     def prepare_notes(self, path: str, lines: tuple[int, int], notes: str) -> Request:
         """Build the request that asks the model to merge its reading notes on several parts.
@@ -221,24 +212,14 @@ class MapReduceSetup:
             lines: the first and last line that the reading notes cover.
             notes: the reading notes as text.
         """
-        return self._call("notes", path, lines, notes)
+        return self._prepare("notes", path, lines, notes)
 
-    def _call(self, kind: str, path: str, lines: tuple[int, int], text: str) -> Request:
+    def _prepare(self, kind: str, path: str, lines: tuple[int, int], text: str) -> Request:
         words = int(self.notes_tokens * WORDS_PER_TOKEN)
-        return prepare_call(
-            self._preamble,
-            (),
+        return self.call.prepare(
             _frame_text(kind, path[-PATH_CHARS:], lines, text, self.question, words),
-            replace(self.request_budget, reserve=self.notes_tokens),
-            model=self.model,
+            most_tokens=self.notes_tokens,
             session=self.session,
-            temperature=self.temperature,
-        )
-
-    @cached_property
-    def _preamble(self) -> Preamble:
-        return make_preamble(
-            System(make_system_parts(READING_PROMPT, self.sections)), (), self.counter
         )
 
 
@@ -383,7 +364,7 @@ def plan_map_reduce(
 
 def _split_attachment(segment: Segment, setup: MapReduceSetup) -> tuple[AttachmentPart, ...]:
     first = segment.lines[0] if segment.lines else 1
-    return tuple(split_text(segment.raw_content, first, setup.part_tokens, setup.counter))
+    return tuple(split_text(segment.raw_content, first, setup.part_tokens, setup.call.counter))
 
 
 def _require_few(parts: int) -> None:

@@ -14,6 +14,7 @@ from typing import Final, Literal, TypeVar
 from chains.concurrency import Emit, WorkerPool, iterate
 from chains.events import CompactionEnded, CompactionStarted, Event
 from chains.prompts import SUMMARY_PROMPT
+from chains.request.call_setup import CallSetup
 from chains.request.draft import Prepared, begin_request, build_ports
 from chains.request.open_turn import find_model, open_language_model, open_turn
 from chains.request.turn import Turn
@@ -173,17 +174,16 @@ def add_summaries(turn: Turn) -> Turn:
             model.input_limit,
             turn.settings.max_output_tokens,
         )
-        return Summariser(
-            name=name,
-            model=open_language_model(turn, model),
-            counter=counter,
-            request_budget=task.request_budget if is_own else compute_budget(counter, *limits),
-            sections=turn.customization.prompts(SUMMARY_PROMPT).sections,
-            cancel=turn.cancel,
-            temperature=turn.temperature,
-            takes_marks=model.takes_marks,
-            log_usage=log_usage,
-        )(task)
+        setup = CallSetup(
+            SUMMARY_PROMPT,
+            turn.customization.prompts(SUMMARY_PROMPT).sections,
+            name,
+            counter,
+            task.request_budget if is_own else compute_budget(counter, *limits),
+            turn.temperature,
+            model.takes_marks,
+        )
+        return Summariser(setup, open_language_model(turn, model), turn.cancel, log_usage)(task)
 
     return replace(turn, summarise=summarise)
 

@@ -17,19 +17,14 @@ from chains.cancel import CancelToken
 from chains.errors import ModelError
 from chains.llm.incoming.answer_reader import collect_answer
 from chains.llm.port import ModelPort
-from chains.prompts import SUMMARY_PROMPT
+from chains.request.call_setup import CallSetup
 from chains.request.usage import CallUsage, LogUsage
 from context.assemble.inputs import SummaryTask
 from context.assemble.request import Request
-from context.budget import RequestBudget
-from context.draft import Preamble, make_preamble
-from context.envelope import System
+from context.draft import Preamble
 from context.errors import ContextOverflow, SummaryFailed, SummaryRefused
 from context.history.turns import MeasuredTurn
 from context.messages import Message, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
-from context.pipeline import prepare_call
-from context.prompt import PromptSection, make_system_parts
-from context.tokens import TokenCounter
 
 __all__ = ["Summariser"]
 
@@ -48,22 +43,15 @@ class Summariser:
     """Summarises turns with a model.
 
     Attributes:
-        name: the name of the model, as in the settings.
+        setup: what the calls share.
         model: the port that calls the model.
-        request_budget: the token budget of the model's requests.
-        sections: the sections of the prompt.
         log_usage: records the usage of each call.
     """
 
-    name: str
+    setup: CallSetup
     model: ModelPort
-    counter: TokenCounter
-    request_budget: RequestBudget
-    sections: Sequence[PromptSection]
     cancel: CancelToken
     log_usage: LogUsage
-    temperature: float | None = 0.0
-    takes_marks: bool = False
 
     def __call__(self, task: SummaryTask) -> str:
         """Summarise the turns of a task.
@@ -73,7 +61,7 @@ class Summariser:
             Cancelled: the token was cancelled.
         """
         try:
-            if task.continues and task.model == self.name:
+            if task.continues and task.model == self.setup.model:
                 return self._continue_session(task)
             return self._sum_up(task)
         except (ModelError, ContextOverflow) as failure:
@@ -81,7 +69,7 @@ class Summariser:
 
     def _continue_session(self, task: SummaryTask) -> str:
         """Ask for the summary in a message that follows the session's last request."""
-        prompt = [section.render() for section in self.sections]
+        prompt = [section.render() for section in self.setup.sections]
         wanted = _write_task(task, "the conversation up to here")
         question = "\n\n".join([*prompt, *_list_shortened(task), wanted])
         try:
@@ -91,9 +79,7 @@ class Summariser:
 
     def _sum_up(self, task: SummaryTask) -> str:
         texts = [text for turn in task.said for text in _render_turn(turn)]
-        bare = make_preamble(
-            System(make_system_parts(SUMMARY_PROMPT, self.sections)), (), self.counter
-        )
+        bare = self.setup.preamble
         for _ in range(MOST_ROUNDS):
             pieces = self._join_texts(texts, task, bare)
             texts = [
@@ -105,12 +91,13 @@ class Summariser:
 
     def _join_texts(self, texts: Iterable[str], task: SummaryTask, bare: Preamble) -> list[str]:
         """Join texts into as few pieces as possible, each small enough for one call."""
-        frame = self.counter.count(_frame_conversation("", task)) + self.counter.message_overhead
-        most = int((self.request_budget.budget - bare.system_tokens - frame) * PIECE_SHARE)
+        counter = self.setup.counter
+        frame = counter.count(_frame_conversation("", task)) + counter.message_overhead
+        most = int((self.setup.request_budget.budget - bare.system_tokens - frame) * PIECE_SHARE)
         pieces: list[str] = []
         tokens = 0
         for text in (part for whole in texts for part in self._halve(whole, most)):
-            size = self.counter.count(html.escape(text, quote=False)) + 2
+            size = counter.count(html.escape(text, quote=False)) + 2
             if pieces and tokens + size <= most:
                 pieces[-1] += f"\n\n{text}"
                 tokens += size
@@ -123,7 +110,7 @@ class Summariser:
         """Halve a text repeatedly until each piece has at most `most` tokens."""
         if most < 1:
             raise SummaryFailed("The budget has no room for making a summary.")
-        if len(text) < 2 or self.counter.count(html.escape(text, quote=False)) + 2 <= most:
+        if len(text) < 2 or self.setup.counter.count(html.escape(text, quote=False)) + 2 <= most:
             yield text
             return
         middle = len(text) // 2
@@ -134,16 +121,7 @@ class Summariser:
     def _ask(
         self, task: SummaryTask, start: Preamble, turns: Sequence[MeasuredTurn], question: str
     ) -> str:
-        request = prepare_call(
-            start,
-            turns,
-            question,
-            self.request_budget,
-            model=self.name,
-            session=task.session,
-            temperature=self.temperature,
-            takes_marks=self.takes_marks,
-        )
+        request = self.setup.prepare(question, start=start, history=turns, session=task.session)
         text = self._answer(request)
         if not text.strip():
             raise SummaryRefused("The model gave no summary.")

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 
 from chains.errors import CannotRead
 from chains.prompts import READING_PROMPT, load_prompt
+from chains.request.call_setup import CallSetup
 from chains.retrieval.map_reduce_plan import (
     AttachmentPart,
     MapReduceSetup,
@@ -43,9 +44,9 @@ def test_every_call_fits_and_the_notes_of_a_call_are_bounded(
     segment = Segment.build(
         id="s", layer=Layer.L3, kind="file", source="/tmp/名前 <&> " * 9, text=text, lines=(1, 9)
     )
-    setup = MapReduceSetup(
-        "What about “beans”?", "m", room, load_prompt(READING_PROMPT).sections, counter
-    )
+    sections = load_prompt(READING_PROMPT).sections
+    call = CallSetup(READING_PROMPT, sections, "m", counter, room)
+    setup = MapReduceSetup("What about “beans”?", call)
     try:
         plan = plan_map_reduce([segment], {"s": counter.count(text)}, room.budget // 3, setup)
     except CannotRead:

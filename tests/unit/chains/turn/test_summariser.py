@@ -1,13 +1,15 @@
 """Summaries by a model whose budget is smaller than what they are made of."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
 from chains.cancel import CancelToken
 from chains.events import Usage
 from chains.llm.port import ModelEnded, ModelText
-from chains.prompts import load_prompt
+from chains.prompts import SUMMARY_PROMPT, load_prompt
+from chains.request.call_setup import CallSetup
 from chains.turn.summariser import Summariser
 from context.assemble.inputs import SummaryTask
 from context.budget import compute_budget
@@ -50,8 +52,9 @@ def task(turns, *, sent=(), threshold=4_000, model="m", tools=()):
 
 def summarise(model, wanted, spent=None, *, name="m", takes_marks=False):
     sections, told = load_prompt("summary").sections, [] if spent is None else spent
-    place = COUNTER, wanted.request_budget, sections, CancelToken(), told.append
-    return Summariser(name, model, *place, takes_marks=takes_marks)(wanted)
+    setup = CallSetup(SUMMARY_PROMPT, sections, name, COUNTER, wanted.request_budget)
+    setup = replace(setup, takes_marks=takes_marks)
+    return Summariser(setup, model, CancelToken(), told.append)(wanted)
 
 
 def looked_up(result):
