@@ -5,7 +5,6 @@ Ask + settings + session → Turn → open_turn: model, tools, project → draft
 ```
 
 - `ask`: `Ask`, what the user wants, and the table of modes, which says how it is answered.
-- `call_setup`: the model, prompt and budget of calls beside a turn, such as summaries.
 - `turn`: `Turn`, one message of the user with all that is needed to answer it.
 - `open_turn`: looks up the model of a turn, chooses its tools, and opens models for its calls.
 - `draft`: builds the entries of a turn, and prepares its requests.
@@ -22,7 +21,6 @@ context and vault. It builds the entries of a turn, and `chains.turn` stores the
 
 __all__ = [
     "ask",
-    "call_setup",
     "deferral",
     "draft",
     "epochs",

@@ -13,8 +13,7 @@ from chains.concurrency import call
 from chains.errors import CannotRead
 from chains.events import Event, Warned
 from chains.models import EXTRACTIVE, ModelInfo
-from chains.prompts import READING_PROMPT
-from chains.request.call_setup import CallSetup
+from chains.prompts import READING_PROMPT, CallSetup
 from chains.request.turn import Turn
 from chains.retrieval.excerpts import (
     AttachmentBudget,

@@ -14,8 +14,7 @@ from typing import Final
 
 from chains.errors import ModelError
 from chains.llm.incoming.answer_reader import collect_answer
-from chains.prompts import REWRITE_PROMPT
-from chains.request.call_setup import CallSetup
+from chains.prompts import REWRITE_PROMPT, CallSetup
 from chains.request.open_turn import open_model
 from chains.request.turn import SEARCHED, Turn
 from chains.request.usage import CallUsage

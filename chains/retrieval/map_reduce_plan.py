@@ -16,7 +16,7 @@ from typing import Final
 from chains.citations.map_notes import span
 from chains.errors import CannotRead
 from chains.models import ModelInfo
-from chains.request.call_setup import CallSetup
+from chains.prompts import CallSetup
 from context.assemble.request import Request
 from context.json_codec import Record
 from context.layers import Segment

@@ -13,8 +13,7 @@ from typing import Final, Literal, TypeVar
 
 from chains.concurrency import Emit, WorkerPool, iterate
 from chains.events import CompactionEnded, CompactionStarted, Event
-from chains.prompts import SUMMARY_PROMPT
-from chains.request.call_setup import CallSetup
+from chains.prompts import SUMMARY_PROMPT, CallSetup
 from chains.request.draft import Prepared, begin_request, build_ports
 from chains.request.open_turn import find_model, open_language_model, open_turn
 from chains.request.turn import Turn

@@ -17,7 +17,7 @@ from chains.cancel import CancelToken
 from chains.errors import ModelError
 from chains.llm.incoming.answer_reader import collect_answer
 from chains.llm.port import ModelPort
-from chains.request.call_setup import CallSetup
+from chains.prompts import CallSetup
 from chains.request.usage import CallUsage, LogUsage
 from context.assemble.inputs import SummaryTask
 from context.assemble.request import Request

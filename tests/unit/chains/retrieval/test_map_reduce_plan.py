@@ -4,8 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chains.errors import CannotRead
-from chains.prompts import READING_PROMPT, load_prompt
-from chains.request.call_setup import CallSetup
+from chains.prompts import READING_PROMPT, CallSetup, load_prompt
 from chains.retrieval.map_reduce_plan import (
     AttachmentPart,
     MapReduceSetup,

@@ -8,8 +8,7 @@ import pytest
 from chains.cancel import CancelToken
 from chains.events import Usage
 from chains.llm.port import ModelEnded, ModelText
-from chains.prompts import SUMMARY_PROMPT, load_prompt
-from chains.request.call_setup import CallSetup
+from chains.prompts import SUMMARY_PROMPT, CallSetup, load_prompt
 from chains.turn.summariser import Summariser
 from context.assemble.inputs import SummaryTask
 from context.budget import compute_budget
