@@ -116,13 +116,16 @@ def encode(value: object) -> Any:
     kind = type(value)
     if kind in _PLAIN:
         return value
-    if isinstance(value, Mapping):
-        return {_encode_key(key): encode(item) for key, item in value.items()}
+    # The commonest first: an `isinstance` of an abstract class takes longer than all of the rest.
     if isinstance(value, tuple | list):
-        return [encode(item) for item in value]
+        return [item if type(item) in _PLAIN else encode(item) for item in value]
+    if isinstance(value, Enum):
+        return value.value
     if is_dataclass(kind):
         write = getattr(value, "to_dict", None)
         return encode_record(value) if write is None else write()
+    if isinstance(value, Mapping):
+        return {_encode_key(key): encode(item) for key, item in value.items()}
     return _encode_other(value)
 
 
@@ -133,17 +136,17 @@ def encode_record(value: object) -> dict[str, Any]:
     made: dict[str, Any] = {} if tag is None else {"type": tag}
     if rest := getattr(kind, "json_rest", None):
         made |= encode(getattr(value, rest))
-    for key in _list_keys(kind):
-        if key.condition is not None and not key.condition(value):
+    for name, _, read, nulls, digits, condition, omits_null in _list_keys(kind):
+        if condition is not None and not condition(value):
             continue
-        found = key.read(value)
-        if found is None and key.omits_null:
-            continue
-        if key.nulls and not found:
+        found = read(value)
+        if nulls and not found:
             found = None
-        elif key.digits is not None and found is not None:
-            found = round(found, key.digits)
-        made[key.name] = encode(found)
+        elif omits_null and found is None:
+            continue
+        elif digits is not None and found is not None:
+            found = round(found, digits)
+        made[name] = found if type(found) in _PLAIN else encode(found)
     return made
 
 
@@ -184,12 +187,10 @@ def _read_fields(made: type[Any], data: object) -> dict[str, Any]:
 
 
 def _encode_key(key: object) -> str:
-    return key if type(key) is str else str(_encode_other(key))
+    return key if type(key) is str else str(encode(key))
 
 
 def _encode_other(value: object) -> Any:
-    if isinstance(value, Enum):
-        return value.value
     if isinstance(value, str | int | float):
         return value
     if isinstance(value, frozenset | set):
