@@ -14,7 +14,7 @@ from app.pinned.answer import MOST_ROWS, AnswerRow, PinKind
 from app.pinned.block import PinnedBlock, find_blocks
 from chains.citations.sections import ShownSection
 from chains.extractive.model import ExtractiveModel
-from chains.retrieval.listing_query import read_list_query
+from chains.retrieval.listing_query import ListQuery, read_list_query
 from chains.retrieval.passages import build_passages
 from chains.retrieval.totals import tell_total, tell_value
 from context.layers import Segment
@@ -144,16 +144,18 @@ def understand(vault: Vault, question: str, today: date) -> UnderstoodQuestion:
     if reading is not None and reading.operation in ("value", "sum", "mean"):
         return UnderstoodQuestion("value", reading.query)
     listed = read_list_query(question, (), lambda _text: reading)
-    if listed is not None and (not listed.is_tentative or _is_listed(vault, listed.query)):
+    if listed is not None and _is_list(vault, listed):
         return UnderstoodQuestion("list", listed.query)
     if parse_query(question).has_filter:
         return UnderstoodQuestion("list", question)
     return UnderstoodQuestion("quotes", question)
 
 
-def _is_listed(vault: Vault, query: str) -> bool:
-    """Return whether notes fit all of a query that might not ask for a list."""
-    found = vault.list_notes(query, 1)
+def _is_list(vault: Vault, listed: ListQuery) -> bool:
+    """Return whether a list is asked for: that is not sure if no note fits all of the query."""
+    if listed.is_of_one or not listed.is_tentative:
+        return not listed.is_of_one
+    found = vault.list_notes(listed.query, 1)
     return bool(found.hits) and not found.is_partial and found.literal != 0
 
 

@@ -48,11 +48,14 @@ class ListQuery:
         offset: the number of notes on earlier pages of the list.
         is_tentative: whether the message might not ask for a list. If no note or task matches all
             words of the query, an ordinary search is made instead.
+        is_of_one: whether the message asks for one of the notes, as the oldest, so that a search is
+            always made.
     """
 
     query: str
     offset: int = 0
     is_tentative: bool = False
+    is_of_one: bool = False
 
 
 def read_list_query(
@@ -72,7 +75,9 @@ def read_list_query(
         return None
     if reading.operation == "more":
         return _continue_list(turns)
-    return ListQuery(reading.query, is_tentative=reading.operation == "about")
+    is_of_one = reading.operation == "one"
+    is_tentative = is_of_one or reading.operation == "about"
+    return ListQuery(reading.query, is_tentative=is_tentative, is_of_one=is_of_one)
 
 
 def describe_list(listed: ListQuery) -> Mapping[str, object]:

@@ -296,7 +296,7 @@ def _list_notes(
 ) -> Generator[Event, None, RetrievalResult | None]:
     """List what a message asks for, or return None if the message is to be searched for."""
     listed = read_list_query(turn.ask.question, before, read)
-    if listed is None:
+    if listed is None or listed.is_of_one:
         return None
     query = listed.query
     yield Step("search", f"Listing “{query}”" if query else "Listing all notes")

@@ -14,6 +14,7 @@ from typing import Final, Literal
 from vault.notes.keywords import fold
 
 __all__ = [
+    "CURRENCIES",
     "Amount",
     "DecimalMark",
     "add_amounts",
@@ -28,23 +29,24 @@ __all__ = [
 # The mark before decimals, or an empty string if it is not known.
 DecimalMark = Literal["", ".", ","]
 
-_CURRENCIES: Final = "€$£¥"
+# The signs of currencies.
+CURRENCIES: Final = "€$£¥"
 _CODES: Final = (
     "AUD|BRL|CAD|CHF|CNY|CZK|DKK|DM|EUR|GBP|HKD|HUF|ILS|INR|ISK|JPY|KRW|MXN|NOK|NZD|PLN|RON|RUB|SEK"
     "|SGD|THB|TRY|UAH|USD|ZAR"
 )
 _AMOUNT: Final = re.compile(
     r"(?P<sign>[-+−]?)"
-    rf"(?:(?P<before>[{_CURRENCIES}]|(?:{_CODES})(?![^\W\d_])) ?(?P<second>[-+−]?))?"
+    rf"(?:(?P<before>[{CURRENCIES}]|(?:{_CODES})(?![^\W\d_])) ?(?P<second>[-+−]?))?"
     r"(?P<whole>[1-9]\d{0,2}(?:[ '’\u00a0\u2009\u202f]\d{3}(?!\d))+|\d+)(?P<rest>(?:[.,]\d+)*)"
     r"(?P<end>[.,]?)(?P<behind>.*)",
     re.DOTALL,
 )
 _UNIT: Final = re.compile(
-    rf"[^\W\d_]{{1,12}}\.?|[{_CURRENCIES}%°]|°[CFK]|pour cent|por ciento|", re.IGNORECASE
+    rf"[^\W\d_]{{1,12}}\.?|[{CURRENCIES}%°]|°[CFK]|pour cent|por ciento|", re.IGNORECASE
 )
 _MONEY: Final = re.compile(
-    rf"[{_CURRENCIES}]|(?:{_CODES}|euros?|dollars?|francs?|franken)(?![^\W\d_])", re.IGNORECASE
+    rf"[{CURRENCIES}]|(?:{_CODES}|euros?|dollars?|francs?|franken)(?![^\W\d_])", re.IGNORECASE
 )
 # A day of a year, such as "24.12.", which is no number.
 _DAY_AND_MONTH: Final = re.compile(r"(?:0?[1-9]|[12]\d|3[01])\.(?:0?[1-9]|1[0-2])\.")
@@ -67,6 +69,11 @@ class Amount:
     number: Decimal
     unit: str = ""
     decimals: int = 0
+
+    @property
+    def is_money(self) -> bool:
+        """Whether the unit is a currency."""
+        return _MONEY.fullmatch(self.unit) is not None
 
     def __str__(self) -> str:
         """Write the amount as it is shown, such as "1,234.50 EUR".

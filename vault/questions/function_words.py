@@ -25,6 +25,7 @@ WEAK_ROLES: Final = frozenset(
         "yes_no",
         "having",
         "explain",
+        "extreme",
     }
 )
 _FUNCTION_ROLES: Final = WEAK_ROLES | {"and", "or", "not", "list"}

@@ -78,6 +78,8 @@ class _Linker:
         if is_waiting or self._has_lone_comparison() or self._around.asks_yes_or_no():
             links.is_unclear = True
         self._link_words()
+        if self._around.asks_to_arrange() and not (links.clauses or links.spans):
+            links.asks_to_explain = True  # as "Sort notes by date"
         return links
 
     def _link_words(self) -> None:
@@ -255,7 +257,7 @@ class _Linker:
         if "mention" in roles:
             links.is_unclear = links.is_negated
             self._mark = None
-        if roles <= {"more"} and not item.asked:
+        if (roles <= {"more"} and not item.asked) or "extreme" in roles:
             links.left.append(item.text)
         return 1
 

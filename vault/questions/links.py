@@ -51,7 +51,8 @@ class Links:
         is_without_tasks: whether "no" is said of the tasks.
         is_unclear: whether the question says something that no condition can say, such as "not" of
             a day, or "or" between words.
-        asks_to_explain: whether the question begins with a word such as "how" or "why".
+        asks_to_explain: whether the question begins with a word such as "how" or "why", or is an
+            order such as "sort", which does not say what of.
         asks_tags: whether the tags are asked for that something has.
         is_negated: whether "not" waits for the condition that it is said of.
         is_alternative: whether "or" waits for the condition that it joins to the last one.

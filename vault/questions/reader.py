@@ -12,6 +12,7 @@ from vault.notes.tasks import TaskKind
 from vault.questions.days import find_due_spans, name_weekdays
 from vault.questions.linker import link_items
 from vault.questions.links import STATES, Links
+from vault.questions.naming import name_as_in_notes
 from vault.questions.tokens import Item, find_spans, list_items
 from vault.questions.vocabulary import VaultNames
 from vault.questions.words import are_alike, find_roles, list_date_words
@@ -20,7 +21,7 @@ from vault.search.query import Query, parse_query, write_query
 
 __all__ = ["Operation", "PartlyRead", "Reading", "read_question"]
 
-Operation = Literal["list", "count", "value", "sum", "mean", "about", "more"]
+Operation = Literal["list", "count", "value", "sum", "mean", "about", "one", "more"]
 
 _MOST_CHARS: Final = 400
 _ASKING: Final = frozenset({"tasks", "more"})
@@ -39,7 +40,8 @@ class Reading:
         operation: `list` and `count` ask for all notes or tasks that match the query, and `value`
             for a property of a note. `sum` and `mean` ask for those of a property of the notes that
             match the query, or of a column in their tables. `more` asks to go on with the last
-            list. All other questions are `about` something.
+            list. `one` asks for one of the notes that match the query, as the oldest, which no filter
+            can tell. All other questions are `about` something.
         query: the query with the filters that the question names, and the words that are left over.
         path: the note that a `value` is asked of, or an empty string.
         property: the property that is asked for, or an empty string.
@@ -94,6 +96,7 @@ def read_question(text: str, read_names: Callable[[], VaultNames], today: date) 
     if any("due" in item.roles for item in items):
         spans = find_due_spans(said, spans, today)
     links = link_items(items, spans, vocabulary.dated)
+    links.clauses = name_as_in_notes(links.clauses, vocabulary)
     links.is_unclear = links.is_unclear or not _can_compare(links, vocabulary)
     if list_date_words("weekday") & set(map(fold, links.left)):
         return None  # a weekday without a word such as "on", which is not known to be a date
@@ -231,7 +234,8 @@ def _read_list(given: Query, links: Links) -> Reading | None:
         query = replace(query, days=given.days, due=(*given.due, *links.spans))
     if links.left or _is_day_of_tasks(links, task):
         is_known = is_filtered or (task and roles & STATES)
-        return Reading("about", write_query(query)) if is_known else None
+        operation: Operation = "one" if "extreme" in roles else "about"
+        return Reading(operation, write_query(query)) if is_known else None
     return Reading("count" if "count" in roles else "list", write_query(query))
 
 

@@ -55,6 +55,11 @@ class Surroundings:
             return True
         return bool(first.asked) and "explain" in find_roles(first.text.partition(" ")[0])
 
+    def asks_to_arrange(self) -> bool:
+        """Return whether the question begins or ends with an order such as "sort"."""
+        ends = self._items[:1] + self._items[-1:]
+        return any("arrange" in item.roles for item in ends)
+
     def asks_for_targets(self) -> bool:
         """Return whether the notes are asked for that a note links to, as "to which notes"."""
         return "towards" in self.list_roles(0) and "link" in self.roles

@@ -8,9 +8,11 @@ from datetime import date
 from difflib import SequenceMatcher
 from typing import Final
 
+from vault.notes.amounts import CURRENCIES, parse_amount
 from vault.notes.date_spans import Span
 from vault.notes.dates import find_date_spans, find_month, remove_dates
 from vault.notes.keywords import fold
+from vault.notes.units import is_known_unit
 from vault.questions.function_words import WEAK_ROLES, can_be_name
 from vault.questions.vocabulary import Name, VaultNames
 from vault.questions.words import (
@@ -50,6 +52,7 @@ _SIGN_ROLES: Final = {
 }
 _OTHER_SIGN: Final = frozenset({"other_sign"})
 _MARK: Final = "\ue000"
+_BEFORE_DIGITS: Final = f"-−{CURRENCIES} "
 # A month without a year or a day, after a word such as "from".
 _MONTH_AFTER: Final = re.compile(
     r"(?<!\d\s)\b(?P<before>from|of|aus dem|vom|im|aus|de|du|d['’]|en)\s*"
@@ -76,6 +79,7 @@ class Item:
         is_date: whether the words are part of a date.
         is_given: whether the name is written as a tag or a link, as in `#recipe`.
         is_apart: whether a comma or the like stands before the part.
+        measured: the properties that an amount may be of, by its unit.
     """
 
     text: str
@@ -85,6 +89,7 @@ class Item:
     is_date: bool = False
     is_given: bool = False
     is_apart: bool = False
+    measured: tuple[str, ...] = ()
 
     def list_names(self, kind: str) -> tuple[Name, ...]:
         """Return what the words name of one kind."""
@@ -93,7 +98,7 @@ class Item:
     @property
     def is_number(self) -> bool:
         """Whether the words begin with a number, and are no date."""
-        return not self.is_date and self.text.lstrip("-−")[:1].isdecimal()
+        return not self.is_date and self.text.lstrip(_BEFORE_DIGITS)[:1].isdecimal()
 
     @property
     def is_silent(self) -> bool:
@@ -152,9 +157,32 @@ def _list_plain_items(text: str, vocabulary: VaultNames, today: date) -> Iterato
             yield Item(words[at].text, is_date=True)
             at += 1
             continue
-        item, end = _build_item(words, at, phrases, vocabulary, dated)
+        item, end = _build_amount(words, at, phrases, vocabulary) or _build_item(
+            words, at, phrases, vocabulary, dated
+        )
         yield item
         at = end
+
+
+def _build_amount(
+    words: Sequence[Word], at: int, phrases: Mapping[int, Phrase], vocabulary: VaultNames
+) -> tuple[Item, int] | None:
+    """Build the item of a number with a known unit, and return it with its end, or return None."""
+    end = at + 1
+    if end < len(words) and is_known_unit(words[end].text) and end not in phrases:
+        end += not (words[end].is_apart or vocabulary.find([words[end].folded]))
+    text = _join(words[at:end])
+    amount = parse_amount(text)
+    if amount is None or not is_known_unit(amount.unit):
+        return None
+    if any(name.kind in _THINGS for name in vocabulary.find([words[at].folded])):
+        return None  # as of a folder "2026"
+    measured = set(vocabulary.find_measured(amount.unit))
+    if amount.is_money:
+        names = _find_properties(list_property_names(["price"]), vocabulary)
+        measured.update(name.value for name in names)
+    is_apart = words[at].is_apart
+    return Item(text, is_apart=is_apart, measured=tuple(sorted(measured))), end
 
 
 def _build_item(

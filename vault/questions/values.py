@@ -200,7 +200,10 @@ class ValueLinker:
         if is_between and not end:
             return 0
         behind, names = self._find_named_behind(end or number)
-        if not names or self.is_awaited(behind, names):  # which has a value of its own
+        measured = self._items[end or number].measured
+        if not names and measured and (signs or end) and not self._links.properties:
+            behind, names = end or number, measured  # as in "under 20 €"
+        elif not names or self.is_awaited(behind, names):  # which has a value of its own
             return 0
         self._links.properties.append(names)
         if end:

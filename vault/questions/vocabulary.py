@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from vault.catalog import Catalog
+from vault.notes.amounts import parse_amount
 from vault.notes.kinds import drop_note_suffix
+from vault.notes.units import can_convert
 from vault.questions.words import are_same_word, split_words
 from vault.scope import WHOLE, Scope
 
@@ -49,6 +51,8 @@ class VaultNames:
     Attributes:
         properties: the values of each property, by note and by property.
         dated: the properties that hold days.
+        units: the units of the values of each property, as written.
+        tags: the tags of each note.
         names_of: the names of each note.
         longest: the number of words of the longest name.
     """
@@ -58,6 +62,8 @@ class VaultNames:
         self._by_beginning: defaultdict[str, list[tuple[str, ...]]] = defaultdict(list)
         self.properties: dict[str, dict[str, list[str]]] = {}
         self.dated: set[str] = set()
+        self.units: defaultdict[str, set[str]] = defaultdict(set)
+        self.tags: defaultdict[str, set[str]] = defaultdict(set)
         self.names_of: dict[str, tuple[str, ...]] = {}
         self.longest = 0
 
@@ -76,6 +82,12 @@ class VaultNames:
     def list_values(self, name: str) -> frozenset[str]:
         """Return all values of a property."""
         return frozenset(value for own in self.properties.values() for value in own.get(name, ()))
+
+    def find_measured(self, unit: str) -> list[str]:
+        """Return the properties whose values have a unit that another one can be converted to."""
+        return [
+            name for name, units in self.units.items() if any(can_convert(unit, other) for other in units)
+        ]
 
     def find_exactly(self, words: Sequence[str]) -> tuple[Name, ...]:
         """Return what has a name of just these words, folded."""
@@ -156,6 +168,7 @@ def read_vocabulary(catalog: Catalog, scope: Scope = WHOLE) -> VaultNames:
     for number, tag in catalog.rows("SELECT file_id, tag FROM tags ORDER BY tag"):
         if number in paths:
             _add_tag(found, tag)
+            found.tags[paths[number]].add(tag)
     for number, name, value in catalog.rows("SELECT file_id, name, value FROM properties"):
         if number in paths and name not in _OTHER_PROPERTIES:
             _add_property(found, paths[number], name, value)
@@ -185,6 +198,8 @@ def _add_property(found: VaultNames, path: str, name: str, value: str) -> None:
         found.add(value, Name("value", _LINK.sub(r"\1", value), name))
     if _DAY.match(value):
         found.dated.add(name)
+    elif len(value) <= _MOST_VALUE_CHARS and (amount := parse_amount(value)) and amount.unit:
+        found.units[name].add(amount.unit)
     found.properties.setdefault(path, {}).setdefault(name, []).append(value)
 
 

@@ -14,6 +14,7 @@ from itertools import islice
 from typing import Final
 
 from resources import read_text
+from vault.notes.amounts import CURRENCIES
 from vault.notes.keywords import WORD, fold
 
 __all__ = [
@@ -35,15 +36,17 @@ __all__ = [
 _LANGUAGES: Final = ("en", "de", "fr", "es")
 _MOST_WORDS: Final = 60
 _MOST_IN_PHRASE: Final = 6
-# A word, or a number with a decimal point or thousands, but no date such as 19.11.2026.
+_NUMBER: Final = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d+[.,]\d+"
+# A word, or a number with a decimal point or thousands, but no date such as 19.11.2026. A sign of a
+# currency is a part of its number.
 _WORD: Final = re.compile(
-    r"(?<![\w.,])(?:\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d+[.,]\d+)"
+    rf"(?<![\w.,])(?:[{CURRENCIES}] ?(?:{_NUMBER}|\d+)|(?:{_NUMBER}|\d+) ?[{CURRENCIES}]|{_NUMBER})"
     rf"(?![.,-]?\d)|{WORD.pattern}"
 )
 _APART: Final = frozenset(",;:/|")
 _ENDS: Final = frozenset(".!?…¡¿")
 _SHORTEST_STEM: Final = 3
-# Endings that two forms of a word may differ in.
+# Endings that two forms of a word may differ in, beside a doubled letter as in "italienne".
 _ENDINGS: Final = ("", "s", "es", "n", "en", "e", "er", "x")
 
 
@@ -88,7 +91,8 @@ def split_words(text: str) -> tuple[Word, ...]:
     for match in islice(_WORD.finditer(text), _MOST_WORDS):
         before = text[end : match.start()]
         is_first = not found or not _ENDS.isdisjoint(before)
-        found.append(Word(match[0], fold(match[0]), not _APART.isdisjoint(before), is_first))
+        folded = fold(match[0]).replace(" ", "")
+        found.append(Word(match[0], folded, not _APART.isdisjoint(before), is_first))
         end = match.end()
     return tuple(found)
 
@@ -184,7 +188,8 @@ def are_same_word(word: str, other: str) -> bool:
     if len(short) < _SHORTEST_STEM:
         return False
     if long.startswith(short):
-        return long[len(short) :] in _ENDINGS
+        end = long[len(short) :]
+        return end in _ENDINGS or end in (f"{short[-1]}e", f"{short[-1]}es")
     return short[-1] in "aeoy" and any(
         long == short[:-1] + ending for ending in ("en", "as", "os", "es", "ies")
     )

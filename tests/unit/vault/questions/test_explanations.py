@@ -43,6 +43,13 @@ def index(index_of_notes: NotesIndexer) -> Vault:
         "¿Cómo puedo listar todas las notas con la etiqueta bread?",
         "¿Por qué hay tareas pendientes en Oven?",
         "¿Desde cuándo hay notas en Garden?",
+        "Filter tasks by due date",
+        "Sort notes by date",
+        "Group open tasks by folder",
+        "Filtere Aufgaben nach Fälligkeit",
+        "Notizen nach Datum sortieren",
+        "Trier les notes par date",
+        "Filtrar tareas por fecha",
     ],
 )
 def test_an_explanation_is_no_list(index: Vault, question: str) -> None:
@@ -71,3 +78,34 @@ def test_a_count_and_a_value_are_read(
     assert reading is not None
     read = reading.query.replace('"', "")
     assert (reading.operation, sorted(read.split())) == (operation, sorted(query.split()))
+
+
+@pytest.mark.parametrize(
+    ("question", "query"),
+    [
+        ("Filter notes by the tag #bread", "tag:bread"),
+        ("Filter open tasks in Tasks", "task:open folder:Tasks"),
+        ("Sortiere die Notizen mit dem Tag bread", "tag:bread"),
+    ],
+)
+def test_an_order_that_names_a_filter_lists_its_notes(
+    index: Vault, question: str, query: str
+) -> None:
+    reading = index.read_question(question)
+    assert reading is not None
+    assert (reading.operation, reading.query) == ("list", query)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which bread notes are the oldest?",
+        "Which note in Garden was the first?",
+        "Welche Notiz mit dem Tag bread ist am ältesten?",
+        "Quelle note avec le tag bread est la plus longue ?",
+        "¿Cuál es la última nota con la etiqueta bread?",
+    ],
+)
+def test_a_question_for_one_of_the_notes_is_no_list(index: Vault, question: str) -> None:
+    reading = index.read_question(question)
+    assert reading is None or reading.operation == "one"

@@ -48,7 +48,7 @@ def test_what_is_listed_and_counted_is_right(index: Vault, question: LifeQuestio
         ("Which recipes serve 4?", "tag:recipe [serves:4]"),
         (
             "Welche Werkzeuge kosten mehr als 100?",
-            "tag:werkzeug [cost:>100] OR [preis:>100] OR [price:>100]",
+            "tag:werkzeug [preis:>100]",
         ),
         (
             "Which books did I finish since March 2026?",

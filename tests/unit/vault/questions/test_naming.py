@@ -1,0 +1,58 @@
+"""Properties that a question names in other words than the notes it asks for, or by a unit alone."""
+
+from typing import Final
+
+import pytest
+
+from tests.support.vaults.listed_notes import list_note_names
+from tests.unit.vault.conftest import NotesIndexer
+from vault.vault import Vault
+
+NOTES: Final = {
+    "Coats/Leontes.md": "---\ntags: [costume]\ncost: 220\n---\n",
+    "Coats/Perdita.md": "---\ntags: [costume]\ncost: 140\n---\n",
+    "Tools/Lift.md": "---\ntags: [tool]\nprice: 7300 EUR\n---\n",
+    "Tools/Steamer.md": "---\ntags: [tool]\nprice: 95 EUR\n---\n",
+    "Tools/Lamp.md": "---\ntags: [tool]\nprice: 17 EUR\nwatts: 750\n---\n",
+    "Food/Galettes.md": "---\ntags: [recipe]\ntemps: 40 min\n---\n",
+    "Food/Pain.md": "---\ntags: [recipe, végétarien]\ntemps: 24 h\n---\n",
+    "Boat/Engine.md": "---\ntags: [engine]\nhours: 1420\n---\n",
+    "Loan.md": "---\nowed: 30 $\n---\n",
+}
+
+
+@pytest.fixture(scope="module")
+def index(index_of_notes: NotesIndexer) -> Vault:
+    return index_of_notes(NOTES)
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("Which tools cost more than 90 EUR?", ["Lift", "Steamer"]),
+        ("Which costumes have a price under 200?", ["Perdita"]),
+        ("Which tools are under 20 €?", ["Lamp"]),
+        ("tools under 20€", ["Lamp"]),
+        ("Which tools cost less than €100?", ["Lamp", "Steamer"]),
+        ("List all tools between 50 and 100 €", ["Steamer"]),
+        ("Which costumes are above 150 EUR?", ["Leontes"]),
+        ("Which recipes take at most 1 hour?", ["Galettes"]),
+        ("recipes over 60 minutes", ["Pain"]),
+        ("Which engines have more than 1000 hours?", ["Engine"]),
+        ("Welche Werkzeuge kosten mehr als 100 Euro?", None),  # nothing here is called so
+        ("Quelles recettes prennent plus de 60 min ?", ["Pain"]),
+        ("Quelles recettes sont végétariennes ?", ["Pain"]),
+        ("Which tools have a rating above 3?", None),
+    ],
+)
+def test_a_property_has_the_name_that_the_notes_give_it(
+    index: Vault, question: str, names: list[str] | None
+) -> None:
+    assert list_note_names(index, question) == names
+
+
+def test_a_limit_in_another_currency_is_not_compared(index: Vault) -> None:
+    assert list_note_names(index, "Which tools cost less than $100?") is None
+    reading = index.read_question("Which tools are under 20 €?")
+    assert reading is not None
+    assert reading.query == "tag:tool [price:<20 €]"
