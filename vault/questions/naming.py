@@ -35,7 +35,7 @@ def name_as_in_notes(clauses: Sequence[_Clause], vocabulary: VaultNames) -> list
 
 
 def _rename(clause: _Clause, own: set[str], vocabulary: VaultNames) -> Iterator[Condition]:
-    """Yield the conditions of a clause, with those on properties that the notes do not have renamed.
+    """Yield the conditions of a clause, with each property that the notes lack renamed.
 
     They are kept if the notes have no property of the same meaning.
 
@@ -52,9 +52,7 @@ def _rename(clause: _Clause, own: set[str], vocabulary: VaultNames) -> Iterator[
     yield from kept or dict.fromkeys(renamed) or clause
 
 
-def _name_anew(
-    condition: Condition, own: set[str], vocabulary: VaultNames
-) -> Iterator[Condition]:
+def _name_anew(condition: Condition, own: set[str], vocabulary: VaultNames) -> Iterator[Condition]:
     name = fold(condition.name)
     meant = list_property_names(name.split())
     yield from (_name(condition, each) for each in sorted(own) if fold(each) in meant)

@@ -40,8 +40,8 @@ class Reading:
         operation: `list` and `count` ask for all notes or tasks that match the query, and `value`
             for a property of a note. `sum` and `mean` ask for those of a property of the notes that
             match the query, or of a column in their tables. `more` asks to go on with the last
-            list. `one` asks for one of the notes that match the query, as the oldest, which no filter
-            can tell. All other questions are `about` something.
+            list. `one` asks for one of the notes that match the query, such as the oldest, which no
+            filter can tell. All other questions are `about` something.
         query: the query with the filters that the question names, and the words that are left over.
         path: the note that a `value` is asked of, or an empty string.
         property: the property that is asked for, or an empty string.

@@ -7,6 +7,7 @@ import threading
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, Literal
 
 from vault.catalog import Catalog
@@ -85,9 +86,8 @@ class VaultNames:
 
     def find_measured(self, unit: str) -> list[str]:
         """Return the properties whose values have a unit that another one can be converted to."""
-        return [
-            name for name, units in self.units.items() if any(can_convert(unit, other) for other in units)
-        ]
+        fits = partial(can_convert, unit)
+        return [name for name, units in self.units.items() if any(map(fits, units))]
 
     def find_exactly(self, words: Sequence[str]) -> tuple[Name, ...]:
         """Return what has a name of just these words, folded."""

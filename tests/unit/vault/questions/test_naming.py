@@ -1,4 +1,4 @@
-"""Properties that a question names in other words than the notes it asks for, or by a unit alone."""
+"""Properties that a question names in other words than the notes do, or by a unit alone."""
 
 from typing import Final
 
