@@ -57,7 +57,7 @@ class Surroundings:
 
     def asks_to_arrange(self) -> bool:
         """Return whether the question begins or ends with an order such as "sort"."""
-        ends = self._items[:1] + self._items[-1:]
+        ends = (*self._items[:1], *self._items[-1:])
         return any("arrange" in item.roles for item in ends)
 
     def asks_for_targets(self) -> bool:
