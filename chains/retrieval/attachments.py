@@ -182,8 +182,7 @@ def _choose_pictures(turn: Turn) -> tuple[Turn, tuple[Warned, ...]]:
     """Leave out the pictures of attached notes that the model does not see, or that do not fit.
 
     Returns:
-        The turn with the other attachments, and a warning if a picture is left out. Without a
-        model, which no picture is for, there is none.
+        The turn with the other attachments, and a warning if a picture is left out.
     """
     pictures = [part for part in turn.attached if part.is_embedded_image]
     if not pictures:
@@ -199,7 +198,7 @@ def _choose_pictures(turn: Turn) -> tuple[Turn, tuple[Warned, ...]]:
     if unfit:
         text = f"{name_count(len(unfit), 'embedded picture')} left out to make room."
         return turn, (Warned(text),)
-    if turn.model.sees or turn.model_name == EXTRACTIVE:
+    if turn.model.sees:
         return turn, ()
     return turn, (warn_of_blindness(turn.model, len(pictures)),)
 

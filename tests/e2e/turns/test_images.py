@@ -284,6 +284,16 @@ def test_an_attached_note_brings_its_picture_to_a_model_that_sees(
     assert '<source n="2" title="Costs"' in parts[0]["text"]
 
 
+def test_without_a_model_the_picture_of_an_attached_note_is_named_as_left_out(
+    program: Program, album: Path
+) -> None:
+    ask = ("--vault", str(album), "ask", "How many nights?", "--model", "extractive")
+    done = program.json(*ask, "--attach", "Trip.md", "--attach", "Costs.md")
+    said = "No model is set, and only a model can look at an image. 1 embedded picture left out."
+    assert done["warnings"] == [said]
+    assert program.json(*ask, "--attach", "Costs.md")["warnings"] == []
+
+
 def test_a_picture_that_does_not_fit_is_left_out_and_the_note_is_sent(
     program: Program, album: Path
 ) -> None:
