@@ -162,7 +162,8 @@ def warn_of_blindness(model: ModelInfo, pictures: int) -> Warned:
     """Build the warning for pictures of notes that a model is not sent, because it may be blind."""
     left_out = f"{name_count(pictures, 'embedded picture')} left out."
     message = f"{explain_blindness(model)} {left_out}"
-    return Warned(message, topic=f"blind {model.name}", blind_model=model.name)
+    blind = "" if model.name == EXTRACTIVE else model.name
+    return Warned(message, topic=f"blind {model.name}", blind_model=blind)
 
 
 def measure_reading_cost(turn: Turn) -> "ReadingCost | None":

@@ -1,18 +1,21 @@
-"""Questions for lists, counts and properties to the notes of one person's life."""
+"""Questions for lists, counts and properties to the notes of two people's lives."""
 
 from pathlib import PurePosixPath
 
 import pytest
 
-from tests.benchmarks.retrieval.bench_life import LifeQuestion, read_questions
+from tests.benchmarks.retrieval.bench_life import LIVES, LifeQuestion, read_questions
 from tests.benchmarks.retrieval.life_vault import make_life_notes
 from tests.unit.vault.conftest import NotesIndexer
 from vault.questions.reader import Reading
 from vault.vault import Vault
 
-# Says "in German", which is no filter.
-SEARCHED = frozenset({"life-27"})
-LISTS = [each for each in read_questions() if each.asks in ("notes", "count")]
+# The first says "in German", which is no filter, and the second has words to search beside one.
+SEARCHED = frozenset({"life-27", "theatre-25"})
+LISTS = {
+    name: [each for each in read_questions(name) if each.asks in ("notes", "count")]
+    for name in LIVES
+}
 
 
 @pytest.fixture(scope="module")
@@ -20,8 +23,22 @@ def index(index_of_notes: NotesIndexer) -> Vault:
     return index_of_notes(make_life_notes())
 
 
-@pytest.mark.parametrize("question", LISTS, ids=lambda question: question.id)
+@pytest.fixture(scope="module")
+def theatre(index_of_notes: NotesIndexer) -> Vault:
+    return index_of_notes(make_life_notes("theatre"))
+
+
+@pytest.mark.parametrize("question", LISTS["life"], ids=lambda question: question.id)
 def test_what_is_listed_and_counted_is_right(index: Vault, question: LifeQuestion) -> None:
+    check_list(index, question)
+
+
+@pytest.mark.parametrize("question", LISTS["theatre"], ids=lambda question: question.id)
+def test_another_life_is_listed_and_counted_right(theatre: Vault, question: LifeQuestion) -> None:
+    check_list(theatre, question)
+
+
+def check_list(index: Vault, question: LifeQuestion) -> None:
     reading = index.read_question(question.question)
     assert reading is not None
     if question.id in SEARCHED:
