@@ -41,6 +41,8 @@ SURE_EVIDENCE: Final = 1.4
 RELATED_EVIDENCE: Final = 0.5
 COVERAGE_WORTH: Final = 0.5
 MISSING_COST: Final = 1.0
+# Quotations that lack two words with a larger share of the question than this are no sure answer.
+MOST_MISSING: Final = 0.65
 NAME_COST: Final = 1.0
 COUNT_COST: Final = 0.7
 CLOSEST_WORTH: Final = 1.0
@@ -94,14 +96,16 @@ def judge(
         return "nothing" if coverage >= RELATED_COVERAGE else "unrelated"
     nearness = USUAL_CLOSEST if chosen.highest_cosine is None else chosen.highest_cosine
     evidence = support.score + COVERAGE_WORTH * coverage + CLOSEST_WORTH * nearness
-    evidence -= MISSING_COST * _weigh_missing_word(question, support, chosen)
+    missing = _weigh_missing_words(question, support, chosen)
+    evidence -= MISSING_COST * sum(missing[:1])
     evidence -= NAME_COST * _weigh_missing_name(question, support, chosen)
     evidence -= 0.0 if contains_count(asked, quoted) else COUNT_COST
     evidence += PERIOD_WORTH if is_dated else 0.0
     evidence -= OTHER_TIME_COST if _is_of_other_time(question, chosen) else 0.0
     if evidence < LEAST_EVIDENCE:
         return "nothing" if evidence >= RELATED_EVIDENCE else "unrelated"
-    return "answers" if evidence >= SURE_EVIDENCE else "doubtful"
+    is_sure = evidence >= SURE_EVIDENCE and sum(missing[:2]) < MOST_MISSING
+    return "answers" if is_sure else "doubtful"
 
 
 def _finds_all_compared(question: AskedQuestion, chosen: Found) -> bool:
@@ -166,27 +170,29 @@ def _is_of_other_time(question: AskedQuestion, chosen: Found) -> bool:
     return bool(days) and not any(do_overlap(day, span) for day in days for span in asked)
 
 
-def _weigh_missing_word(question: AskedQuestion, support: Support, chosen: Found) -> float:
-    """Return the weight of the rarest word of a question that the best part does not contain.
+def _weigh_missing_words(
+    question: AskedQuestion, support: Support, chosen: Found
+) -> Sequence[float]:
+    """Return the weights of the words of a question that the best part lacks, the rarest first.
 
     If the notes say nothing about the subject of a question, the word for it is often the only one
     that is missing. If the question is about several things, or about the first or last time of
     something, a word counts as missing only if no part contains it.
 
     Returns:
-        The weight as a fraction of the weight of all words, or 0 if no word is missing.
+        The weights as fractions of the weight of all words, or nothing if no word has a weight.
     """
     weights = {word: support.weights.get(word, 0.0) for word in question.words}
     total = sum(weights.values())
     if not (total and chosen.parts):
-        return 0.0
+        return ()
     counts_all = len(question.facets) > 1 or question.order
     held = _list_words(chosen if counts_all else Found(parts=chosen.parts[:1]))
     lacks = (
         weigh_by_subject(word) * weights[word] * (1.0 - measure_match(word, held))
         for word in weights
     )
-    return max(lacks, default=0.0) / total
+    return sorted((lack / total for lack in lacks), reverse=True)
 
 
 def _weigh_missing_name(question: AskedQuestion, support: Support, chosen: Found) -> float:
