@@ -53,6 +53,24 @@ def test_the_rarest_word_may_be_quoted_in_another_form_or_for_one_of_several_thi
     assert "> Saffron likes dry summers. [2]" in text
 
 
+@pytest.mark.parametrize(
+    ("weights", "is_doubted"),
+    [
+        ({"companies": 0.5, "sponsor": 0.4, "beans": 0.2}, True),  # both are missing
+        ({"companies": 0.5, "sponsor": 0.4, "beans": 0.8}, False),
+        ({"companies": 0.5, "beans": 0.4}, False),
+    ],
+)
+def test_a_question_of_which_two_rare_words_are_missing_is_doubted(
+    answer, source, weights, is_doubted
+):
+    text = answer(
+        "Which companies sponsor beans?", source(1, GARDEN), support=Support(3.0, weights)
+    )
+    assert (DOUBTFUL in text) is is_doubted
+    assert NOTHING_ANSWERS not in text
+
+
 MOVING = (
     "The gate is closed by hand in the evening. "
     "A motor of the gate was once considered. "
