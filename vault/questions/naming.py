@@ -76,7 +76,7 @@ def _is_of_kind(condition: Condition) -> bool:
 
 
 def _has_kind(path: str, clause: _Clause, vocabulary: VaultNames) -> bool:
-    texts = {"tag": vocabulary.tags[path], "folder": [path.rpartition("/")[0]]}
+    texts = {"tag": vocabulary.tags.get(path, ()), "folder": [path.rpartition("/")[0]]}
     return any(
         f"/{fold(each.value).strip('/')}/" in f"/{fold(text)}/"
         for each in clause
