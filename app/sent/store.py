@@ -63,6 +63,10 @@ class _Place:
     gone: str = ""
 
 
+# Returns what becomes of an object by its name and place, or None if it goes.
+_Change = Callable[[str, _Place], _Place | None]
+
+
 @dataclass(frozen=True, slots=True)
 class StoredNotes:
     """The notes of which the store has text, and its size in bytes."""
@@ -89,11 +93,11 @@ class SentStore:
             StorageFailed: the folder cannot be written.
         """
         with storage_errors(self.folder), self._lock:
-            self._look()
-            new = [one for one in objects if not self._has(one.hash)]
-            if new:
-                make_private_folder(self.folder)
-                self._write(new)
+            make_private_folder(self.folder)
+            with lock_folder(self.folder):  # what is there already is not removed meanwhile
+                self._look()
+                if new := [one for one in objects if not self._has(one.hash)]:
+                    self._write(new)
         return objects[-1].hash
 
     def load(self, reference: str) -> SentRequest | None:
@@ -141,15 +145,18 @@ class SentStore:
         gone = frozenset(notes)
         if not gone:
             return 0
-        with storage_errors(self.folder), self._lock:
-            self._look()
+
+        def decide() -> _Change:
             quoting = self._find_quoting(gone) if reason == EXCLUDED else {}
 
-        def change(name: str, place: _Place) -> _Place | None:
-            named = tuple(note for note in place.notes if note in gone) or quoting.get(name, ())
-            return replace(place, gone=reason, notes=named) if named and not place.gone else place
+            def change(name: str, place: _Place) -> _Place | None:
+                named = tuple(one for one in place.notes if one in gone) or quoting.get(name, ())
+                is_gone = bool(named) and not place.gone
+                return replace(place, gone=reason, notes=named) if is_gone else place
 
-        return self._rewrite(change)
+            return change
+
+        return self._rewrite(decide)
 
     def _find_quoting(self, gone: Set[NoteRef]) -> dict[str, tuple[NoteRef, ...]]:
         """Return the answers that quote some notes, and no others, by their names."""
@@ -166,6 +173,7 @@ class SentStore:
         ]
         words = NO_WORDS.extend(hidden, others)
         answers = ((name, text) for name, place, text in read if place.kind == "answer")
+        # An answer may quote any of them; one is named in its place.
         named = tuple(sorted(gone, key=lambda note: note.path))[:1]
         return {name: named for name, text in answers if words.list_quotes(text)}
 
@@ -181,15 +189,17 @@ class SentStore:
         Raises:
             StorageFailed: the folder cannot be written.
         """
-        with storage_errors(self.folder), self._lock:
-            self._look()
+
+        def decide() -> _Change | None:
             records = {name for name, place in self._places.items() if place.kind == "record"}
             old = {name for name in records - set(kept) if self._is_abandoned(name)}
             rest = records - ((set(references) | old) - set(kept))
             if rest == records:
-                return 0
+                return None
             needed = self._find_reachable(rest)
-        return self._rewrite(lambda name, place: place if name in needed else None)
+            return lambda name, place: place if name in needed else None
+
+        return self._rewrite(decide)
 
     def _is_abandoned(self, name: str) -> bool:
         try:
@@ -216,20 +226,26 @@ class SentStore:
                 _log.warning("The object %s cannot be read: %s", name, error)
         return found
 
-    def _rewrite(self, change: Callable[[str, _Place], _Place | None]) -> int:
-        """Replace the files with objects that change or go, and return how many those are."""
+    def _rewrite(self, decide: Callable[[], _Change | None]) -> int:
+        """Replace the files with objects that change or go, and return how many those are.
+
+        Args:
+            decide: returns what becomes of an object, while no process adds to the folder.
+        """
         changed = 0
         with storage_errors(self.folder), self._lock:
             if not self.folder.is_dir():
                 return 0
             with lock_folder(self.folder):
                 self._look()
+                if (change := decide()) is None:
+                    return 0
                 for file in sorted(self._files):
                     changed += self._rewrite_file(file, change)
                 self._forget_files()
         return changed
 
-    def _rewrite_file(self, file: str, change: Callable[[str, _Place], _Place | None]) -> int:
+    def _rewrite_file(self, file: str, change: _Change) -> int:
         try:
             header, body = _read_file(self.folder / file)
         except _UNREADABLE as error:
