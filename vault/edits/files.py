@@ -33,6 +33,7 @@ __all__ = [
     "convert_errors",
     "create_file",
     "find_missing_folders",
+    "has_temporary",
     "move_file",
     "read_file",
     "remove_file",
@@ -186,6 +187,14 @@ def remove_temporary(root: Path, path: str, temporary: str) -> None:
         _sync(folder)  # otherwise it may be back after a power failure, when nobody looks for it
 
 
+def has_temporary(root: Path, path: str, temporary: str) -> bool:
+    """Return whether a temporary file is left in a note's folder. The arguments are as above."""
+    with suppress(OSError, UnsafePath), _open_parent(root, path) as (folder, _):
+        folder.stat(temporary)
+        return True
+    return False
+
+
 @contextmanager
 def _open_parent(root: Path, path: str) -> Iterator[tuple[Folder, str]]:
     require_inside(path)
@@ -241,7 +250,8 @@ def _write_temporary(
 ) -> Iterator[None]:
     """Write a temporary file that the caller renames within the `with` block.
 
-    If the file was not renamed, it is removed at the end of the block.
+    If the file was not renamed, it is removed at the end of the block. It stays if it cannot be
+    removed, which is no reason to let the edit fail.
 
     Args:
         folder: the folder.
@@ -261,7 +271,7 @@ def _write_temporary(
             os.close(descriptor)
         yield
     finally:
-        with suppress(FileNotFoundError):
+        with suppress(OSError):  # the next edit or start tries again: see `has_temporary`
             folder.remove_file(temporary)
 
 

@@ -164,8 +164,9 @@ class EditJournal:
         Raises:
             EditFailed: the journal cannot be written.
         """
-        with self._convert_errors():
-            self._append([{"mark": mark, "steps": [step.id for step in steps]}])
+        if ids := [step.id for step in steps]:
+            with self._convert_errors():
+                self._append([{"mark": mark, "steps": ids}])
 
     def merge(self, other: Iterable[EditStep]) -> bool:
         """Add the steps of another journal in the order of their times, and return if any is new.

@@ -9,6 +9,7 @@ from typing import Final, Literal
 
 from vault.edits.diff import build_diff
 from vault.edits.files import (
+    has_temporary,
     move_file,
     read_file,
     remove_file,
@@ -21,7 +22,7 @@ from vault.edits.plan import NoteChange, read_text
 from vault.errors import EditFailed, EditOutdated, EditUnknown, UndoRefused, VaultError
 from vault.paths import printable
 
-__all__ = ["EditHistory", "NetChange", "UndoneRun", "revert_steps"]
+__all__ = ["EditHistory", "NetChange", "UndoneRun", "is_finished", "revert_steps"]
 
 _MOST_NAMED: Final = 12
 
@@ -323,6 +324,7 @@ def _remove_leftovers(journal: EditJournal) -> None:
     unfinished = [step for step in journal.read() if step.mark in ("begun", "undoing")]
     for step in unfinished:
         remove_temporary(Path(step.root), step.path, step.temporary)
+    unfinished = [*filter(is_finished, unfinished)]
     failed = [step for step in unfinished if _find_mark(step) == "failed"]
     for step in reversed(failed):
         remove_folders(Path(step.root), step.folders)
@@ -330,6 +332,11 @@ def _remove_leftovers(journal: EditJournal) -> None:
         journal.mark(failed, "failed")
     if done := [step for step in unfinished if step not in failed]:
         journal.mark(done, "done")
+
+
+def is_finished(step: EditStep) -> bool:
+    """Return whether a step has left no temporary file, so that nobody has to look for it."""
+    return not has_temporary(Path(step.root), step.path, step.temporary)
 
 
 def _find_mark(step: EditStep) -> Literal["done", "failed"]:

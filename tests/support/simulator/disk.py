@@ -113,6 +113,8 @@ class Disk:
         self._changes.clear()
         for path in self._list_files():
             self._live[path] = self._find(path)
+        folders = (f"{at}/" for at, _, _ in os.walk(self.root))
+        self._live |= dict.fromkeys(folders, _Node(b""))
         self._synced = dict(self._live)
 
     def begin(self, fault: Fault | None, chance: random.Random) -> None:
@@ -130,6 +132,8 @@ class Disk:
 
     def adopt_note(self, path: Path) -> None:
         """Take a file that another program has written as synced."""
+        for parent in self._list_parents(str(path)):
+            self._synced.setdefault(parent, _Node(b""))
         node = self._live[str(path)] = self._synced[str(path)] = self._find(str(path))
         node.synced = path.read_bytes()
 
@@ -245,6 +249,7 @@ class Disk:
     def mkdir(self, path: Any, mode: int = 0o777, *, dir_fd: int | None = None) -> None:
         self._step("make folder")
         os.mkdir(path, mode, dir_fd=dir_fd)
+        self._change({f"{self._name(path, dir_fd)}/": _Node(b"")})
 
     def rmdir(self, path: Any, *, dir_fd: int | None = None) -> None:
         self._step("remove folder")
@@ -305,7 +310,7 @@ class Disk:
         names = {path: node for path, node in names.items() if self._observes(path)}
         if not names:
             return
-        folders = frozenset(os.path.dirname(path) for path in names)
+        folders = frozenset(os.path.dirname(path.rstrip("/")) for path in names)
         self._changes.append(_Change(folders, tuple(names.items())))
         _apply(self._live, names.items())
 
@@ -319,7 +324,12 @@ class Disk:
         chosen = dict(self._synced)
         for change in self._changes[: self._chance.randint(0, len(self._changes))]:
             _apply(chosen, change.names)
-        contents = {path: self._choose_content(node) for path, node in chosen.items()}
+        made = {path for path in chosen if path.endswith("/")} | {f"{self.root}/"}
+        contents = {
+            path: self._choose_content(node)
+            for path, node in chosen.items()
+            if path not in made and made.issuperset(self._list_parents(path))
+        }
         for path in self._list_files():
             os.unlink(path)
         for path, content in contents.items():
@@ -338,6 +348,13 @@ class Disk:
             return self._chance.choice([now, node.synced])
         later = now[len(node.synced) : self._chance.randint(len(node.synced), len(now))]
         return node.synced + self._chance.choice([later, bytes(len(later)), b""])
+
+    def _list_parents(self, path: str) -> Iterator[str]:
+        """Yield the folders in which a file is, up to the root, each with a final slash."""
+        for parent in Path(path).parents:
+            yield f"{parent}/"
+            if parent == self.root:
+                return
 
     def _keep_content(self, path: str) -> None:
         """Remember the content of a file whose name is about to go to another file, or away."""

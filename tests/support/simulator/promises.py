@@ -89,7 +89,7 @@ def read_tree(notes: Path) -> dict[str, bytes]:
     return {
         path.relative_to(notes).as_posix(): path.read_bytes()
         for path in sorted(notes.rglob("*"))
-        if path.is_file()
+        if path.is_file() and path.suffix != ".tmp"
     }
 
 
@@ -112,6 +112,6 @@ def _find_halves(notes: Path) -> list[str]:
         if name.endswith(".md") and name != "Private.md":
             wrong = [line for line in lines if not _LINE.fullmatch(line)]
             broken += [f"{name} holds half a line: {wrong[0]!r}"] if wrong else []
-        elif not name.endswith(".md"):
+        elif not name.endswith((".md", ".tmp")):  # the next edit or start removes what is left
             broken.append(f"{name} is left in the notes")
     return broken

@@ -1,6 +1,8 @@
 """The events of a simulation, and the program that they are done with."""
 
+import logging
 import random
+import threading
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -22,7 +24,7 @@ from context.errors import ContextError
 from tests.support.simulator.disk import FAULTS, Disk, Fault, FaultKind, Killed
 from tests.support.simulator.promises import Promises, read_tree
 from tests.support.simulator.provider import SECRET, Provider
-from vault.errors import VaultError
+from vault.errors import UndoRefused, VaultError
 
 __all__ = ["Step", "World"]
 
@@ -81,6 +83,10 @@ class World:
             stack.enter_context(self.disk.install())
             stack.enter_context(mock.patch("chains.model.LiteLLMModel", self.provider.open))
             stack.enter_context(mock.patch("app.library.library.Library.freshen", _keep_index))
+            stack.enter_context(mock.patch("threading.excepthook", self._note_thread))
+            for name in ("app.faults", "chains.concurrency"):
+                logging.getLogger(name).addFilter(self._note_record)
+                stack.callback(logging.getLogger(name).removeFilter, self._note_record)
             for place in ("os.urandom", "random._urandom"):  # all ids are made of it
                 stack.enter_context(mock.patch(place, self._make_bytes))
             self._start()
@@ -127,6 +133,20 @@ class World:
         self.disk.end()
         return how
 
+    def _note_thread(self, ended: threading.ExceptHookArgs) -> None:
+        """Note a bug in a thread of the program. Threads of a killed one end as they should."""
+        if not issubclass(ended.exc_type, Killed):
+            self.broken.append(f"a thread: {ended.exc_type.__name__}: {ended.exc_value}")
+
+    def _note_record(self, record: logging.LogRecord) -> bool:
+        """Note a bug that the program has logged, and leave out that a thread was killed."""
+        error = record.exc_info[1] if record.exc_info else None
+        if isinstance(error, Killed):
+            return False
+        if record.levelno >= logging.ERROR:
+            self.broken.append(f"{record.getMessage()}: {type(error).__name__}: {error}")
+        return True
+
     def _make_bytes(self, count: int) -> bytes:
         return self._ids.randbytes(count)
 
@@ -137,6 +157,8 @@ class World:
         paths = Paths(home / "config", home / "data", home / "state", home / "cache")
         overrides = {"chat.model": "openai/gpt-4o", "chat.titles": False, "privacy.offline": True}
         program = build(paths, overrides)
+        if left := [*self.notes.rglob(".strata-*.tmp")]:
+            self.broken.append(f"a start leaves {left[0].name} in the notes")
         program.agents.connect(None, "all")
         self._programs.append(program)
         program.open_vault(self.notes, remember=False)
@@ -297,7 +319,11 @@ class World:
         self._undoable = None
         if now == after:
             self._undone = run, before
-        program.edits.undo(run=run)
+        try:
+            program.edits.undo(run=run)
+        except UndoRefused as error:
+            self.broken += [f"an edit cannot be undone: {error}"] if now == after else []
+            raise
         self._undone = None
         if now == after and read_tree(self.notes) != before:
             self.broken.append(f"an undo left {read_tree(self.notes)}, not {before}")

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from context.json_codec import encode
+from resources.system.calls import Folder
 from vault.edits.editor import NoteEditor
 from vault.edits.journal import EditJournal, EditRun
 from vault.edits.plan import EditPlan
@@ -387,3 +388,24 @@ def test_a_disk_without_hard_links_is_written_too(
     (root / "c.md").unlink()
     editor.history.undo_run("run")
     assert list_files(root) == {}
+
+
+@pytest.mark.parametrize("is_new", [True, False])
+def test_a_temporary_file_that_cannot_be_removed_does_not_fail_the_edit(
+    root: Path, editor: NoteEditor, is_new: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (root / "a.md").write_text("one\n")
+
+    def refuse(_folder: Folder, name: str) -> None:
+        raise PermissionError(errno.EACCES, "refused", name)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Folder, "remove_file", refuse)
+        plan = editor.plan_create("b.md", "two") if is_new else editor.plan_append("a.md", "two")
+        editor.apply(plan, RUN)
+    left = [name for name in list_files(root) if name.endswith(".tmp")]
+    assert len(left) == is_new
+    editor.history.remove_leftovers()
+    assert list_files(root).keys() == {"a.md", "b.md"} if is_new else {"a.md"}
+    editor.history.undo_run(RUN.id)
+    assert list_files(root) == {"a.md": b"one\n"}
