@@ -28,6 +28,10 @@ _COPY = ButtonText("Copy details", "Copy what Strata was doing at that moment, t
 _COPIED: Final = "The details are copied."
 _ALL: Final = "All that was stored is here."
 _NOT_CHECKED: Final = "The chats could not be checked."
+_RESET: Final = (
+    "Because it closed so several times in a row, it began with a new chat and its first layout. "
+    "The chat that was open is in the list."
+)
 _MOST_NAMED = 3
 
 
@@ -80,9 +84,10 @@ class CrashNotice(QObject):
             self._frame.middle.add_notice(self.notice)
         copy = partial(self._copy, "\n".join(report.details for report in found.reports))
         actions = ((_COPY, copy), (DISMISS, self.notice.hide))
-        self.notice.show_notice(
-            "amber", describe_crashes(found.reports), describe_check(found.damaged), actions
-        )
+        said = describe_check(found.damaged)
+        if self._frame.is_reset:
+            said = f"{said} {_RESET}"
+        self.notice.show_notice("amber", describe_crashes(found.reports), said, actions)
         mark_as_told(found.reports)
 
     def _copy(self, details: str) -> None:

@@ -15,6 +15,7 @@ from PySide6.QtCore import QByteArray, QChildEvent, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QMoveEvent, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QDialog, QMainWindow, QWidget
 
+from app.crashes.recorder import count_crashes
 from app.startup import StartupInfo
 from resources import sample_vault
 from ui.actions import Keymap
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 __all__ = ["Navigation", "WindowFrame", "choose_start"]
 
 _HINT_MESSAGES = 10
+_CRASHES_IN_A_ROW = 2  # after them, what was open may be the cause
 _MOST_RECENT = 8
 _SAVED_AFTER_MS = 1_000
 # Upper limit for title bar and borders; desktops report their size only for a shown window.
@@ -81,12 +83,13 @@ class WindowFrame(QMainWindow):
     """The main window's three columns, restored to their saved sizes and positions.
 
     The signal `first_painted` is emitted once, when the window has been drawn for the first time.
-    `MainWindow.attach` sets all attributes except `early_names`.
+    `MainWindow.attach` sets all attributes except `is_reset` and `early_names`.
 
     Attributes:
         transcript: the messages of the open chat.
         note: the panel that shows a note.
         docking: shows the panels of the right column.
+        is_reset: whether the layout and the open chat were not restored, after crashes in a row.
         early_names: the tree of notes that is listed until the vault is open.
         navigation: functions that controllers call to open notes, chats, settings and folders.
     """
@@ -101,6 +104,10 @@ class WindowFrame(QMainWindow):
         super().__init__()
         self._state_path = look.state / "window.json"
         self._state = load_state(self._state_path)
+        crashes = count_crashes(look.state / "crashes", "window", self._state.closed)
+        self.is_reset = crashes >= _CRASHES_IN_A_ROW
+        if self.is_reset:
+            self._state = self._state.reset()
         self._writer = LatestWriter(partial(save_state, self._state_path))
         self._is_painted = self._is_sent_early = self._is_begun = self._wants_new_chat = False
         self._early_note = ""

@@ -5,7 +5,7 @@ If the state file is missing or damaged, the default layout is used.
 
 import json
 import logging
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,7 @@ class WindowState:
         recent_folders: the paths of recently opened vaults, most recent first.
         sent: the number of messages sent so far. After ten messages, the hint below the composer is
             hidden.
+        closed: when the window was closed normally the last time, in seconds since 1970.
     """
 
     geometry: str = ""
@@ -48,6 +49,19 @@ class WindowState:
     open_folders: list[str] = field(default_factory=list)
     note_folder: str = "Chats"
     recent_folders: list[str] = field(default_factory=list)
+    closed: float = 0.0
+
+    def reset(self) -> "WindowState":
+        """Return the state without what could let the window crash again: layout and open chat."""
+        return replace(
+            WindowState(),
+            font_scale=self.font_scale,
+            sent=self.sent,
+            is_set_up=self.is_set_up,
+            note_folder=self.note_folder,
+            recent_folders=self.recent_folders,
+            closed=self.closed,
+        )
 
     def find_last_chat(self, vault: Path | None) -> str:
         """Return the ID of the chat to reopen at startup, or an empty string for a new chat.

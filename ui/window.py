@@ -9,7 +9,7 @@ the first paint.
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from time import monotonic
+from time import monotonic, time
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
@@ -178,6 +178,7 @@ class MainWindow(WindowFrame):
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Save the window state and end all tasks."""
+        self._state.closed = time()
         self._remember()
         if self._is_attached:
             self.controllers.quick_ask.close()

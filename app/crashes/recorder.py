@@ -14,6 +14,7 @@ from typing import Final
 __all__ = [
     "MAX_FILES",
     "add_to_record",
+    "count_crashes",
     "is_in_use",
     "start_recording",
     "stop_recording",
@@ -80,6 +81,24 @@ def stop_recording() -> None:
 
     with suppress(OSError):
         remove_open_file(handle, path)
+
+
+def count_crashes(folder: Path, kind: str, since_s: float) -> int:
+    """Return how many processes of a kind have crashed since a time, told or not.
+
+    Args:
+        folder: the folder of crash files.
+        kind: what the processes did: `window`, or the verb of the command line.
+        since_s: the time, in seconds since 1970.
+    """
+    count = 0
+    for file in folder.glob(_FILE_NAMES):
+        if file.stem.split("-")[2] == kind:
+            with suppress(OSError):  # removed meanwhile
+                found = file.stat()
+                is_crash = found.st_size > 0 and found.st_mtime > since_s
+                count += is_crash and not is_in_use(file)
+    return count
 
 
 def _make_file(folder: Path, kind: str) -> Path:

@@ -1,5 +1,6 @@
 """The notice after a crash: its words, its buttons, and the check of the chats before it."""
 
+import os
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -8,9 +9,11 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QPushButton
 
 from app.assistant import Assistant
+from app.crashes.recorder import count_crashes
 from app.crashes.reports import CrashReport, find_reports
 from tests.support.window.shell_window import Make
 from ui.crash_notice import CrashNotice, describe_check, describe_crashes
+from ui.state import WindowState, load_state, save_state
 from ui.tasks import TaskRunner
 from ui.widgets.surfaces import Notice
 
@@ -139,3 +142,36 @@ def test_without_a_crash_nothing_is_shown(
     make: Make, assistant: Assistant, runner: TaskRunner
 ) -> None:
     assert look(make(), assistant, runner) is None
+
+
+@pytest.mark.parametrize("is_reset", [False, True])
+def test_what_was_open_is_not_opened_again_after_two_crashes_in_a_row(
+    make: Make, assistant: Assistant, runner: TaskRunner, crashes: Path, is_reset: bool
+) -> None:
+    if is_reset:
+        (crashes / "20261126T190100Z-99-window-told.txt").write_text(TRACE)
+    state = WindowState(session="aaaa", columns=[300, 400], font_scale=1.25)
+    save_state(assistant.paths.state / "window.json", state)
+    window = make()
+    assert window.find_last_chat(None) == ("" if is_reset else "aaaa")
+    assert window.font_scale == 1.25
+    notice = look(window, assistant, runner)
+    assert ("several times in a row" in notice.accessibleName()) is is_reset
+    window.close()
+    closed = load_state(assistant.paths.state / "window.json").closed
+    assert count_crashes(crashes, "window", closed) == 0
+
+
+def test_only_crashes_of_the_window_since_it_was_closed_count(tmp_path: Path) -> None:
+    for name, text in (
+        ("20261126T190100Z-99-window.txt", TRACE),
+        ("20261126T190200Z-99-window-told.txt", TRACE),
+        ("20261126T190300Z-99-ask.txt", TRACE),
+        ("20261126T190400Z-99-window.txt", ""),  # it was killed, and did not crash
+        ("20260101T190500Z-99-window.txt", TRACE),
+    ):
+        (tmp_path / name).write_text(text)
+    os.utime(tmp_path / "20260101T190500Z-99-window.txt", (1_000, 1_000))
+    assert count_crashes(tmp_path, "window", 2_000) == 2
+    assert count_crashes(tmp_path, "window", 0) == 3
+    assert count_crashes(tmp_path / "none", "window", 0) == 0
