@@ -114,6 +114,7 @@ COMMANDS = (
         other_words="time machine past difference",
     ),
     WindowCommand("settings", "Settings", ("Ctrl+,",), other_words="preferences options"),
+    WindowCommand("back_up", "Back up or restore everything of Strata", (), other_words="archive"),
     WindowCommand("first_run", "Set up Strata: notes, model, first question", ()),
     WindowCommand("larger", "Larger text", ("Ctrl++", "Ctrl+="), other_words="font size zoom in"),
     WindowCommand("smaller", "Smaller text", ("Ctrl+-",), other_words="font size zoom out"),

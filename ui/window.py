@@ -170,11 +170,18 @@ class MainWindow(WindowFrame):
             self._settings.index_requested.connect(self.controllers.index.start)
             self._settings.setup_requested.connect(self.controllers.first_run.open_step)
             self._settings.file_requested.connect(partial(open_file, self.notifier))
+            self._settings.restored.connect(self._on_restored)
             self.controllers.settings_file.changed.connect(self._settings.show_change)
         self._settings.set_preview(self.controllers.context.preview_call())
         self._settings.show()
         self._settings.raise_()
         return self._settings
+
+    def _on_restored(self) -> None:
+        """Show the chats and the settings that were restored from a backup."""
+        self.controllers.sessions.refresh()
+        for key in self.assistant.settings.list_written():
+            self._on_setting_changed(key)
 
     def closeEvent(self, event: QCloseEvent) -> None:
         """Save the window state and end all tasks."""
@@ -238,6 +245,7 @@ class MainWindow(WindowFrame):
             "toggle_sidebar": self.columns.toggle_sidebar,
             "toggle_panel": self.columns.toggle_right,
             "settings": self.open_settings,
+            "back_up": lambda: self.open_settings("Backup"),
             "first_run": controllers.first_run.open,
             "larger": lambda: self._zoom(1),
             "smaller": lambda: self._zoom(-1),

@@ -30,11 +30,15 @@ from chains.cancel import CancelToken
 from context.fixes import Fix, Option
 from resources.system.files import create_file, make_private_folder, read_file
 
-__all__ = ["RestoreReport", "Restorer"]
+__all__ = ["HomeInUse", "RestoreReport", "Restorer"]
 
 _log = logging.getLogger(__name__)
 # Every run writes these, so they do not show that a home is in use.
 _ALWAYS_THERE: Final = frozenset({STATE_DB, "ledger.log"})
+
+
+class HomeInUse(InvalidRequest):
+    """Strata has stored something else here, and the user did not ask to merge."""
 
 
 @dataclass
@@ -91,8 +95,8 @@ class Restorer:
 
         Raises:
             NotFound: there is no such file.
-            InvalidRequest: the file is no archive that can be restored, or something else is stored
-                here and `merges` is false. Nothing was changed.
+            InvalidRequest: the file is no archive that can be restored. Nothing was changed.
+            HomeInUse: something else is stored here and `merges` is false. Nothing was changed.
             StorageFailed: the archive cannot be read.
             Cancelled: the restore was stopped.
         """
@@ -116,7 +120,7 @@ class Restorer:
             if place is None or name in _ALWAYS_THERE or not os.path.lexists(place):
                 continue
             if not _is_equal(place, _prepare(name, archive.read(name))):
-                raise InvalidRequest(
+                raise HomeInUse(
                     f"Strata has stored something here already: {place} differs. "
                     "Nothing was changed.",
                     hint=Fix(

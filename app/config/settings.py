@@ -33,6 +33,7 @@ SECTIONS: Final = (
     "Memory",
     "Privacy",
     "Ledger",
+    "Backup",
 )
 
 # In the order in which the actions happen. See `app.config.schema.check_shares`.

@@ -6,6 +6,7 @@
     server      Serve requests until the input ends, or until Ctrl+C or SIGTERM.
     requests    The types of requests; parse and validate a line.
     chats       Serve requests about the list of chats, the bin, and the entries of a chat.
+    backup      Serve requests for a backup of everything and for a restore, with their progress.
     notes       Serve requests about notes, the memory of a chat, and the outgoing calls.
     pinned      Serve requests about pinned answers, and tell which have changed.
     projects    Serve requests about projects, and the web pages that they keep.

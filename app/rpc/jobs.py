@@ -34,6 +34,7 @@ class Jobs:
         self._changed = threading.Condition()
         self._busy: dict[str, CancelToken] = {}
         self._running: set[CancelToken] = set()
+        self._requests: dict[str, CancelToken] = {}
 
     def is_busy(self, session: str | None) -> bool:
         """Return whether a turn or compaction of this chat is running."""
@@ -153,10 +154,20 @@ class Jobs:
                 self._wire.refuse(id, command, explain(error))
 
         cancel = self._token(session)
+        with self._changed:
+            self._requests[repr(id)] = cancel
         with ExitStack() as undo:
             undo.callback(self._set_free, session, cancel)
             self._submit(cancel, run)
             undo.pop_all()
+
+    def abort_request(self, id: Any) -> bool:
+        """Cancel a long request by its id, and return whether it was running."""
+        with self._changed:
+            cancel = self._requests.get(repr(id))
+        if cancel is not None:
+            cancel.cancel()
+        return cancel is not None
 
     def abort(self, session: str | None) -> bool:
         """Cancel the running request of a chat, and return whether there was one."""
@@ -194,6 +205,8 @@ class Jobs:
         with self._changed:
             if session is not None and self._busy.get(session) is cancel:
                 del self._busy[session]
+            for id in [id for id, token in self._requests.items() if token is cancel]:
+                del self._requests[id]
 
     def _write_events(self, id: Any, session: str, events: Iterable[Event]) -> Json:
         """Write all events of a turn except the last one, and return the last one's data.

@@ -73,7 +73,13 @@ class SelectLeaf(RpcRequest):
 
 
 class Abort(RpcRequest):
-    """Cancel the running turn or compaction of a chat."""
+    """Cancel the running turn or compaction of a chat, or any request that is running.
+
+    Attributes:
+        request: the id of the request to cancel, or None for the turn or compaction of the chat.
+    """
+
+    request: Any = None
 
 
 class Approve(RpcRequest):
@@ -645,6 +651,28 @@ class CheckUpdates(RpcRequest):
     """Look for a newer version of Strata, at the address of the setting `updates.address`."""
 
 
+class Backup(RpcRequest):
+    """Write everything that Strata has stored into a new archive. Events tell the progress.
+
+    Attributes:
+        path: the absolute path of the archive.
+    """
+
+    path: str
+
+
+class Restore(RpcRequest):
+    """Restore an archive. Events tell the progress.
+
+    Attributes:
+        path: the absolute path of the archive.
+        merge: whether to restore also where Strata has stored something else.
+    """
+
+    path: str
+    merge: bool = False
+
+
 class Shutdown(RpcRequest):
     """Cancel all running requests, and stop the server."""
 
@@ -655,6 +683,7 @@ _TYPES: Final[Mapping[str, type[RpcRequest]]] = {
     "add_pinned_answer": AddPinnedAnswer,
     "add_project": AddProject,
     "approve": Approve,
+    "backup": Backup,
     "change_pinned_answer": ChangePinnedAnswer,
     "compact": Compact,
     "delete_session": DeleteSession,
@@ -692,6 +721,7 @@ _TYPES: Final[Mapping[str, type[RpcRequest]]] = {
     "remove_pinned_answer": RemovePinnedAnswer,
     "remove_project": RemoveProject,
     "rename_project": RenameProject,
+    "restore": Restore,
     "restore_session": RestoreSession,
     "fix_finding": FixFinding,
     "list_fixes": ListFixes,

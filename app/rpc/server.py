@@ -19,6 +19,7 @@ from app.assistant import Assistant
 from app.errors import InvalidRequest, NotFound, describe
 from app.library.library import IndexFinished
 from app.rpc import requests as asked
+from app.rpc.backup import BackupRequests
 from app.rpc.chats import ChatRequests
 from app.rpc.jobs import Jobs, explain
 from app.rpc.notes import NoteRequests
@@ -99,6 +100,7 @@ class RPC:
             **projects.slow,
             **chats.slow,
             **self._pinned.slow,
+            **BackupRequests(assistant, self._wire).slow,
             asked.Compact: self._compact,
             asked.GetContext: self._context,
             asked.Search: self._search,
@@ -217,6 +219,8 @@ class RPC:
         return self._assistant.regenerate(session, request.entry, cancel, model=self._model)
 
     def _abort(self, request: asked.Abort) -> Json:
+        if request.request is not None:
+            return {"aborted": self._jobs.abort_request(request.request)}
         return {"aborted": self._jobs.abort(request.session)}
 
     def _approve(self, request: asked.Approve) -> Json:

@@ -9,6 +9,7 @@
     shapes         the section for what was learned about the requests that servers take
     keys           the section for an API key: enter, test, remove
     keyboard       the shortcuts of all commands: record, take from another command, reset
+    backup         back up everything that Strata has stored, and restore it
     ledger         the list of network calls that left Strata
     mcp            the MCP servers: add, test, approve, remove
     skills         the skills: list, read, accept

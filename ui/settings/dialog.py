@@ -13,6 +13,7 @@ from PySide6.QtWidgets import (
 from app.assistant import Assistant
 from app.config.schema import SettingSpec, schema
 from app.config.settings import SECTIONS
+from ui.settings.backup import BackupSection
 from ui.settings.fields import NumberField, make_setting_row, parse_number
 from ui.settings.folders import make_folder_sections
 from ui.settings.instructions import INSTRUCTIONS_WORDS, MEMORIES_WORDS, UserTextSection
@@ -72,6 +73,7 @@ class SettingsDialog(QDialog):
         index_requested: emitted when the user wants to update the index.
         scale_chosen: emitted with the font scale that the user chooses.
         setup_requested: emitted with the name of the first-run step that the user opens.
+        restored: emitted when a backup has been restored, as a whole or in part.
         file_requested: emitted with the path of a file to open in another program.
     """
 
@@ -80,6 +82,7 @@ class SettingsDialog(QDialog):
     scale_chosen = Signal(float)
     file_requested = Signal(object)
     setup_requested = Signal(str)
+    restored = Signal()
 
     def __init__(self, assistant: Assistant, runner: TaskRunner, parent: QWidget) -> None:
         super().__init__(parent)
@@ -98,6 +101,8 @@ class SettingsDialog(QDialog):
         self.ledger = LedgerSection(assistant, runner)
         self.spending = SpendingSection(assistant, runner)
         self.skills = SkillsSection(assistant, runner)
+        self.backup = BackupSection(assistant, runner)
+        self.backup.restored.connect(self.restored)
         self.servers = ServersSection(assistant, runner, self.writer)
         texts = assistant.customization
         self.instructions = UserTextSection(texts.own_instructions, runner, INSTRUCTIONS_WORDS)
@@ -345,6 +350,7 @@ class SettingsDialog(QDialog):
             "Memory": (self.memories,),
             "Privacy": (self.privacy, self.kept),
             "Ledger": (self.ledger,),
+            "Backup": (self.backup,),
             "Spending": (self.spending,),
         }
         self._holder = QWidget()

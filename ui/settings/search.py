@@ -36,6 +36,7 @@ _ICONS = {
     "Privacy": "shield",
     "Spending": "currency-dollar",
     "Ledger": "list-bullets",
+    "Backup": "archive",
 }
 
 

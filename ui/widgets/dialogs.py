@@ -28,6 +28,7 @@ __all__ = [
     "choose_file",
     "choose_files",
     "choose_folder",
+    "choose_new_file",
     "update_hover",
 ]
 
@@ -154,6 +155,18 @@ def choose_file(parent: QWidget, title: str, start: str, kinds: str) -> str:
         kinds: the kinds of files that are listed, such as `Models (*.gguf)`.
     """
     return _ask(parent, lambda owner: QFileDialog.getOpenFileName(owner, title, start, kinds)[0])
+
+
+def choose_new_file(parent: QWidget, title: str, start: str, kinds: str) -> str:
+    """Let the user choose where to save a file, and return its path, or an empty string.
+
+    Args:
+        parent: the widget that asks.
+        title: the title of the dialog.
+        start: the path that is suggested.
+        kinds: the kinds of files that are listed, such as `Models (*.gguf)`.
+    """
+    return _ask(parent, lambda owner: QFileDialog.getSaveFileName(owner, title, start, kinds)[0])
 
 
 def choose_files(parent: QWidget, title: str) -> list[str]:

@@ -1,0 +1,74 @@
+"""Serve requests that back up everything that Strata has stored, and that restore it.
+
+The events `backup_progress` and `restore_progress` tell after each file how many are done, and how
+many there are. `abort` with the id of the request stops it between two files: a stopped backup
+leaves no file, and a stopped restore can be requested again, and continues.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+from app.assistant import Assistant
+from app.backup.archive import ArchiveWriter, BackupReport, FileProgress
+from app.backup.restore import Restorer, RestoreReport
+from app.errors import InvalidRequest
+from app.rpc import requests as asked
+from app.rpc.wire import Json, Wire
+from chains.cancel import CancelToken
+
+__all__ = ["BackupRequests"]
+
+
+class BackupRequests:
+    """Serves the requests `backup` and `restore`. Thread-safe.
+
+    Attributes:
+        slow: the functions for these requests, by type.
+    """
+
+    def __init__(self, assistant: Assistant, wire: Wire) -> None:
+        """Create the functions.
+
+        Args:
+            assistant: provides what is backed up and restored.
+            wire: writes the progress.
+        """
+        self._assistant, self._wire = assistant, wire
+        self.slow: Mapping[type[asked.RpcRequest], Callable[..., Json]] = {
+            asked.Backup: self._back_up,
+            asked.Restore: self._restore,
+        }
+
+    def _back_up(self, request: asked.Backup, cancel: CancelToken) -> Json:
+        assistant = self._assistant
+        writer = ArchiveWriter(assistant.paths, assistant.settings, assistant.sessions.state)
+        report = self._follow(request, writer.write(_read_path(request.path), cancel))
+        assert isinstance(report, BackupReport)
+        return report.to_dict()
+
+    def _restore(self, request: asked.Restore, cancel: CancelToken) -> Json:
+        assistant, chats = self._assistant, self._assistant.sessions
+        restorer = Restorer(assistant.paths, assistant.settings, chats, chats.state)
+        source = _read_path(request.path)
+        events = restorer.restore(source, merges=request.merge, cancel=cancel)
+        report = self._follow(request, events)
+        assert isinstance(report, RestoreReport)
+        return report.to_dict()
+
+    def _follow(self, request: asked.RpcRequest, events: Iterable[object]) -> object:
+        """Write the progress, and return the report, which is the last event."""
+        event = None
+        for event in events:
+            if isinstance(event, FileProgress):
+                name = f"{request.type}_progress"
+                self._wire.event(name, request.id, request.session, event.to_dict())
+        return event
+
+
+def _read_path(path: str) -> Path:
+    """Return the path of an archive, which is absolute, as the server's folder is not known."""
+    found = os.path.expanduser(path)
+    if not os.path.isabs(found):
+        raise InvalidRequest(f"The path {path} is not absolute.", hint="Give the whole path.")
+    return Path(found)
