@@ -25,6 +25,7 @@ class BackupRequests:
 
     Attributes:
         slow: the functions for these requests, by type.
+        quick: none, because both may take long.
     """
 
     def __init__(self, assistant: Assistant, wire: Wire) -> None:
@@ -39,6 +40,7 @@ class BackupRequests:
             asked.Backup: self._back_up,
             asked.Restore: self._restore,
         }
+        self.quick: Mapping[type[asked.RpcRequest], Callable[..., Json]] = {}
 
     def _back_up(self, request: asked.Backup, cancel: CancelToken) -> Json:
         assistant = self._assistant

@@ -11,6 +11,7 @@ be read in the meantime.
 
 import os
 import sys
+from collections import ChainMap
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Final
@@ -92,25 +93,23 @@ class RPC:
             asked.Edit: self._edit,
             asked.Regenerate: self._regenerate,
         }
-        notes, projects = NoteRequests(assistant), ProjectRequests(assistant)
-        chats = ChatRequests(assistant, self._jobs, self._forget)
         self._pinned = PinnedRequests(assistant, self._wire)
+        groups = (
+            NoteRequests(assistant),
+            ProjectRequests(assistant),
+            ChatRequests(assistant, self._jobs, self._forget),
+            BackupRequests(assistant, self._wire),
+            self._pinned,
+        )
         self._slow: Mapping[type[asked.RpcRequest], Callable[..., Json]] = {
-            **notes.slow,
-            **projects.slow,
-            **chats.slow,
-            **self._pinned.slow,
-            **BackupRequests(assistant, self._wire).slow,
+            **ChainMap(*(dict(group.slow) for group in groups)),
             asked.Compact: self._compact,
             asked.GetContext: self._context,
             asked.Search: self._search,
             asked.Index: self._index,
         }
         self._quick: Mapping[type[asked.RpcRequest], Callable[..., Json]] = {
-            **notes.quick,
-            **self._pinned.quick,
-            **projects.quick,
-            **chats.quick,
+            **ChainMap(*(dict(group.quick) for group in groups)),
             asked.Abort: self._abort,
             asked.Approve: self._approve,
             asked.GetEntries: self._entries,
