@@ -59,7 +59,12 @@ class BackupRequests:
         return report.to_dict()
 
     def _follow(self, request: asked.RpcRequest, events: Iterable[object]) -> object:
-        """Write the progress, and return the report, which is the last event."""
+        """Write the progress, and return the report, which is the last event.
+
+        Args:
+            request: the request, whose id and type the events have.
+            events: the progress and the report of a backup or a restore.
+        """
         event = None
         for event in events:
             if isinstance(event, FileProgress):
@@ -69,7 +74,11 @@ class BackupRequests:
 
 
 def _read_path(path: str) -> Path:
-    """Return the path of an archive, which is absolute, as the server's folder is not known."""
+    """Return the path of an archive, which is absolute, as the server's folder is not known.
+
+    Raises:
+        InvalidRequest: the path is relative.
+    """
     found = os.path.expanduser(path)
     if not os.path.isabs(found):
         raise InvalidRequest(f"The path {path} is not absolute.", hint="Give the whole path.")
