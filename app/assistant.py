@@ -21,6 +21,7 @@ from app.library.library import IndexFinished, Library
 from app.library.open_vault import OpenVault, search_notes
 from app.library.project_pages import PageFetcher
 from app.library.projects import Projects
+from app.migrations import HOME_IS_NEWER
 from app.paths import Paths
 from app.sessions.agent import AgentBuilder
 from app.sessions.ask import TurnRunner
@@ -87,6 +88,7 @@ class Assistant:
         edits: manages and undoes the edits that models make to notes.
         agents: builds agents, and asks the user to approve the changes that their tools propose.
         runner: runs turns, and continues an answer that was cut off.
+        why_read_only: sentences that say why nothing can be stored, or an empty string.
     """
 
     def __init__(
@@ -96,8 +98,12 @@ class Assistant:
         sessions: SessionStore,
         embedder: Embedder | None = None,
         web: WebClient | None = None,
+        *,
+        is_read_only: bool = False,
     ) -> None:
         self.paths = paths
+        self.why_read_only = HOME_IS_NEWER if is_read_only else ""
+        self._unsaid = [self.why_read_only]
         self.settings = settings
         self.sessions = sessions
         self.ledger = ledger = Ledger(paths.ledger)
@@ -450,10 +456,14 @@ class Assistant:
         return self._vault.require_vault().read_note(path, options)
 
     def take_warnings(self) -> tuple[str, ...]:
-        """Return new warnings about damaged data files. Each warning is returned only once."""
+        """Return new warnings about data files: damaged ones, and those that are only read.
+
+        Each warning is returned only once.
+        """
         vault = self._vault.vault
         said = (self.sessions.take_warning(), "" if vault is None else vault.take_warning())
-        return tuple(filter(None, said))
+        unsaid, self._unsaid = self._unsaid, []
+        return tuple(filter(None, (*unsaid, *said)))
 
     def tags(self) -> dict[str, tuple[str, ...]]:
         """Map each tag, without its leading `#`, to the paths of the notes that have it."""

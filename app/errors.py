@@ -34,6 +34,7 @@ from context.errors import (
     PinTargetMissing,
 )
 from context.fixes import Command, Fix, Hint, Option, Setting, make_hint
+from resources.system.calls import WritesForbidden
 from vault import errors as vault
 
 _CODES: Mapping[type[Exception], str] = {
@@ -256,6 +257,8 @@ def storage_failed(path: Path, error: OSError) -> StorageFailed:
             f"The disk is full: {path} could not be written. Nothing that was saved is lost.",
             hint="Make room on the disk and try again.",
         )
+    if isinstance(error, WritesForbidden):
+        return StorageFailed(error.strerror or str(error))
     if error.errno == errno.EISDIR:
         return StorageFailed(
             f"{path} is a folder, and Strata keeps a file with that name. What is in it stays.",

@@ -6,6 +6,18 @@ of migrations that were run. A released migration never changes.
 
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Final
+
+from resources.system.calls import forbid_writes
+from vault.database_file import choose_read_mode
+
+HOME_IS_NEWER: Final = (
+    "A newer version of Strata has stored data here, so chats, settings and edits are only read. "
+    "Update Strata to go on."
+)
+_MOST_VERSIONS: Final = 10_000  # a higher number is damage
 
 
 def m001_last_requests(connection: sqlite3.Connection) -> None:
@@ -101,6 +113,27 @@ MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m005_images_of_requests,
     m006_partial_answers,
 )
+
+
+def keep_newer_home(database: Path, folders: tuple[Path, ...], but: Path) -> bool:
+    """Let this process change nothing of a home that a newer version of Strata has written.
+
+    Return whether it is such a home. A version that stores anything in another way has more
+    migrations, if only an empty one.
+
+    Args:
+        database: the path of `state.db`, which need not exist.
+        folders: the folders of the home.
+        but: a folder in one of them that may be changed.
+    """
+    with suppress(sqlite3.Error):  # it does not exist or is damaged
+        uri = f"{database.absolute().as_uri()}?{choose_read_mode(database)}"
+        with closing(sqlite3.connect(uri, uri=True)) as connection:
+            if len(MIGRATIONS) < _version(connection) <= _MOST_VERSIONS:
+                for folder in folders:
+                    forbid_writes(folder, HOME_IS_NEWER, but=but)
+                return True
+    return False
 
 
 def migrate(connection: sqlite3.Connection) -> None:

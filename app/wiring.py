@@ -9,6 +9,7 @@ from app.assistant import Assistant
 from app.backup.text_copies import merge_text_copies
 from app.config.settings_file import SettingsStore
 from app.library.open_vault import follow_folder, parse_folder
+from app.migrations import keep_newer_home
 from app.paths import Paths
 from app.sent.store import SentStore
 from app.sessions.store import SessionStore
@@ -31,7 +32,8 @@ def build(
     """Build an assistant without an open vault. The folders in `paths` need not exist.
 
     Temporary files left by killed processes are removed, and the copies of settings and memories
-    that a sync program made are merged.
+    that a sync program made are merged. A home that a newer version of Strata has written is only
+    read.
 
     Args:
         paths: the folders and files of Strata itself.
@@ -45,6 +47,8 @@ def build(
         BadSetting: a setting is unknown or out of range.
     """
     os.environ.update(OFFLINE_ENVIRONMENT)
+    folders = (paths.config, paths.data, paths.state, paths.sessions)
+    is_newer = keep_newer_home(paths.state_db, folders, but=paths.crashes)
     written = Path(os.path.realpath(paths.settings_file))  # it may be a symbolic link
     remove_leftovers(written.parent, frozenset({written.name}))
     for folder in (paths.state, paths.instructions):
@@ -52,7 +56,7 @@ def build(
     settings = SettingsStore(paths.settings_file, overrides)
     merge_text_copies(paths, settings)
     sessions = SessionStore(paths.sessions, StateDB(paths.state_db), SentStore(paths.sent))
-    assistant = Assistant(paths, settings, sessions, embedder, web)
+    assistant = Assistant(paths, settings, sessions, embedder, web, is_read_only=is_newer)
     try:
         assistant.edits.remove_leftovers()
     except VaultError as error:  # the journal cannot be read; only edits and undo need it

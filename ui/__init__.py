@@ -19,7 +19,7 @@ The widgets contain no domain logic. Only `state` and `instance` write files.
     widgets      small widgets that several views use
     tasks        runs functions in threads, and delivers their events in batches every 33 ms
     idle_work    collects garbage and loads slow modules while the window is idle
-    crash_notice a notice at the first start after a crash
+    crash_notice notices at the start: after a crash, and if stored data are only read
     notify       toasts, including those for unexpected exceptions; desktop notifications
     actions      the table of commands and their current keys
     palette      the command palette, which searches commands, notes and chats

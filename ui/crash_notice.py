@@ -1,4 +1,6 @@
-"""A notice after a crash: when Strata closed, whether the chats are complete, details to copy.
+"""Notices at the start: after a crash, and if the stored data are only read.
+
+After a crash: when Strata closed, whether the chats are complete, details to copy.
 
 start of the window ──task──> app.crashes.reports: crashes, then a check of the chats
 <──────── notice above the chat, until it is dismissed
@@ -22,7 +24,7 @@ from ui.widgets.buttons import DISMISS, ButtonText
 from ui.widgets.formatting import count, name_moment
 from ui.widgets.surfaces import Notice
 
-__all__ = ["CrashNotice"]
+__all__ = ["CrashNotice", "show_read_only"]
 
 _COPY = ButtonText("Copy details", "Copy what Strata was doing at that moment, to report it")
 _COPIED: Final = "The details are copied."
@@ -32,6 +34,7 @@ _RESET: Final = (
     "Because it closed so several times in a row, it began with a new chat and its first layout. "
     "The chat that was open is in the list."
 )
+_ONLY_READ: Final = "Nothing is stored in this window"
 _MOST_NAMED = 3
 
 
@@ -93,6 +96,19 @@ class CrashNotice(QObject):
     def _copy(self, details: str) -> None:
         QGuiApplication.clipboard().setText(details)
         self._frame.notifier.toast(_COPIED)
+
+
+def show_read_only(frame: WindowFrame, why: str) -> Notice:
+    """Show above the chat that nothing can be stored, until the notice is dismissed.
+
+    Args:
+        frame: the main window.
+        why: sentences that say why.
+    """
+    notice = Notice()
+    frame.middle.add_notice(notice)
+    notice.show_notice("amber", _ONLY_READ, why, ((DISMISS, notice.hide),))
+    return notice
 
 
 def describe_crashes(reports: Sequence[CrashReport], now: datetime | None = None) -> str:

@@ -160,7 +160,7 @@ class _Start:
         return self._opening.open()
 
     def _on_opened(self, assistant: "Assistant") -> None:
-        from ui.crash_notice import CrashNotice
+        from ui.crash_notice import CrashNotice, show_read_only
         from ui.idle_work import call_when_idle
 
         self._window.attach(assistant)
@@ -168,6 +168,8 @@ class _Start:
         self._is_open = True
         if self._waiting:
             self._window.open_folder(Path(self._waiting))
+        if assistant.why_read_only:
+            show_read_only(self._window, assistant.why_read_only)
         CrashNotice(assistant, self._window.runner, self._window).look()
         sweep = self._window.runner.call(lambda: sweep_files(assistant))
         sweep.yielded.connect(self._window.controllers.bin.forget)

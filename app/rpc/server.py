@@ -369,6 +369,7 @@ class RPC:
             "busy": self._jobs.is_busy(session),
             "indexing": library is not None and library.is_updating,
             "auto_compaction": values.context_auto_compact,
+            "read_only": self._assistant.why_read_only or None,
         }
 
     def _entries(self, request: asked.GetEntries) -> Json:

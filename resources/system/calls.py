@@ -25,8 +25,10 @@ __all__ = [
     "SYSTEM",
     "Folder",
     "System",
+    "WritesForbidden",
     "add_name",
     "extend_path",
+    "forbid_writes",
     "has_windows_pipe_data",
     "is_folder",
     "is_link",
@@ -104,12 +106,50 @@ def list_entries(folder: Path) -> list["os.DirEntry[str]"]:
         return list(entries)
 
 
+class WritesForbidden(OSError):
+    """A file is in a folder that this process must not change."""
+
+
+# The folders that this process must not change, and why. What begins with an exception is changed.
+_read_only: dict[str, str] = {}
+_exceptions: set[str] = set()
+
+
+def forbid_writes(folder: Path, reason: str, *, but: Path) -> None:
+    """Let this process change nothing in a folder from now on. Databases are not affected.
+
+    Args:
+        folder: the folder.
+        reason: sentences that say why, for the error.
+        but: a folder in it that may be changed.
+    """
+    for convert in (os.path.abspath, os.path.realpath):
+        _read_only[convert(folder)] = reason
+        _exceptions.add(convert(but))
+
+
+def _require_writable(path: Path) -> None:
+    """Raise `WritesForbidden` if a path is in a folder that this process must not change."""
+    if not _read_only:
+        return
+    name = os.path.abspath(path)
+    for folder, reason in _read_only.items():
+        if _is_in(name, folder) and not any(_is_in(name, one) for one in _exceptions):
+            raise WritesForbidden(errno.EROFS, reason, str(path))
+
+
+def _is_in(name: str, folder: str) -> bool:
+    return name == folder or name.startswith(folder + os.sep)
+
+
 def open_file(path: Path, flags: int, mode: int = 0o600) -> int:
     """Open a file and return its descriptor. A symbolic link is refused, and a FIFO does not block.
 
     Raises:
         OSError: the file cannot be opened, or is a symbolic link.
     """
+    if flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT):
+        _require_writable(path)
     name = extend_path(path)
     _refuse_link_on_windows(name)
     return os.open(name, flags | _PLAIN, mode)
@@ -266,6 +306,7 @@ def make_folder(folder: Path, mode: int = 0o700) -> None:
     Raises:
         OSError: the folder exists or cannot be created.
     """
+    _require_writable(folder)
     os.mkdir(extend_path(folder), mode)
 
 
@@ -275,6 +316,7 @@ def remove_folder(folder: Path) -> None:
     Raises:
         OSError: the folder is not empty, or cannot be removed.
     """
+    _require_writable(folder)
     os.rmdir(extend_path(folder))
 
 
@@ -284,6 +326,8 @@ def rename_path(path: Path, to: Path) -> None:
     Raises:
         OSError: the file cannot be renamed.
     """
+    _require_writable(path)
+    _require_writable(to)
     retry_while_open(lambda: os.replace(extend_path(path), extend_path(to)))
 
 
@@ -328,6 +372,7 @@ def add_name(path: Path, name: Path) -> None:
     Raises:
         OSError: the name is taken, or the file system has no hard links.
     """
+    _require_writable(name)
     os.link(extend_path(path), extend_path(name))
 
 
@@ -337,6 +382,7 @@ def remove_path(file: Path) -> None:
     Raises:
         OSError: the file does not exist, or cannot be removed.
     """
+    _require_writable(file)
     retry_while_open(lambda: os.unlink(extend_path(file)))
 
 

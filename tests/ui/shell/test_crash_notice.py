@@ -11,8 +11,9 @@ from PySide6.QtWidgets import QPushButton
 from app.assistant import Assistant
 from app.crashes.recorder import count_crashes
 from app.crashes.reports import CrashReport, find_reports
+from app.migrations import HOME_IS_NEWER
 from tests.support.window.shell_window import Make
-from ui.crash_notice import CrashNotice, describe_check, describe_crashes
+from ui.crash_notice import CrashNotice, describe_check, describe_crashes, show_read_only
 from ui.state import WindowState, load_state, save_state
 from ui.tasks import TaskRunner
 from ui.widgets.surfaces import Notice
@@ -142,6 +143,17 @@ def test_without_a_crash_nothing_is_shown(
     make: Make, assistant: Assistant, runner: TaskRunner
 ) -> None:
     assert look(make(), assistant, runner) is None
+
+
+def test_a_home_that_is_only_read_is_named_until_the_notice_is_dismissed(make: Make) -> None:
+    window = make()
+    window.middle.show_chat(True)
+    notice = show_read_only(window, HOME_IS_NEWER)
+    assert notice.isVisible()
+    assert notice.accessibleName() == f"Nothing is stored in this window. {HOME_IS_NEWER}"
+    (dismiss,) = notice.findChildren(QPushButton)
+    dismiss.click()
+    assert not notice.isVisible()
 
 
 @pytest.mark.parametrize("is_reset", [False, True])
