@@ -160,6 +160,37 @@ def test_a_backup_is_restored_elsewhere(
     assert other.sessions.state.result(reference) == "a large result"
 
 
+def test_folders_that_are_not_on_this_computer_are_named(
+    assistant: Assistant, other: Assistant, tmp_path: Path
+) -> None:
+    here, gone = tmp_path / "here", tmp_path / "gone"
+    for folder in (here, gone / "inside", tmp_path / "project"):
+        folder.mkdir(parents=True)
+    for vault, project in ((here, None), (gone, None), (gone, "inside")):
+        with assistant.sessions.create(str(vault), project) as chat:
+            place = chat.new_id(), None, chat.now()
+            chat.append([MessageEntry(*place, Message("user", "?"), "t")])
+    assistant.projects.add(str(tmp_path / "project"))
+    assistant.settings.set("vault.path", str(gone))
+    assistant.settings.set("retrieval.rerankModel", str(tmp_path / "model"))
+    back_up(assistant, tmp_path / "b.zip")
+    (gone / "inside").rmdir()
+    gone.rmdir()
+    (tmp_path / "project").rmdir()
+    missing = restore(other, tmp_path / "b.zip").missing
+    assert [folder.to_dict() for folder in missing] == [
+        {"path": str(gone), "use": "vault", "chats": 2},
+        {"path": str(tmp_path / "project"), "use": "project", "chats": 0},
+        {"path": str(tmp_path / "model"), "use": "model", "chats": 0},
+    ]
+    said = [folder.describe() for folder in missing]
+    assert said[0].startswith(f"The folder of notes {gone} is not on this computer. 2 chats are")
+    assert "Choose it in the settings" in said[2]
+    gone.mkdir()
+    missing = restore(other, tmp_path / "b.zip").missing
+    assert [folder.use for folder in missing] == ["project", "model"]
+
+
 def test_a_home_with_data_is_not_touched_without_merge(
     assistant: Assistant, other: Assistant, tmp_path: Path
 ) -> None:
