@@ -4,6 +4,7 @@ The walk never leaves the program: file dialogs are answered for it, and nothing
 """
 
 import random
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -427,7 +428,7 @@ def _is_uncovered(top: QWidget, target: Target) -> bool:
 def inside(folders: list[Path], files: list[Path]) -> Iterator[list[str]]:
     """Keep a walk inside the program: answer file dialogs in turn, only record what it opens."""
     opened: list[str] = []
-    turns = {"folder": 0, "file": 0}
+    turns = {"folder": 0, "file": 0, "new": 0}
 
     def choose_folder(*_given: Any, **_named: Any) -> str:
         turns["folder"] += 1
@@ -437,11 +438,17 @@ def inside(folders: list[Path], files: list[Path]) -> Iterator[list[str]]:
         turns["file"] += 1
         return ([str(files[turns["file"] % len(files)])] if turns["file"] % 3 else []), ""
 
+    def choose_new(*_given: Any, **_named: Any) -> tuple[str, str]:
+        turns["new"] += 1
+        return (f"{new}/{turns['new']}.zip" if turns["new"] % 3 else ""), ""
+
     def open_url(url: Any) -> bool:
         opened.append(url.toString())
         return True
 
     with (
+        tempfile.TemporaryDirectory() as new,
+        mock.patch.object(QFileDialog, "getSaveFileName", choose_new),
         mock.patch.object(QFileDialog, "getExistingDirectory", choose_folder),
         mock.patch.object(QFileDialog, "getOpenFileNames", choose_files),
         mock.patch.object(QFileDialog, "getOpenFileName", return_value=("", "")),

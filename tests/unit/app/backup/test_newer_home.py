@@ -10,13 +10,14 @@ from pathlib import Path
 import pytest
 
 from app.assistant import Assistant
+from app.cli.parser import run
 from app.errors import StorageFailed
 from app.migrations import HOME_IS_NEWER
 from app.rpc.server import RPC
 from app.wiring import build
 from chains.cancel import CancelToken
 from resources.system import calls
-from tests.support.processes.command_line import Strata, document
+from tests.support.processes.command_line import document, no_window
 from tests.support.stored_homes import NAMES, StoredHome, unpack
 from vault.embedder import Embedder
 from vault.errors import EditFailed, VaultError
@@ -82,12 +83,17 @@ def test_a_newer_home_is_read_and_nothing_is_changed(home: StoredHome, newer: As
 
 
 def test_the_command_line_and_rpc_say_it(
-    home: StoredHome, newer: Assistant, strata: Strata, monkeypatch: pytest.MonkeyPatch
+    home: StoredHome,
+    newer: Assistant,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("STRATA_HOME", str(home.paths.config.parent))
-    code, text, said = strata("sessions", "list")
+    code = run(["sessions", "list"], no_window)
+    text, said = capsys.readouterr()
     assert (code, "Water" in text, HOME_IS_NEWER in said) == (0, True, True)
-    code, text, _ = strata("settings", "set", "retrieval.topK", "5", "--json")
+    code = run(["settings", "set", "retrieval.topK", "5", "--json"], no_window)
+    text, _ = capsys.readouterr()
     assert (code, document(text)["error"]["message"]) == (1, HOME_IS_NEWER)
     lines: list[bytes] = []
     RPC(newer, lines.append).serve([b'{"id": 1, "type": "get_state"}'])
