@@ -129,6 +129,23 @@ def test_a_copy_that_is_still_arriving_waits_for_its_last_line(machines: tuple[H
     assert (home.folder / f"{session}.jsonl.torn").read_bytes() == b'{"type":"mess\n'
 
 
+def test_the_folder_of_chats_may_be_a_link_into_a_synced_folder(
+    machines: tuple[Home, Home], tmp_path: Path
+) -> None:
+    home = machines[0]
+    session, _ = begin(machines, "iCloud")
+    home.folder.rename(tmp_path / "cloud")
+    home.folder.symlink_to(tmp_path / "cloud")
+    machines[1].say(session, "there")
+    other = machines[1].store.file(session).read_bytes()
+    (tmp_path / "cloud" / f"{session} 2.jsonl").write_bytes(other)
+    assert home.list_ids() == ([session], [])
+    assert home.read_texts(session) == ["both", "there"]
+    home.store.delete(session)
+    assert home.list_ids() == ([], [session])
+    assert home.folder.is_symlink()
+
+
 def test_a_copy_of_a_chat_in_use_waits(machines: tuple[Home, Home]) -> None:
     home = machines[0]
     session, _ = begin(machines, "iCloud")
