@@ -73,11 +73,7 @@ class SelectLeaf(RpcRequest):
 
 
 class Abort(RpcRequest):
-    """Cancel the running turn or compaction of a chat, or any request that is running.
-
-    Attributes:
-        request: the id of the request to cancel, or None for the turn or compaction of the chat.
-    """
+    """Cancel the request with the id `request`, or else the chat's turn or compaction."""
 
     request: Any = None
 
@@ -652,24 +648,14 @@ class CheckUpdates(RpcRequest):
 
 
 class Backup(RpcRequest):
-    """Write everything that Strata has stored into a new archive. Events tell the progress.
-
-    Attributes:
-        path: the absolute path of the archive.
-    """
+    """Write everything that Strata has stored into a new archive, given its absolute path."""
 
     path: str
 
 
-class Restore(RpcRequest):
-    """Restore an archive. Events tell the progress.
+class Restore(Backup):
+    """Restore an archive. `merge` does so also where Strata has stored something else."""
 
-    Attributes:
-        path: the absolute path of the archive.
-        merge: whether to restore also where Strata has stored something else.
-    """
-
-    path: str
     merge: bool = False
 
 
