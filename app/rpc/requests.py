@@ -653,9 +653,10 @@ class Backup(RpcRequest):
     path: str
 
 
-class Restore(Backup):
+class Restore(RpcRequest):
     """Restore an archive. `merge` does so also where Strata has stored something else."""
 
+    path: str
     merge: bool = False
 
 
