@@ -18,7 +18,7 @@ from app.library.formula_drawer import FormulaDrawer
 from app.library.image_reader import ImageReader
 from app.library.images import VaultImages
 from app.library.library import IndexFinished, Library
-from app.library.open_vault import OpenVault, search_notes
+from app.library.open_vault import OpenVault, follow_folder, search_notes
 from app.library.project_pages import PageFetcher
 from app.library.projects import Projects
 from app.migrations import HOME_IS_NEWER
@@ -165,7 +165,10 @@ class Assistant:
 
         settings, edits = self.settings, self.edits
         return KeptPassages(
-            self.sessions.sent, lambda: settings.values.vault_exclude, edits.list_moves
+            self.sessions.sent,
+            lambda: settings.values.vault_exclude,
+            edits.list_moves,
+            lambda folder: follow_folder(folder, self.paths),
         )
 
     def _remove_excluded(self, key: str = EXCLUDE) -> None:

@@ -72,6 +72,7 @@ class KeptPassages:
         sent: SentStore,
         read_rules: Callable[[], Sequence[str]],
         list_moves: Callable[[Path], Mapping[str, str]],
+        follow: Callable[[str], Path | None],
     ) -> None:
         """Use a store.
 
@@ -79,8 +80,10 @@ class KeptPassages:
             sent: the stored requests.
             read_rules: returns the patterns that exclude notes.
             list_moves: returns the present paths of the notes of a folder that Strata moved.
+            follow: returns where a folder of notes is now, or None if it is not known.
         """
-        self._sent, self._read_rules, self._list_moves = sent, read_rules, list_moves
+        self._sent, self._read_rules = sent, read_rules
+        self._list_moves, self._follow = list_moves, follow
 
     def remove_excluded(self, references: Collection[str] | None = None) -> int:
         """Remove the texts of excluded and private notes, and return how many were removed.
@@ -96,7 +99,9 @@ class KeptPassages:
         """
         notes = self._sent.list_notes(references).notes
         gone = [
-            note for root, some in _group(notes).items() for note in self._find_excluded(root, some)
+            note
+            for root, some in self._group(notes).items()
+            for note in self._find_excluded(root, some)
         ]
         return self._sent.forget_notes(gone, EXCLUDED)
 
@@ -121,6 +126,18 @@ class KeptPassages:
         self._sent.forget_notes(gone, "purged")
         return len({note.path for note in gone})
 
+    def _group(self, notes: Collection[NoteRef]) -> dict[Path, list[NoteRef]]:
+        """Return notes by their folders, without those whose folder cannot be reached."""
+        by_root: defaultdict[str, list[NoteRef]] = defaultdict(list)
+        for note in notes:
+            by_root[note.root].append(note)
+        found: defaultdict[Path, list[NoteRef]] = defaultdict(list)
+        for root, some in by_root.items():
+            folder = self._follow(root) if root else None
+            if folder is not None and folder.is_dir():
+                found[folder] += some
+        return found
+
     def _find_excluded(self, root: Path, notes: Sequence[NoteRef]) -> Iterator[NoteRef]:
         rules, paths = self._read_rules(), frozenset(note.path for note in notes)
         excluded = find_excluded(root, paths, rules, partial(self._list_moves, root))
@@ -136,7 +153,7 @@ class KeptPassages:
         """
         there: set[str] = set()
         missing: list[NoteRef] = []
-        for root, some in _group(notes).items():
+        for root, some in self._group(notes).items():
             moves = self._list_moves(root)
             for note in some:
                 place = moves.get(note.path, note.path)
@@ -144,14 +161,6 @@ class KeptPassages:
                 missing += [] if is_there else [note]
                 there |= {note.path} if is_there else set()
         yield from (note for note in missing if note.path not in there)
-
-
-def _group(notes: Collection[NoteRef]) -> dict[Path, list[NoteRef]]:
-    """Return notes by their folders, without those whose folder cannot be reached."""
-    by_root: defaultdict[str, list[NoteRef]] = defaultdict(list)
-    for note in notes:
-        by_root[note.root].append(note)
-    return {Path(root): some for root, some in by_root.items() if root and os.path.isdir(root)}
 
 
 def _list_excluded_versions(root: Path, rules: Sequence[str]) -> Iterator[str]:

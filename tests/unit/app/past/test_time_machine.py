@@ -213,3 +213,20 @@ def test_answers_that_quote_an_excluded_note_leave_later_requests_too(
     assert json.loads(second.content.wire.text)["model"] == "gpt-4o"
     assert "Where do the beans grow" not in second.content.wire.text
     assert "Thanks, and is it good?" in second.content.wire.text
+
+
+def test_a_note_is_found_after_its_whole_folder_was_moved(
+    assistant: Assistant, server: ModelServer, notes: Path
+) -> None:
+    server.script(Answer("It is so."))
+    result = ask(assistant, "When is the server backed up?")
+    notes.rename(notes.with_name("moved"))
+    assistant.open_vault(notes.with_name("moved"), remember=False)
+    list(assistant.index(CancelToken()))
+    assert assistant.kept_passages.describe().deleted == ()
+    assistant.settings.set("vault.exclude", ["Backups.md"])
+    assert b"Monday at 02:00" not in read_stored(assistant)
+    found = assistant.time_machine.compare(result.session, result.entry, CancelToken())
+    states = {text.shown.source: text.state for text in found.texts if text.shown.source}
+    assert states.pop("Backups.md") == "removed"
+    assert set(states.values()) == {"same"}
