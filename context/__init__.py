@@ -22,7 +22,7 @@ All of them import the contract modules, whose names do not change:
     envelope            a complete request before it is rendered
     budget, tokens      when to trim, compact, block; how tokens are counted
     hooks, patches      functions of the user that change requests, by patches that are stored
-    compaction          values of compacting: summaries and cleared results (`cleaner`)
+    compaction, exam    values of compacting (`cleaner`), and what requests still say of what left
     carry_forward       shorten the attachments of earlier turns (L2)
     trimming, offload   `[trimmed]` in place of old content, stubs in place of large results
     prompt, json_codec  system prompts from sections; values as JSON and back, by their fields

@@ -8,6 +8,7 @@ from context.assemble.attachments import LOSSES, find_loss
 from context.assemble.inputs import HistoryPolicy
 from context.assemble.request import Request
 from context.draft import RequestDraft
+from context.exam import SummaryExam
 from context.fit.cache import Continuation, PreviousQuestion, compare_requests
 from context.fit.cache_changes import MODEL_CHANGED, THRESHOLD_RAISED, Changes
 from context.fit.causes import find_causes
@@ -164,6 +165,7 @@ def _summarise_trim(request: Request) -> TrimSummary | None:
 
 def _list_compactions(transforms: Sequence[TransformEntry]) -> Iterator[Compaction]:
     edited = find_edited_summaries(transforms)
+    examined = [one.id for one in transforms if any("exam" in op for op in one.patch)]
     for transform in transforms:
         applied: list[Mapping[str, Any]] = [
             op for op in transform.patch if op.get("op") == "compaction_apply"
@@ -179,6 +181,7 @@ def _list_compactions(transforms: Sequence[TransformEntry]) -> Iterator[Compacti
                 after_tokens=edit.get("tokensAfter"),
                 by=op.get("by", "none"),
                 edited=transform.id in edited or op.get("edited") is True,
+                exam=SummaryExam.read(op.get("exam")) if transform.id in examined[-1:] else None,
             )
 
 

@@ -241,12 +241,20 @@ def _fill(context: Mapping[str, Any]) -> str:
 
 def compaction(result: Mapping[str, Any]) -> Iterator[str]:
     """Format a compaction's token counts and summary as lines."""
+    warnings = [escape_text(warning) for warning in result.get("warnings", ())]
     if result["entry"] is None:
-        yield "There is nothing to sum up: the chat has no turn before its last one."
+        yield "Nothing was compacted: before its last turn, the chat has nothing new to sum up."
+        yield from warnings
         return
-    makers = {"model": "by the model", "outline": "outline, no model set", "none": "no summary"}
+    outline = "outline" if warnings else "outline, no model set"
+    from context.exam import SummaryExam
+
+    makers = {"model": "by the model", "outline": outline, "none": "no summary"}
     before, after = result["before_tokens"], result["after_tokens"]
     yield f"Summarised: {before:,} → {after:,} tokens ({makers[result['by']]})"
+    yield from warnings
+    if (exam := SummaryExam.read(result.get("exam"))) is not None:
+        yield from map(escape_text, exam.list_lines())
     if result["summary"]:
         yield ""
         yield escape_text(result["summary"])

@@ -16,6 +16,7 @@ from app.sessions.ask import TurnRunner
 from app.sessions.session import Session
 from app.sessions.session_info import ChatMark, is_chat_mark, name_fork, write_title
 from app.sessions.store import SessionStore
+from app.sessions.transcript import SummaryItem
 from app.sessions.turn_builder import TurnBuilder
 from app.sessions.user_messages import find_last_mode, read_program_message
 from chains.cancel import CancelToken
@@ -28,9 +29,11 @@ from chains.tools.memory_tools import find_long_part, list_memory_updates
 from chains.turn.run import compact_on_request, edit_summary_in_use, preview_compaction
 from context.assemble.inputs import GivenSummary
 from context.errors import SummaryFailed
+from context.exam import ChangedFact, ChatFact
 from context.fit.compact import CompactionReport
 from context.fit.compact_session import CompactionPreview
 from context.fit.edit import SUMMARY_EDIT
+from context.fit.summary_list import add_fact, strike_changed
 from context.history.memory import Memory, read_memory
 from context.history.outline import format_summary
 from context.history.pins import check_pin
@@ -50,7 +53,14 @@ from context.log.entries import (
 )
 from context.log.parse import describe_unknown_schema
 
-__all__ = ["AbandonedBranch", "BranchEditor", "ChatCompactor", "SummaryDraft"]
+__all__ = [
+    "AbandonedBranch",
+    "BranchEditor",
+    "ChatCompactor",
+    "SummaryDraft",
+    "SummaryMend",
+    "SummaryMender",
+]
 
 
 @dataclass(frozen=True)
@@ -441,6 +451,71 @@ class ChatCompactor:
         mode = find_last_mode(chat.path()) if self._vault.library is not None else "chat"
         ask = Ask("", mode, model, project=chat.project)
         return self._builder.build_turn(ask, chat, cancel)
+
+
+@dataclass(frozen=True)
+class SummaryMend:
+    """A mend of a summary, which can be undone.
+
+    Attributes:
+        entry: the id of the compaction's log entry.
+        before: the text of the summary before, or an empty string if the text is unchanged.
+        pinned: the id of the message that was pinned in place of a longer summary.
+        sentence: what was done.
+    """
+
+    entry: str
+    before: str
+    pinned: str
+    sentence: str
+
+
+class SummaryMender:
+    """Keeps facts in the summaries of chats, and strikes others out of them."""
+
+    def __init__(self, compactor: ChatCompactor, branches: BranchEditor) -> None:
+        self._compactor, self._branches = compactor, branches
+
+    def mend(
+        self,
+        session: str,
+        item: SummaryItem,
+        fact: ChatFact | ChangedFact,
+        model: str | None = None,
+    ) -> SummaryMend:
+        """Add a line to a summary, or take sentences out of it. If it is full, pin the message.
+
+        Args:
+            session: the chat.
+            item: the summary.
+            fact: a fact that is gone, or one that the summary has changed.
+            model: the model, or None for the configured one.
+
+        Raises:
+            SessionBusy: the chat is being written to.
+            InvalidRequest: a later summary has replaced this one, or nothing would be left of it.
+            BadPin: the summary is full, and all pins together would be too large.
+        """
+        if isinstance(fact, ChangedFact):
+            text = strike_changed(item.summary, (fact,))
+            self._compactor.edit_summary(session, item.entry, text, model)
+            return SummaryMend(item.entry, item.summary, "", "Taken out of the summary.")
+        try:
+            text = add_fact(item.summary, fact)
+            self._compactor.edit_summary(session, item.entry, text, model)
+        except InvalidRequest:
+            if not fact.entry:
+                raise
+            self._branches.pin(session, fact.entry, on=True)
+            return SummaryMend(item.entry, "", fact.entry, "The summary is full: message pinned.")
+        return SummaryMend(item.entry, item.summary, "", "Added to the summary.")
+
+    def undo(self, session: str, mend: SummaryMend, model: str | None = None) -> None:
+        """Undo a mend. Raises the same exceptions as `mend`."""
+        if mend.pinned:
+            self._branches.pin(session, mend.pinned, on=False)
+        else:
+            self._compactor.edit_summary(session, mend.entry, mend.before, model)
 
 
 def _close_after(

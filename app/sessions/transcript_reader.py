@@ -50,6 +50,7 @@ from chains.turn.continuation import (
 from chains.turn_answer import MOST_STEP_CHARS, AnswerEnd, ToolStep, TurnAnswer
 from context.assemble.turn_context import WHERE
 from context.compaction import HEAD
+from context.exam import SummaryExam
 from context.fit.edit import SUMMARY_EDIT, find_edited_summaries
 from context.fit.guard_steps import SUMMARY, SUMMARY_HALVED
 from context.history.tool_pairing import is_final, list_tool_results
@@ -398,6 +399,9 @@ def _summaries(
 def _summary(entry: str, op: Mapping[str, Any], edit: Mapping[str, Any] | None) -> SummaryItem:
     after = (edit or op).get("tokensAfter")
     text = op.get("summary", "") if edit is None else edit.get("parts", "")
+    exam = SummaryExam.read(op.get("exam"))
+    if exam is not None and edit is not None:
+        exam = exam.after_edit(str(text))
     kept = op.get("firstKeptEntryId")
     compaction = Compaction(
         entry,
@@ -406,6 +410,7 @@ def _summary(entry: str, op: Mapping[str, Any], edit: Mapping[str, Any] | None) 
         after if isinstance(after, int) else None,
         str(op.get("by", "model")),
         edit is not None or op.get("edited") is True,
+        exam,
     )
     return SummaryItem(compaction, str(text).removeprefix(HEAD).lstrip("\n"))
 

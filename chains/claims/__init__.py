@@ -15,6 +15,7 @@ answer → facts: sentences, figures, dates, names, paths → finder, totals, �
 - `differences`: finds sources that say another figure of one thing, or the opposite.
 - `acts`: checks what the answer says that it did, against the notes at the end of the turn.
 - `note_acts`: the notes that a sentence names, and what it says was done with each.
+- `summaries`: reads the facts of a chat's messages, and finds what a summary has changed of them.
 - `report`: the claims with their verdicts and places, and which sentence rests on which source.
 
 A claim is supported, unsupported, contradicted or not checkable. A check that accuses wrongly is
@@ -26,4 +27,4 @@ This package may import `chains.citations`, context and vault. It reads no files
 against was sent or is in the log, so that the same answer has the same report when notes change.
 """
 
-__all__ = ["acts", "check", "evidence", "report", "turns"]
+__all__ = ["acts", "check", "evidence", "report", "summaries", "turns"]

@@ -15,8 +15,9 @@ Ask + settings + session → Turn → open_turn: model, tools, project → draft
 - `wire_changes`: what differs between two bodies as they were sent, beyond what was prepared.
 - `usage`: entries for the token usage that a provider reports.
 
-This package may import `chains.extractive`, `chains.gguf`, `chains.llm`, the modules of chains,
-context and vault. It builds the entries of a turn, and `chains.turn` stores them in one write.
+This package may import `chains.claims`, `chains.extractive`, `chains.gguf`, `chains.llm`, the
+modules of chains, context and vault. It builds the entries of a turn, and `chains.turn` stores them
+in one write.
 """
 
 __all__ = [

@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Any, Final
 
+from chains.claims.summaries import FACT_READER
 from chains.models import EXTRACTIVE
 from chains.request.ask import Selection
 from chains.request.epochs import (
@@ -224,6 +225,7 @@ def build_ports(turn: Turn, new_entries: list[Entry]) -> Ports:
         summarise=_log_summaries(turn, new_entries),
         breaker=LoggedBreaker(session, new_entries),
         find_excluded=turn.ports.find_excluded and cache(turn.ports.find_excluded),
+        facts=FACT_READER,
         load_result=session.load_result,
         hidden_notes=turn.ports.hidden_notes and turn.ports.hidden_notes.remember(),
     )

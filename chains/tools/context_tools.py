@@ -20,10 +20,15 @@ from chains.tools.registry import ToolOutcome
 from chains.tools.schema import build_arguments_schema, build_integer_schema, build_text_schema
 from context.fit.compact import CompactionReport
 from context.fit.policy import COMPACT_CONTEXT as NAME
-from context.history.exclusion import FindExcluded
-from context.history.note_text import find_note_pieces, hide_note_text
+from context.history.exclusion import NoteRules, hide_in_turns
+from context.history.note_text import NotePiece, find_note_pieces, hide_note_text
+from context.history.outline import render_turn
+from context.history.turn_list import TurnList
+from context.history.turns import MeasuredTurn, list_turns
+from context.log.entries import TransformEntry
 from context.messages import ToolDefinition, compact_json
 from context.offload import READ_RESULT_NAME, format_page_head, offload_stub
+from context.tokens import ByteEstimator
 from vault.notes.keywords import fold, split_words
 
 __all__ = [
@@ -41,6 +46,7 @@ __all__ = [
 
 USUAL_CHARS: Final = 4_000
 MOST_CHARS: Final = 20_000
+CHARS_BEFORE: Final = 200
 MOST_ERROR_CHARS: Final = 4_000
 NOT_KEPT: Final = (
     "A large result of {tool} could not be stored beside the chat, so all of it stays in the chat "
@@ -48,13 +54,12 @@ NOT_KEPT: Final = (
 )
 READ_RESULT: Final = ToolDefinition(
     READ_RESULT_NAME,
-    "Read a part of a stored tool result.",
+    "Read what is stored.",
     build_arguments_schema(
-        {"ref_id": build_text_schema("As the stub of the result gives it.")},
-        offset=build_integer_schema("Characters to pass over.", 0),
-        limit=build_integer_schema(
-            f"Characters to read; {USUAL_CHARS:,} where not given.", 1, MOST_CHARS
-        ),
+        {"ref_id": build_text_schema("As its stub says.")},
+        find=build_text_schema("Words to begin at."),
+        offset=build_integer_schema("Characters to skip.", 0),
+        limit=build_integer_schema(f"Characters; {USUAL_CHARS:,} where not given.", 1, MOST_CHARS),
     ),
 )
 
@@ -108,28 +113,65 @@ def _shorten_error(content: str) -> str:
     return f"{content[:part]}\n…\n{content[-part:]}"
 
 
-def build_result_tool(session: SessionPort, find_excluded: FindExcluded | None = None) -> Tool:
+def build_result_tool(session: SessionPort, rules: NoteRules | None = None) -> Tool:
     """Build the tool that reads stored results. Its own results always stay in the log.
 
     Args:
         session: the session that stores the results.
-        find_excluded: returns the notes that models may not read now. Their text is left out.
+        rules: what decides which notes are left out, or None if no note is.
     """
 
     def read(arguments: Mapping[str, Any]) -> str:
-        content = session.load_result(arguments["ref_id"])
+        ref_id = arguments["ref_id"]
+        content = session.load_result(ref_id) or _read_chat(session, ref_id, rules)
         if content is None:
             raise ToolFailed("There is no stored result of that ref_id. Call the tool again.")
+        pieces = find_note_pieces(content)
+        named = frozenset(piece.path for piece in pieces)
+        excluded = rules.find_excluded(named) if rules and named else frozenset()
         start = arguments.get("offset", 0)
+        if words := arguments.get("find", "").split():
+            start = _find_words(content, words, [one for one in pieces if one.path in excluded])
         end = min(start + arguments.get("limit", USUAL_CHARS), len(content))
         if start > len(content):
             raise ToolFailed(f"The result has {len(content):,} characters.")
-        named = frozenset(piece.path for piece in find_note_pieces(content))
-        excluded = find_excluded(named) if find_excluded and named else frozenset()
         shown = hide_note_text(content, excluded, start, end)
         return f"{format_page_head(start, end, len(content))}{shown}"
 
     return Tool(READ_RESULT, read, is_offloaded=False)
+
+
+def _read_chat(session: SessionPort, ref_id: str, rules: NoteRules | None) -> str | None:
+    """Return the turns before a compaction as text, or None if the branch has none of that id."""
+    path = session.path()
+    at = next((at for at, entry in enumerate(path) if entry.id == ref_id), 0)
+    if not at or not isinstance(path[at], TransformEntry):
+        return None
+    # The turns are read, not sent, so that their tokens do not matter.
+    turns = TurnList.of(MeasuredTurn(turn, turn.messages, 0) for turn in list_turns(path[:at]))
+    if rules is not None:
+        turns = hide_in_turns(turns, rules, ByteEstimator())
+    return "\n\n".join(text for turn in turns for text in render_turn(turn))
+
+
+def _find_words(content: str, words: Sequence[str], hidden: Sequence[NotePiece]) -> int:
+    """Return the offset of a part of a text that begins shortly before words.
+
+    Raises:
+        ToolFailed: no line has any of the words.
+    """
+    folded = [fold(word) for word in words]
+    best, found, at = 0, 0, 0
+    for line in content.split("\n"):
+        shown = fold(line)
+        score = sum(word in shown for word in folded)
+        if score > best and not any(one.start <= at < one.end for one in hidden):
+            first = min(shown.find(word) for word in folded if word in shown)
+            best, found = score, max(0, at + first - CHARS_BEFORE)
+        at += len(line) + 1
+    if not best:
+        raise ToolFailed("Nothing in it has these words. Try fewer or other words.")
+    return found
 
 
 MOST_FOUND: Final = 5

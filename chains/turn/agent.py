@@ -102,7 +102,7 @@ class AgentLoop:
             (
                 *tools,
                 *build_listing_tools(notes),
-                build_result_tool(turn.session, turn.ports.find_excluded),
+                build_result_tool(turn.session, turn.note_rules),
                 build_compact_tool(),
                 build_search_tool(self._found),
                 *build_memory_tools(self._memory),

@@ -23,8 +23,8 @@ from context.assemble.inputs import SummaryTask
 from context.assemble.request import Request
 from context.draft import Preamble
 from context.errors import ContextOverflow, SummaryFailed, SummaryRefused
+from context.history.outline import render_turn
 from context.history.turns import MeasuredTurn
-from context.messages import Message, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
 
 __all__ = ["Summariser"]
 
@@ -35,7 +35,6 @@ _AGAIN: Final = (
     "Your last attempt could not be used: {refusal} Call no tool and announce nothing. Write the "
     "summary itself, with the names, numbers and paths of the conversation."
 )
-_SPEAKERS: Final = {"user": "User", "assistant": "Assistant", "tool": "Tool", "system": "System"}
 
 
 @dataclass
@@ -78,7 +77,7 @@ class Summariser:
             return self._sum_up(task)
 
     def _sum_up(self, task: SummaryTask) -> str:
-        texts = [text for turn in task.said for text in _render_turn(turn)]
+        texts = [text for turn in task.said for text in render_turn(turn)]
         bare = self.setup.preamble
         for _ in range(MOST_ROUNDS):
             pieces = self._join_texts(texts, task, bare)
@@ -152,7 +151,7 @@ def _frame_conversation(conversation: str, task: SummaryTask) -> str:
 
 def _list_shortened(task: SummaryTask) -> Iterator[str]:
     """Yield the full text of the messages that the request contains only in shortened form."""
-    if texts := [text for turn in task.shortened for text in _render_turn(turn)]:
+    if texts := [text for turn in task.shortened for text in render_turn(turn)]:
         text = html.escape("\n\n".join(texts), quote=False)
         yield f"What is shortened above was, in full:\n\n<shortened>\n{text}\n</shortened>"
 
@@ -162,28 +161,3 @@ def _write_task(task: SummaryTask, what: str) -> str:
     more = f" {task.instructions.strip()}" if task.instructions.strip() else ""
     again = f" {_AGAIN.format(refusal=task.refusal)}" if task.refusal else ""
     return f"Write down what has to be remembered of {what}, in at most {words} words.{more}{again}"
-
-
-def _render_turn(turn: MeasuredTurn) -> Iterator[str]:
-    for message in turn.messages:
-        yield f"{_SPEAKERS[message.role]}: {_render_message(message)}"
-    if names := dict.fromkeys(segment.shown_source for segment in turn.turn.segments):
-        yield f"Notes that were sent along: {', '.join(names)}"
-
-
-def _render_message(message: Message) -> str:
-    if isinstance(message.content, str):
-        return message.content
-    texts = []
-    for part in message.content:
-        if isinstance(part, ReasoningPart):
-            continue
-        if isinstance(part, TextPart):
-            texts.append(part.text)
-        elif isinstance(part, ToolCallPart):
-            texts.append(f"[calls {part.name} with {part.arguments_json}]")
-        elif isinstance(part, ToolResultPart):
-            texts.append(part.content)
-        else:
-            texts.append("[a picture]")
-    return "\n".join(texts)

@@ -9,6 +9,7 @@ from context.budget import BudgetPolicy, RequestBudget
 from context.compaction import CircuitBreaker
 from context.draft import Preamble
 from context.envelope import CancelPort
+from context.exam import FactReader
 from context.history.exclusion import FindExcluded, NoteRules, hide_excluded
 from context.history.quotes import HiddenNotes
 from context.history.read_notes import LoadResult
@@ -162,6 +163,7 @@ class Ports:
         breaker: stops compactions after several attempts in a row freed no tokens.
         find_excluded: returns those of the given paths whose notes models may not read now. If
             None, no note is excluded.
+        facts: reads the facts by which summaries are examined. If None, none is examined.
         load_result: returns a tool result that is stored outside of the log, or None.
         hidden_notes: looks up the notes that models may not read now, or None.
     """
@@ -176,6 +178,7 @@ class Ports:
     summarise: Summarise | None = None
     breaker: CircuitBreaker | None = None
     find_excluded: FindExcluded | None = None
+    facts: FactReader | None = None
     load_result: LoadResult = _load_nothing
     hidden_notes: HiddenNotes | None = None
 

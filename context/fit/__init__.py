@@ -14,6 +14,8 @@
     summary_facts  keeps the decisions and sources of a summary in the memory
     summaries      asks a model for a summary, and checks its size
     summary_check  refuses a summary that says nothing of what it replaces
+    summary_exam   examines what a summary keeps of what it replaces, and what it changes
+    summary_list   completes a summary by rule: strikes what it changed, lists what it lost
     guard          the last step: enforces the budget; only `seal` can seal a `Request`
     guard_steps    what the guard leaves out, the least valuable first; the summary goes last
     drop           chooses the whole turns to drop, oldest first
@@ -49,5 +51,7 @@ __all__ = [
     "policy",
     "summaries",
     "summary_check",
+    "summary_exam",
     "summary_facts",
+    "summary_list",
 ]

@@ -3,13 +3,14 @@
 Compaction clears old tool results, and replaces old turns with a summary.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from context.assemble.inputs import SummaryTask
 from context.assemble.request import Request
 from context.compaction import HEAD, CompactResult
 from context.draft import Preamble
+from context.exam import SummaryExam
 from context.fit.compact_steps import (
     TARGET,
     CompactionInput,
@@ -20,17 +21,26 @@ from context.fit.compact_steps import (
 )
 from context.fit.drop import make_drop_entry
 from context.fit.policy import HistoryUsage, Why
-from context.fit.summaries import Maker, compute_summary_size, restore_results
+from context.fit.summaries import (
+    Maker,
+    compute_list_size,
+    compute_summary_size,
+    restore_results,
+)
 from context.fit.summary_facts import keep_facts
 from context.fit.trim import PlannedTrim, plan_trim_after_compaction
 from context.history.boundaries import (
     TrimInput,
     TrimOffsets,
 )
+from context.history.memory import read_memory
+from context.history.outline import build_chat_note
+from context.history.pins import Pins
 from context.history.replay import WITHHELD
 from context.history.turn_list import TurnList, count_summaries
 from context.json_codec import Record
 from context.log.entries import Entry, TransformEntry, TrimEntry
+from context.offload import READ_RESULT_NAME
 from context.tokens import count_message
 
 COMPACTION: Final = "compaction"
@@ -51,6 +61,7 @@ class History:
         dropped_turns: older turns that requests no longer contain, as stored in the log.
         preamble: the tools and instructions of the session's requests.
         excluded: the notes whose text is left out of the turns.
+        pins: what the user has pinned, which later requests contain.
     """
 
     shown: TurnList
@@ -59,6 +70,7 @@ class History:
     dropped_turns: TurnList
     preamble: Preamble
     excluded: frozenset[str] = frozenset()
+    pins: Pins = field(default_factory=lambda: Pins({}, frozenset()))
 
     @property
     def kept_as(self) -> TurnList:
@@ -76,6 +88,7 @@ class CompactionReport(Record):
         summary: the summary, or an empty string if no summary was needed.
         by: the author of the summary: `model`, or `outline` if no model wrote it, or `none`.
         warnings: one sentence for each failed summary.
+        exam: what requests still say of what left them, or None if that was not examined.
     """
 
     result: CompactResult
@@ -83,6 +96,7 @@ class CompactionReport(Record):
     summary: str
     by: Maker
     warnings: tuple[str, ...] = ()
+    exam: SummaryExam | None = None
 
     json_shape = (
         "before_tokens = result.before_tokens",
@@ -93,6 +107,8 @@ class CompactionReport(Record):
         "entry",
         "summary",
         "by",
+        "warnings",
+        "exam",
     )
 
 
@@ -168,7 +184,7 @@ def _run_compaction(
         request.ports.breaker.record(request.model, request.budget_tokens, has_shrunk)
     if not has_shrunk:
         return None
-    entries = _make_entries(state, result, request, history.excluded)
+    entries = _make_entries(order, state, result, request, history.excluded)
     if state.summary and state.by == "model":
         most = int(order.task.most_tokens * FACTS_SHARE)
         path = (*request.path, *request.new_entries)
@@ -177,7 +193,7 @@ def _run_compaction(
     if trim is not None:
         place = request.ports.new_id(), None, request.ports.now()
         entries = (*entries, trim.make_entry(place, request.epoch))
-    made = state.summary, state.by, tuple(state.warnings)
+    made = state.summary, state.by, tuple(state.warnings), state.final_exam
     return PlannedCompaction(entries, CompactionReport(result, entries[0].id, *made))
 
 
@@ -224,12 +240,15 @@ def make_history(sent: Request, planned: Request) -> History:
         sent.dropped_turns,
         draft.preamble,
         sent.reading.excluded,
+        sent.reading.pins,
     )
 
 
 def _plan_compaction(
     history: History, usage: HistoryUsage, request: Request, why: Why
 ) -> CompactionInput:
+    entry_id = request.ports.new_id()
+    has_reader = any(tool.name == READ_RESULT_NAME for tool in history.preamble.tools)
     task = SummaryTask(
         said=(),
         sent=(),
@@ -253,14 +272,29 @@ def _plan_compaction(
         task=task,
         counter=request.counter,
         given=request.given_summary,
+        facts=request.ports.facts,
+        list_tokens=compute_list_size(usage.history_budget),
+        others=_list_other_texts(history, request),
+        entry_id=entry_id,
+        chat_note=build_chat_note(entry_id) if has_reader else "",
     )
 
 
+def _list_other_texts(history: History, request: Request) -> tuple[str, ...]:
+    """Return the other texts that requests contain: the memory, and what is pinned."""
+    memory = read_memory((*request.path, *request.new_entries)).render()
+    pinned = (item.raw_content for item in history.pins.segments.values())
+    return (*([memory] if memory else []), *pinned)
+
+
 def _make_entries(
-    state: CompactionState, result: CompactResult, request: Request, excluded: frozenset[str]
+    order: CompactionInput,
+    state: CompactionState,
+    result: CompactResult,
+    request: Request,
+    excluded: frozenset[str],
 ) -> tuple[Entry, ...]:
-    now = request.ports.now()
-    transform_id = request.ports.new_id()
+    now, transform_id = request.ports.now(), order.entry_id
     patch = _make_patch(state, result, now, excluded)
     figures = f"{result.before_tokens:,} → {result.after_tokens:,} tokens"
     markdown = state.summary.removeprefix(f"{HEAD}\n")
@@ -299,6 +333,7 @@ def _make_patch(
         "by": state.by,
         "strategies": list(result.strategies_run),
         **({"edited": True} if state.is_edited else {}),
+        **({"exam": state.final_exam.to_dict()} if state.final_exam is not None else {}),
         **({WITHHELD: sorted(excluded)} if excluded else {}),
     }
     return (*cleared, apply)

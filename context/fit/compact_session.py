@@ -128,7 +128,9 @@ def read_history(request: Request) -> tuple[History, HistoryUsage]:
     size = sum(count_message(message, counter) for message in work)
     asked = tail.tokens[Layer.L5] if tail else 0
     usage = HistoryUsage(request.budget_tokens, fixed_tokens, shown.tokens, size, asked)
-    history = History(shown, trim_input, offsets, dropped_turns, start, reading.excluded)
+    history = History(
+        shown, trim_input, offsets, dropped_turns, start, reading.excluded, reading.pins
+    )
     return history, usage
 
 

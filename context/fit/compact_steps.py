@@ -14,6 +14,7 @@ from typing import Final
 from context.assemble.inputs import GivenSummary, Summarise, SummaryTask
 from context.compaction import CompactResult, ConversationSignals, find_safe_split
 from context.errors import SummaryFailed
+from context.exam import LEAST_SHARE, FactReader, SummaryExam
 from context.fit.drop import fit_turns
 from context.fit.summaries import (
     Maker,
@@ -21,6 +22,8 @@ from context.fit.summaries import (
     check_summary,
     request_summary,
 )
+from context.fit.summary_exam import SummaryExaminer
+from context.fit.summary_list import complete_summary
 from context.history.outline import make_outline
 from context.history.shorten import clean_message
 from context.history.turn_list import TurnList, count_summaries, find_guaranteed_turn
@@ -53,6 +56,11 @@ class CompactionInput:
         spared: the ids of messages that must not change.
         task: the instructions for the summarising model, without the turns to summarise.
         given: a finished summary that the user reviewed, or None to generate one.
+        facts: reads the facts by which the summary is examined, or None for no exam.
+        list_tokens: the token limit of the list that completes the summary.
+        others: other texts that requests contain, such as the memory and pinned messages.
+        entry_id: the id of the log entry that stores the compaction.
+        chat_note: says how to read the turns that the summary replaces, or an empty string.
     """
 
     shown: tuple[MeasuredTurn, ...]
@@ -67,6 +75,16 @@ class CompactionInput:
     task: SummaryTask
     counter: TokenCounter
     given: GivenSummary | None = None
+    facts: FactReader | None = None
+    list_tokens: int = 0
+    others: tuple[str, ...] = ()
+    entry_id: str = ""
+    chat_note: str = ""
+
+    @property
+    def summary_tokens(self) -> int:
+        """The token limit of the summary, with the list that completes it."""
+        return self.task.most_tokens + (self.list_tokens if self.facts is not None else 0)
 
     @property
     def shown_tokens(self) -> int:
@@ -88,6 +106,8 @@ class CompactionState:
         drop_to: how many of `turns` are dropped, starting with the oldest one behind a summary.
         strategies: the names of the steps that changed something.
         warnings: one sentence for each failed summary.
+        final_exam: what requests still say of what left them, or None if that was not examined.
+        is_asked_again: whether the model was asked for the summary twice.
     """
 
     turns: tuple[MeasuredTurn, ...]
@@ -99,6 +119,8 @@ class CompactionState:
     drop_to: int = 0
     strategies: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    final_exam: SummaryExam | None = None
+    is_asked_again: bool = False
 
     @property
     def is_attempt(self) -> bool:
@@ -154,6 +176,9 @@ def run_steps(order: CompactionInput, summarise: Summarise | None) -> Compaction
         _summarise(order, state, summarise)
     if state.tokens(order.counter) > order.target:
         _truncate(order, state)
+    if state.summary and (examiner := _build_examiner(order, state)) is not None:
+        exam = examiner.examine(state.summary, may_change=state.by == "model")
+        state.final_exam = replace(exam, is_asked_again=state.is_asked_again)
     return state
 
 
@@ -232,15 +257,15 @@ def _summarise(order: CompactionInput, state: CompactionState, summarise: Summar
     first = count_summaries(order.said)
     said = (*order.said[:first], *order.dropped_turns, *order.said[first:cut])
     task = replace(order.task, said=said, sent=order.shown[:cut] if order.continues else ())
-    text, by = "", SUMMARISE
+    cut_state = replace(state, turns=state.turns[cut:], summarised=cut)
+    examiner = _build_examiner(order, cut_state)
+    by = SUMMARISE
     if order.given is not None:
-        text = check_given_summary(order.given.text, old, task.most_tokens, order.counter)
+        text = check_given_summary(order.given.text, old, order.summary_tokens, order.counter)
         by = SUMMARISE if order.given.by == "model" else OUTLINE
         state.is_edited = order.given.is_edited
-    else:
-        text = _summarise_by_model(task, old, state, summarise, order.counter)
-    if not text:
-        text = _summarise_by_outline(task, old, state, order.counter)
+    elif not (text := _summarise_by_model(order, task, old, state, summarise, examiner)):
+        text = _summarise_by_outline(order, task, old, state, examiner)
         by = SUMMARISE if order.is_foretold else OUTLINE
     if text:
         state.turns, state.summary, state.summarised = state.turns[cut:], text, cut
@@ -248,12 +273,48 @@ def _summarise(order: CompactionInput, state: CompactionState, summarise: Summar
         state.strategies.append(by)
 
 
+def _build_examiner(order: CompactionInput, state: CompactionState) -> SummaryExaminer | None:
+    """Build what examines the summary that replaces turns, or return None for no exam."""
+    if order.facts is None:
+        return None
+    first = count_summaries(order.said)
+    end = state.summarised + state.drop_to
+    leaving = (*order.said[:first], *order.dropped_turns, *order.said[first:end])
+    tools = frozenset(tool.name for tool in order.task.preamble.tools)
+    has_note = bool(order.chat_note)
+    return SummaryExaminer(order.facts, leaving, state.kept, order.others, tools, has_note)
+
+
+def _complete(
+    order: CompactionInput,
+    old: Sequence[MeasuredTurn],
+    text: str,
+    examiner: SummaryExaminer | None,
+    *,
+    may_change: bool,
+) -> str:
+    """Return a summary with what it lacks, and with a line that says how to read the turns.
+
+    Raises:
+        SummaryRefused: nothing is left of the summary without what nobody said.
+    """
+    if examiner is None:
+        return text
+    note = f"\n{order.chat_note}" if order.chat_note else ""
+    most = min(order.summary_tokens, sum(turn.tokens for turn in old) - 1)
+    exam = examiner.examine(text, may_change=may_change)
+    if exam.in_request < exam.facts * LEAST_SHARE or exam.changed:
+        text = complete_summary(text, exam, most - order.counter.count(note), order.counter)
+    fits = count_message(Message("user", f"{text}{note}"), order.counter) <= most
+    return f"{text}{note}" if fits else text
+
+
 def _count_summarised(order: CompactionInput, state: CompactionState) -> int:
     """Return how many old turns to summarise, so that the summary and the other turns fit."""
     last = find_guaranteed_turn(state.turns)
     if order.is_whole:
         return last
-    tokens = order.task.most_tokens + sum(turn.tokens for turn in state.turns)
+    tokens = order.summary_tokens + sum(turn.tokens for turn in state.turns)
     for cut, turn in enumerate(state.turns[:last]):
         if tokens <= order.target:
             return cut
@@ -262,32 +323,42 @@ def _count_summarised(order: CompactionInput, state: CompactionState) -> int:
 
 
 def _summarise_by_model(
+    order: CompactionInput,
     task: SummaryTask,
     old: Sequence[MeasuredTurn],
     state: CompactionState,
     summarise: Summarise | None,
-    counter: TokenCounter,
+    examiner: SummaryExaminer | None,
 ) -> str:
     if summarise is None:
         return ""
+
+    def ask(task: SummaryTask) -> str:
+        state.is_asked_again = bool(task.refusal)
+        return summarise(task)
+
+    def check(text: str) -> str:
+        return check_summary(text, old, task.most_tokens, order.counter)
+
     try:
-        return request_summary(
-            task, summarise, lambda text: check_summary(text, old, task.most_tokens, counter)
-        )
+        text = request_summary(task, ask, check, examiner)
+        return _complete(order, old, text, examiner, may_change=True)
     except SummaryFailed as failure:
         state.warnings.append(f"{failure} An outline stands in its place.")
         return ""
 
 
 def _summarise_by_outline(
+    order: CompactionInput,
     task: SummaryTask,
     old: Sequence[MeasuredTurn],
     state: CompactionState,
-    counter: TokenCounter,
+    examiner: SummaryExaminer | None,
 ) -> str:
     most = min(task.most_tokens, sum(turn.tokens for turn in old) - 1)
     try:
-        return check_summary(make_outline(task.said, most, counter), old, most, counter)
+        text = check_summary(make_outline(task.said, most, order.counter), old, most, order.counter)
+        return _complete(order, old, text, examiner, may_change=False)
     except SummaryFailed as failure:
         state.warnings.append(str(failure))
         return ""

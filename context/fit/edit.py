@@ -9,7 +9,7 @@ from context.assemble.request import Request
 from context.compaction import HEAD
 from context.errors import SummaryFailed
 from context.fit.compact_session import read_history
-from context.fit.summaries import check_length, compute_summary_size
+from context.fit.summaries import check_length, compute_list_size, compute_summary_size
 from context.history.outline import format_summary
 from context.history.replay import replay_path
 from context.log.entries import Entry, TransformEntry
@@ -47,7 +47,8 @@ def edit_summary(request: Request, compaction: str, text: str) -> None:
         return
     before, after = (count_message(message, request.counter) for message in (old, new))
     history_budget = read_history(request)[1].history_budget
-    most = max(before, compute_summary_size(history_budget))
+    most = compute_summary_size(history_budget) + compute_list_size(history_budget)
+    most = max(before, most)
     check_length(text, after, min(most, _read_count(op, "tokensBefore", most) - 1))
     sent = _read_count(op, "tokensAfter", before) + after - before
     entry = _make_entry(ports, compaction, new, _read_count(op, "tokensBefore", sent), sent)

@@ -9,14 +9,20 @@ from context.carry_forward import truncate_with_ellipsis
 from context.cleaner import clean_tool_output
 from context.compaction import HEAD
 from context.errors import SummaryFailed, SummaryRefused
+from context.exam import SummaryExam
 from context.fit.summary_check import examine_summary
-from context.history.outline import format_summary
+from context.fit.summary_exam import SummaryExaminer, describe_faults
+from context.fit.summary_list import strike_changed
+from context.history.outline import format_summary, remove_head
 from context.history.turns import MeasuredTurn
 from context.messages import Message
 from context.tokens import TokenCounter, count_message
 
 SUMMARY_TOKENS: Final = 600
 SUMMARY_SHARE: Final = 0.05
+LIST_TOKENS: Final = 600
+FULL_SHARE: Final = 0.5  # a longer summary has no room for what it lacks
+LIST_SHARE: Final = 0.05  # more, for what the exam of a summary adds to it
 LEAST_SUMMARY_TOKENS: Final = 48
 
 Maker = Literal["model", "outline", "none"]
@@ -31,13 +37,31 @@ def compute_summary_size(room_tokens: int) -> int:
     return min(SUMMARY_TOKENS, max(LEAST_SUMMARY_TOKENS, int(room_tokens * SUMMARY_SHARE)))
 
 
-def request_summary(task: SummaryTask, summarise: Summarise, check: Callable[[str], str]) -> str:
-    """Ask a model for a summary, and once more if its text must be refused.
+def compute_list_size(room_tokens: int) -> int:
+    """Return the token limit of the list that completes a summary.
+
+    Args:
+        room_tokens: the tokens available for the history.
+    """
+    return min(LIST_TOKENS, int(room_tokens * LIST_SHARE))
+
+
+def request_summary(
+    task: SummaryTask,
+    summarise: Summarise,
+    check: Callable[[str], str],
+    examiner: SummaryExaminer | None = None,
+) -> str:
+    """Ask a model for a summary, and once more if its text must be refused or lacks too much.
 
     Args:
         task: the inputs of the summary.
         summarise: asks the model.
         check: checks the length of a summary, and returns it as it is used.
+        examiner: examines the summary, or None to use it without an exam.
+
+    Returns:
+        The better of the summaries.
 
     Raises:
         SummaryFailed: when the second summary must be refused too, or a call fails.
@@ -49,9 +73,35 @@ def request_summary(task: SummaryTask, summarise: Summarise, check: Callable[[st
         return check(text)
 
     try:
-        return ask(task)
+        first = ask(task)
     except SummaryRefused as refusal:
         return ask(replace(task, refusal=str(refusal)))
+    if examiner is None or not _is_worth_asking(exam := examiner.examine(first), first, task):
+        return first
+    faults = describe_faults(exam)
+    try:
+        second = ask(replace(task, refusal=faults))
+    except SummaryFailed:
+        return first  # it lacks something, but it is a summary
+    return max((second, first), key=lambda text: _rate(text, examiner))
+
+
+def _is_worth_asking(exam: SummaryExam, text: str, task: SummaryTask) -> bool:
+    """Return whether another summary may be better.
+
+    One that is full would lack something else. The list of what it lacks is made by rule.
+    """
+    if exam.changed or exam.is_good:
+        return not exam.is_good
+    size = count_message(Message("user", text), task.preamble.counter)
+    return size < task.most_tokens * FULL_SHARE
+
+
+def _rate(text: str, examiner: SummaryExaminer) -> tuple[bool, int, int]:
+    """Return how good a summary is. One that says what nobody said is worse than a short one."""
+    exam = examiner.examine(text)
+    rest = strike_changed(remove_head(text), exam.changed)
+    return bool(rest.strip()), -len(exam.changed), exam.in_request
 
 
 def check_summary(

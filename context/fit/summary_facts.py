@@ -17,7 +17,8 @@ from context.log.entries import Entry, MemoryUpdateEntry, TransformEntry
 from context.tokens import TokenCounter
 
 _FIELD: Final = re.compile(
-    r"[\s#*_>-]*(?P<name>Decisions|Done|Open|Known unknowns|Sources)[*_]*\s*:?[*_]*\s*(?P<rest>.*)",
+    r"[\s#*_>-]*(?P<name>Decisions|Done|Open|Known unknowns|Sources|Also said)[*_]*\s*:?[*_]*\s*"
+    r"(?P<rest>.*)",
     re.IGNORECASE,
 )
 _BULLET: Final = re.compile(r"\s*(?:[-*+•]|\d+[.)])\s+")

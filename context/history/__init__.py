@@ -16,7 +16,7 @@
     note_text     the text of notes in tool results; notices in its place
     quotes        finds what a text quotes of excluded notes, and leaves it out
     exclusion     leaves what the turns hold of excluded notes out of them
-    outline       outlines of old turns without a model
+    outline       outlines of old turns without a model; turns as text
 
 An old answer or tool result is shortened in `shorten`: `trim_message` leaves `[trimmed]`,
 `clean_message` leaves a result's number of lines. `context.fit.policy` decides which messages are

@@ -1,4 +1,7 @@
-"""Build outlines of old turns without a model, and write summaries as they are sent."""
+"""Build outlines of old turns without a model, and write summaries and turns as they are sent.
+
+Turns are written as text for a model that summarises them, and for one that reads them again.
+"""
 
 from collections.abc import Iterator, Sequence
 from typing import Final
@@ -7,7 +10,15 @@ from context.carry_forward import truncate_with_ellipsis
 from context.compaction import HEAD
 from context.history.tool_pairing import is_final
 from context.history.turns import MeasuredTurn
-from context.messages import Message, list_tool_calls
+from context.messages import (
+    Message,
+    ReasoningPart,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+    list_tool_calls,
+)
+from context.offload import READ_RESULT_NAME
 from context.tokens import TokenCounter, count_message
 
 LINE_CHARS: Final = (240, 120, 60, 24)
@@ -15,11 +26,18 @@ LEAST_CHARS: Final = LINE_CHARS[-1]
 EMPTY: Final = "…"
 # The answers of this model say that no model is set, and then quote or name notes.
 QUOTING_MODEL: Final = "extractive"
+_SPEAKERS: Final = {"user": "User", "assistant": "Assistant", "tool": "Tool", "system": "System"}
+_NOTE: Final = '[All earlier messages in full: {tool} with ref_id="{ref_id}" and find="WORDS".]'
 
 
 def format_summary(text: str) -> str:
     """Return a summary as it is sent to the model, below a line that introduces it."""
     return f"{HEAD}\n{text.strip()}"
+
+
+def remove_head(summary: str) -> str:
+    """Return the text of a summary without the line that introduces it."""
+    return summary.removeprefix(HEAD).lstrip("\n")
 
 
 def make_outline(turns: Sequence[MeasuredTurn], most_tokens: int, counter: TokenCounter) -> str:
@@ -107,3 +125,38 @@ def _list_sources(turns: Sequence[MeasuredTurn]) -> list[str]:
 
 def _shorten_line(text: str, chars: int) -> str:
     return truncate_with_ellipsis(" ".join(text.split()), chars)
+
+
+def build_chat_note(ref_id: str) -> str:
+    """Return the line of a summary that says how to read the turns before it.
+
+    Args:
+        ref_id: the id of the compaction's log entry.
+    """
+    return _NOTE.format(tool=READ_RESULT_NAME, ref_id=ref_id)
+
+
+def render_turn(turn: MeasuredTurn) -> Iterator[str]:
+    """Yield the messages of a turn as text, and then the names of the notes that it was sent."""
+    for message in turn.messages:
+        yield f"{_SPEAKERS[message.role]}: {_render_message(message)}"
+    if names := dict.fromkeys(segment.shown_source for segment in turn.turn.segments):
+        yield f"Notes that were sent along: {', '.join(names)}"
+
+
+def _render_message(message: Message) -> str:
+    if isinstance(message.content, str):
+        return message.content
+    texts = []
+    for part in message.content:
+        if isinstance(part, ReasoningPart):
+            continue
+        if isinstance(part, TextPart):
+            texts.append(part.text)
+        elif isinstance(part, ToolCallPart):
+            texts.append(f"[calls {part.name} with {part.arguments_json}]")
+        elif isinstance(part, ToolResultPart):
+            texts.append(part.content)
+        else:
+            texts.append("[a picture]")
+    return "\n".join(texts)

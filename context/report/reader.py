@@ -5,6 +5,7 @@ from dataclasses import fields
 from typing import Any, TypeVar
 
 from context.budget import BudgetPolicy, RequestBudget
+from context.exam import SummaryExam
 from context.history.memory import Memory, Progress
 from context.layers import Layer, Segment
 from context.offload import Offloaded
@@ -62,7 +63,7 @@ def read_report(data: Json) -> ContextReport:
 
 def _read_row(cls: type[_Row], data: Json) -> _Row:
     """Read an object whose JSON has the names of its fields. Other keys are ignored."""
-    convert: Mapping[str, Callable[[Any], object]] = {"layer": Layer}
+    convert: Mapping[str, Callable[[Any], object]] = {"layer": Layer, "exam": SummaryExam.read}
     return cls(
         **{
             field.name: convert.get(field.name, _freeze)(data[field.name])

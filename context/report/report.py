@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from context.budget import BudgetPolicy, ContextBudget, RequestBudget
+from context.exam import SummaryExam
 from context.history.memory import Memory
 from context.history.pins import compute_pins_limit
 from context.json_codec import Record
@@ -176,6 +177,7 @@ class Compaction:
         after_tokens: the token count of the messages after, or None if it was not stored.
         by: who wrote the summary: `model`, `outline` or `none`.
         edited: whether the user has edited the summary.
+        exam: what requests still say of what left them then. Only the last compaction has it.
     """
 
     entry: str
@@ -184,6 +186,7 @@ class Compaction:
     after_tokens: int | None = None
     by: str = "none"
     edited: bool = False
+    exam: SummaryExam | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,7 @@ BENCHES: Final[Mapping[str, str]] = {
     "price": "context",
     "claims": "context",
     "time_machine": "context",
+    "exam": "context",
     "relevance": "retrieval",
     "chunking": "retrieval",
     "answers": "retrieval",

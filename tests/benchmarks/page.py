@@ -30,6 +30,7 @@ SECTIONS: Final[Mapping[str, Sequence[str]]] = {
     "Indexing": ("index", "change"),
     "Memory": ("memory", "long_use"),
     "Price": ("price",),
+    "Compaction": ("exam",),
     "Long chats": ("open", "turns", "prepare", "guard", "stream", "busy"),
     "Endurance": ("kills", "index_kills", "walk"),
 }

@@ -119,3 +119,12 @@ def test_a_compaction_has_one_pair_of_figures() -> None:
     assert list(text.compaction(result)) == [
         "Summarised: 1,301 → 220 tokens (outline, no model set)"
     ]
+    gone = {"kind": "figure", "text": "18.4 kW", "line": "the pump has 18.4 kW", "entry": "m1"}
+    exam = {"facts": 9, "in_request": 7, "one_call": 1, "findable": 0, "gone": [gone]}
+    refused = {"warnings": ["It was cut. An outline stands in its place."], "exam": exam}
+    assert list(text.compaction(result | refused)) == [
+        "Summarised: 1,301 → 220 tokens (outline)",
+        "It was cut. An outline stands in its place.",
+        "Of 9 facts: 7 in the request, 1 within reach, 1 gone, 0 changed",
+        "- gone: the pump has 18.4 kW",
+    ]

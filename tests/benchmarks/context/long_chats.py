@@ -15,6 +15,7 @@ from context.assemble.request import Request
 from context.budget import compute_budget
 from context.compaction import CircuitBreaker
 from context.envelope import SystemPart
+from context.exam import FactReader
 from context.layers import Layer, Segment
 from context.log.entries import Entry, EphemeralEntry, MessageEntry, SegmentsEntry
 from context.messages import Message, ToolCallPart, ToolDefinition, ToolResultPart
@@ -149,6 +150,7 @@ class Player:
     history_policy: HistoryPolicy | None = None
     summarise: Callable[[SummaryTask], str] | None = None
     counter: TokenCounter = field(default_factory=QuickCounter)
+    facts: FactReader | None = None
     tools: tuple[ToolDefinition, ...] = ()
     max_output_tokens: int = 4_096
     path: tuple[Entry, ...] = ()
@@ -195,6 +197,7 @@ class Player:
             lambda: TIME,
             summarise=self.summarise,
             breaker=self.breaker,
+            facts=self.facts,
         )
         request = Request(
             ports,

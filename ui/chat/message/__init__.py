@@ -30,9 +30,9 @@
 
 This package may import PySide6, `ui.markdown`, `ui.chat.composer`, `ui.widgets`, `ui.theme`,
 `ui.icons`, `ui.actions`, and data types of `app`, `chains.events`, `chains.tool`,
-`chains.turn_answer`, `chains.citations`, `chains.claims`, `chains.retrieval`, `context.layers`,
-`context.messages`, `context.report.report`, `vault.notes.kinds`, `vault.notes.text.markup` and
-`vault.notes.text.sentences`, but not `ui.chat.transcript`.
+`chains.turn_answer`, `chains.citations`, `chains.claims`, `chains.retrieval`, `context.exam`,
+`context.layers`, `context.messages`, `context.report.report`, `vault.notes.kinds`,
+`vault.notes.text.markup` and `vault.notes.text.sentences`, but not `ui.chat.transcript`.
 
 User messages, errors, and the arguments and results of tools are shown as plain text. Each message
 widget has an accessible name and role.

@@ -8,7 +8,9 @@ from PySide6.QtGui import QAccessible, QGuiApplication, QPainter, QPaintEvent
 from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
 from app.sessions.transcript import SummaryItem
+from context.exam import ChangedFact, ChatFact, SummaryExam
 from context.report.report import Compaction
+from ui.chat.message.fold_head import FoldHead
 from ui.markdown.page.view import MarkdownView
 from ui.theme import Theme, dress
 from ui.widgets.buttons import ButtonText, IconButton, make_button
@@ -29,6 +31,10 @@ ONLY_HERE = "shown here only, neither stored nor sent"
 _BEFORE = ButtonText(
     "Continue from before", "Go on in a new chat, with the messages before the summary"
 )
+
+
+_KEEP = ButtonText("Keep", "Add this to the summary, so that the model receives it again")
+_STRIKE = ButtonText("Take out", "Take the sentences with this out of the summary")
 
 
 class _Line(Scaled, QWidget):
@@ -159,6 +165,64 @@ class FoldedDivider(AccessibleFrame):
         return block
 
 
+class SummaryFacts(AccessibleFrame):
+    """A line that says what is left of what a summary replaced, and a row for each loss.
+
+    Signals:
+        mend_requested: the `ChatFact` to keep, or the `ChangedFact` to take out of the summary.
+
+    Attributes:
+        head: the line.
+
+    Args:
+        exam: what was found.
+        can_mend: whether the summary is in use, so that it can be mended.
+    """
+
+    mend_requested = Signal(object)
+
+    def __init__(self, exam: SummaryExam, *, can_mend: bool) -> None:
+        super().__init__(QAccessible.Role.Grouping)
+        self._exam, self._can_mend = exam, can_mend
+        self.head = FoldHead("what is gone or changed")
+        words, _, changed = exam.describe().rpartition(", ")
+        self.head.show_words(words, changed, "amber.text" if exam.changed else "text.tertiary")
+        self.head.setToolTip("What the model still receives of the facts above")
+        self.head.setEnabled(bool(exam.gone or exam.changed))
+        self.head.clicked.connect(self._on_head)
+        self.setAccessibleName(exam.describe())
+        self._list = QWidget()
+        self._rows = make_column(margins=(20, 0, 0, 8), spacing=2, parent=self._list)
+        self._list.hide()
+        make_column(self.head, self._list, margins=0, spacing=0, parent=self)
+
+    def _on_head(self) -> None:
+        keep_place(self)
+        if not self._rows.count():
+            self._fill()
+        self._list.setVisible(self._list.isHidden())
+        self.head.set_open(not self._list.isHidden())
+
+    def _fill(self) -> None:
+        for changed in self._exam.changed:
+            said = f"Changed: {changed.text} ({changed.reason})"
+            self._add_row(said, _STRIKE, changed, "amber")
+        for fact in self._exam.gone:
+            self._add_row(f"Gone: {fact.line}", _KEEP, fact, "secondary")
+        if left := self._exam.gone_count - len(self._exam.gone):
+            self._rows.addWidget(label(f"And {left:,} more.", "caption", "tertiary"))
+
+    def _add_row(
+        self, said: str, texts: ButtonText, fact: ChatFact | ChangedFact, tone: str
+    ) -> None:
+        shown = ElidedLabel(one_line(said))
+        dress(shown, "ui", tone)
+        button = make_button(texts, "link", lambda: self.mend_requested.emit(fact))
+        button.setAccessibleName(f"{texts.label}: {one_line(fact.text)}")
+        button.setVisible(self._can_mend)
+        self._rows.addLayout(make_row(grow(shown), button, spacing=8))
+
+
 class SummaryDivider(FoldedDivider):
     """A divider in the chat, below turns that are sent to the model as a summary.
 
@@ -168,9 +232,14 @@ class SummaryDivider(FoldedDivider):
         edit_requested: the user wants to edit the summary, which is possible as long as the model
             receives it.
         continue_requested: the user wants to continue with the messages as they were before.
+        mend_requested: the `ChatFact` to keep, or the `ChangedFact` to take out of the summary.
+
+    Attributes:
+        facts: what is left of what the summary replaced, or None if that was not examined.
     """
 
     edit_requested = Signal()
+    mend_requested = Signal(object)
     continue_requested = Signal()
 
     def __init__(self, item: SummaryItem, parent: QWidget | None = None) -> None:
@@ -178,6 +247,11 @@ class SummaryDivider(FoldedDivider):
         icon, tip = "arrows-in-line-vertical", "Show what stands for the older messages"
         figures = _describe_figures(item.compaction)
         super().__init__(icon, item.sentence, figures, "summary", tip, item.summary, parent)
+        self.facts: SummaryFacts | None = None
+        if item.compaction.exam is not None and item.compaction.exam.facts:
+            self.facts = SummaryFacts(item.compaction.exam, can_mend=item.is_in_use)
+            self.facts.mend_requested.connect(self.mend_requested)
+            self._column.addWidget(self.facts)
 
     def show_change(self, item: SummaryItem) -> bool:
         """Show whether the last request contained the summary, which stays open if it is open.

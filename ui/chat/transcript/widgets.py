@@ -56,6 +56,7 @@ class MessageMaker(QObject):
         action_requested: a `MessageAction`.
         attachment_opened: the clicked `Attachment`.
         summary_edit_requested: the `SummaryItem` to edit.
+        summary_mend_requested: the `SummaryItem`, and the fact to keep or to take out of it.
         before_requested: the entry ID of the summary before which the user wants to continue.
         error_action: the name of an action offered by an error, and the error.
         edit_closed: a message's editor was closed.
@@ -72,6 +73,7 @@ class MessageMaker(QObject):
     action_requested = Signal(object)
     attachment_opened = Signal(object)
     summary_edit_requested = Signal(object)
+    summary_mend_requested = Signal(object, object)
     before_requested = Signal(str)
     retry_requested = Signal()
     error_action = Signal(str, object)
@@ -230,6 +232,7 @@ class MessageMaker(QObject):
     def _build_summary(self, item: SummaryItem) -> QWidget:
         made = SummaryDivider(item)
         made.edit_requested.connect(lambda: self.summary_edit_requested.emit(made.item))
+        made.mend_requested.connect(lambda fact: self.summary_mend_requested.emit(made.item, fact))
         made.continue_requested.connect(lambda: self.before_requested.emit(item.entry))
         return made
 

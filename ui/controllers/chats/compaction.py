@@ -5,9 +5,10 @@ from functools import partial
 from typing import Any, Final
 
 from app.errors import describe
-from app.sessions.branches import SummaryDraft
+from app.sessions.branches import SummaryDraft, SummaryMend, SummaryMender
 from app.sessions.transcript import SummaryItem
 from context.compaction import HEAD
+from context.exam import ChangedFact, ChatFact
 from context.fit.compact import CompactionReport
 from context.fit.compact_session import CompactionPreview
 from ui.chat.message.blocks import describe_tokens
@@ -16,11 +17,14 @@ from ui.controllers.context import ContextController
 from ui.controllers.session import ChatController, Collaborators, SessionController
 from ui.panels.context.compaction import CompactionDialog
 from ui.tasks import Task
+from ui.widgets.buttons import ButtonText, LabelledAction
 from ui.widgets.formatting import count, plural
 
 __all__ = ["CompactionController"]
 
 _NONE: Final = "Nothing has been asked in this chat yet."
+_NOTHING: Final = "Nothing was compacted: the chat is unchanged."
+_UNDO: Final = ButtonText("Undo", "Put the summary back as it was")
 _BUSY: Final = "An answer is on its way. Stop it first."
 
 
@@ -46,6 +50,7 @@ class CompactionController(ChatController):
         self._draft: SummaryDraft | None = None
         self._edited = ""
         self._frame.transcript.maker.summary_edit_requested.connect(self.edit)
+        self._frame.transcript.maker.summary_mend_requested.connect(self.mend)
         composer.commands.compact_requested.connect(self.compact)
         context.add_action("compact", lambda _entry: self.compact())
 
@@ -77,6 +82,35 @@ class CompactionController(ChatController):
         self._chat, self._model, self._draft = session, self._session.model, None
         self._edited = item.entry
         self._find_dialog().begin_edit(item.summary, describe_tokens(item.compaction))
+
+    def mend(self, item: SummaryItem, fact: ChatFact | ChangedFact) -> None:
+        """Keep a fact that is gone, or take one that nobody said out of the summary in use."""
+        chat, model = self._session.session, self._session.model
+        if chat is None or self._session.is_running:
+            self._frame.notifier.toast(_BUSY)
+            return
+        mender = SummaryMender(self._assistant.compaction, self._assistant.branches)
+
+        def on_mended(done: SummaryMend) -> None:
+            undo = partial(self._start, lambda: mender.undo(chat, done, model), on_undone)
+            self._tell(chat, done.sentence, (_UNDO, undo))
+
+        def on_undone(_none: object) -> None:
+            self._tell(chat, "Undone. The summary is as before.")
+
+        self._start(lambda: mender.mend(chat, item, fact, model), on_mended)
+
+    def _start(self, act: Callable[[], Any], on_done: Callable[[Any], None]) -> None:
+        task = self._runner.call(act)
+        task.yielded.connect(on_done)
+        task.failed.connect(lambda error: self._frame.notifier.toast(describe(error).message))
+        task.start()
+
+    def _tell(self, chat: str, said: str, action: LabelledAction | None = None) -> None:
+        self._frame.notifier.toast(said, action, is_of_chat=action is not None)
+        if self._session.session == chat:
+            self._context.show("next")
+            self._session.load()
 
     def _find_dialog(self) -> CompactionDialog:
         if self._dialog is None:
@@ -170,6 +204,8 @@ class CompactionController(ChatController):
 
 def _describe(report: CompactionReport) -> str:
     """Describe a stored compaction in one sentence."""
+    if report.entry is None:
+        return " ".join((_NOTHING, *report.warnings))
     result, gone = report.result, plural(_count_summarised(report), "earlier message")
     if report.by == "outline":
         return f"{gone} became an outline, made without a model."

@@ -30,7 +30,7 @@ def window(
     window.view.activateWindow()
     qtbot.waitUntil(window.view.isActiveWindow)
     for question in ("How much does it hold?", "When does the pump run?", "Who built it?"):
-        server.script(Answer(f"{question} It is written in the notes. " * 60))
+        server.script(Answer(f"{question} It holds 210 litres, say the notes. " * 60))
         window.composer.send(question)
     server.script(Answer(SUMMARY))
     yield window
@@ -292,3 +292,26 @@ def test_an_edit_that_is_too_long_or_cancelled_changes_nothing(window, server) -
     QTest.mouseClick(edit, Qt.MouseButton.LeftButton)
     page.press("Use this summary")  # the same text
     assert read_log(window) == before
+
+
+def test_a_fact_that_a_summary_lost_is_kept_by_one_click_and_given_up_again(window, server) -> None:
+    barrels = " ".join(f"Barrel no. {n} holds {n}.5 litres." for n in range(2_000, 2_300))
+    server.script(Answer(barrels))
+    window.composer.send("How much do they hold?")
+    server.script(Answer("Well."))
+    window.composer.send("And the cans?")
+    server.script(Answer(SUMMARY))
+    window.composer.send("/compact")
+    window.compaction.press("Make the summary")
+    window.compaction.press("Use this summary")
+    (divider,) = window.view.findChildren(SummaryDivider)
+    exam = divider.item.compaction.exam
+    assert divider.facts.accessibleName() == exam.describe()
+    QTest.mouseClick(divider.facts.head, Qt.MouseButton.LeftButton)
+    click_button(divider.facts, f"Keep: {exam.gone[0].text}")
+    assert read_log(window)[-1]["transformerName"] == "summary_edit"
+    assert exam.gone[0].line in read_log(window)[-1]["patch"][0]["parts"]
+    (divider,) = window.view.findChildren(SummaryDivider)
+    assert divider.item.compaction.exam.gone_count == exam.gone_count - 1
+    click_button(window.view, "Undo")
+    assert exam.gone[0].line not in read_log(window)[-1]["patch"][0]["parts"]

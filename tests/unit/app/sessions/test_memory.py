@@ -112,7 +112,11 @@ SUMMARY = """Decisions:
 def test_decisions_and_paths_of_a_summary_stay_in_the_memory(reading, server, noted) -> None:
     for bed in ("north", "south"):
         for question in ("One?", "Two?"):
-            server.script(Answer(f"The {bed} bed, says Beans.md. " + "It is deep. " * 40))
+            server.script(
+                Answer(
+                    f"The {bed} bed, says Beans.md, as garden/Soil.md does. " + "It is deep. " * 40
+                )
+            )
             ask(reading, question, noted)
         server.script(Answer(SUMMARY.format(bed)))
         list(reading.compact(noted, CancelToken()))

@@ -10,7 +10,8 @@ from chains.llm.port import RequestedCall
 from chains.tools.context_tools import build_result_tool, offload_result
 from chains.tools.registry import ToolOutcome, ToolRegistry
 from chains.tools.schema import parse_arguments
-from context.messages import compact_json
+from context.log.entries import MessageEntry, TransformEntry
+from context.messages import Message, compact_json
 from tests.support.sessions.memory_session import MemorySession
 
 
@@ -79,3 +80,24 @@ def test_another_id_at_the_same_place_is_another_call():
     calls = CallAssembler()
     calls.add([delta(0, "a", "one", "{}"), delta(0, "b", "two", "{}")])
     assert [call.id for call in calls.calls] == ["a", "b"]
+
+
+def read_chat(entries, **arguments):
+    """Call `read_result` for the turns before the compaction `t1`."""
+    tools = ToolRegistry([build_result_tool(MemorySession(entries=entries))])
+    page = compact_json({"ref_id": "t1", **arguments})
+    return tools.run(RequestedCall("c", "read_result", page))
+
+
+def test_the_turns_before_a_compaction_are_read_by_its_id_and_from_words_on():
+    place = None, "2026-01-01T00:00:00Z"
+    asked = MessageEntry("m1", *place, Message("user", "How strong is the pump? " * 40), "u1")
+    said = MessageEntry("m2", "m1", place[1], Message("assistant", "It has 18.4 kW."), "u1")
+    entries = [asked, said, TransformEntry("t1", "m2", place[1], "compaction", ())]
+    assert read_chat(entries).content.endswith("Assistant: It has 18.4 kW.")
+    found = read_chat(entries, find="18.4 KW", limit=300)
+    assert "It has 18.4 kW." in found.content
+    missing = read_chat(entries, find="bicycle")
+    assert missing.is_error
+    assert "Try fewer or other words" in missing.content
+    assert read_chat(entries[:2]).is_error

@@ -16,7 +16,7 @@ from context.log.entries import ModelChangeEntry, OptionsChangeEntry, TransformE
 from tests.support.models.model_server import Answer, Failure
 
 SUMMARY = "Decisions: beans are sown in Row 12, as was asked in questions 10 and 11."
-WORDS = "words and words and words " * 60
+WORDS = "In Row 12 " + "words and words and words " * 60
 
 
 def is_for_summary(body):

@@ -1,0 +1,196 @@
+"""Read the facts of a chat's messages, and find what a summary of them has changed.
+
+Figures, dates, names and paths are read as in answers. Commands are code, and decisions and open
+questions are sentences with words such as "decided" and "still open". A summary has changed what it
+says although nothing that it replaces does, or not any more.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Final
+
+from chains.claims.check import check_claims
+from chains.claims.evidence import ClaimEvidence, EvidenceText
+from chains.claims.facts import AnswerSentence, Figure, list_sentences
+from context.exam import ChangedFact, ChatFact, FactKind, FactReader, normalize
+from context.fit.summary_facts import read_fields
+from context.history.outline import remove_head
+from vault.notes.dates import LocatedDate, write_date_forms
+from vault.review.statements import LEAST_OVERLAP, Statement, list_words, measure_overlap
+
+__all__ = ["FACT_READER", "find_changed", "list_facts"]
+
+_MOST_CHARS: Final = 20_000
+_MOST_REMEMBERED: Final = 2_048
+_LINE_CHARS: Final = 32  # of the words before a figure that say what it is of
+_MOST_LINE_CHARS: Final = 160
+_LEAST_TELLING_DIGITS: Final = 3
+_DIGIT: Final = re.compile(r"\d")
+_SEPARATORS: Final = re.compile(r"(?<=\d)[.,'’\u00a0\u202f\u2009 ](?=\d{3}(?!\d))")
+_QUOTE_MARK: Final = re.compile(r"^[ \t]*>[ \t]?", re.MULTILINE)
+_FENCE: Final = re.compile(r"^(`{3,}|~{3,})[ \t]*(\w*)[^\n]*\n(.*?)^\1", re.MULTILINE | re.DOTALL)
+_SHELLS: Final = frozenset({"sh", "bash", "zsh", "shell", "console", "powershell", "fish"})
+_CODE: Final = re.compile(r"(?<!`)`([^`\n]{4,160})`(?!`)")
+_COMMAND: Final = re.compile(r"[\w./~-]+(?:[ \t]+\S+)+")
+_PROMPT: Final = re.compile(r"^[ \t]*[$#%>][ \t]+")
+_DECISION: Final = re.compile(
+    r"\b(?:decided?|decision|agreed|(?:we|i)(?:['’]ll| will| shall) (?:use|take|keep|go|not|stay)"
+    r"|let['’]s (?:use|take|keep|go|stay|not)|settled on|chose|going with|from now on"
+    r"|entschieden|entscheidung|beschlossen|vereinbart|wir (?:nehmen|bleiben|machen|verwenden)"
+    r"|décidé|décision|convenu|nous (?:prenons|gardons)|decidido|decisión|acordado|quedamos)\b",
+    re.IGNORECASE,
+)
+_OPEN: Final = re.compile(
+    r"\b(?:still open|remains? open|open question|to be (?:decided|clarified|checked|confirmed)"
+    r"|tbd|not (?:yet )?(?:decided|clear|known)|needs? to be (?:decided|checked|confirmed)"
+    r"|noch offen|offene frage|noch zu klären|ungeklärt|reste à|question ouverte"
+    r"|queda por|pregunta abierta|pendiente)\b",
+    re.IGNORECASE,
+)
+_OPEN_FIELDS: Final = ("open", "known unknowns")
+_SAID: Final = "what was said"
+_NOT_SAID: Final = "not in what was said"
+_KINDS: Final = frozenset({"figure", "date", "name", "path"})
+_WRONG: Final = frozenset({"unsupported", "contradicted"})
+# Words with a capital letter that summaries use of the chat itself.
+_ROLES: Final = frozenset({"user", "assistant", "summary", "notes", "note", "tool", "chat"})
+
+
+def list_facts(text: str) -> tuple[ChatFact, ...]:
+    """Return the facts of a message, in order. The same text is read once."""
+    return _list_facts(text[:_MOST_CHARS])
+
+
+@lru_cache(_MOST_REMEMBERED)
+def _list_facts(text: str) -> tuple[ChatFact, ...]:
+    shown = _QUOTE_MARK.sub("", text)
+    found = [*_list_commands(shown), *_list_fields(shown)]
+    for sentence in list_sentences(shown):
+        found += _list_sentence_facts(sentence)
+    return tuple(found)
+
+
+def _list_commands(text: str) -> Iterator[ChatFact]:
+    fenced = (match[3] for match in _FENCE.finditer(text) if match[2].lower() in _SHELLS)
+    lines = [_PROMPT.sub("", line) for block in fenced for line in block.splitlines()]
+    spans = (match[1] for match in _CODE.finditer(_FENCE.sub("", text)))
+    for command in (*lines, *(span for span in spans if _COMMAND.fullmatch(span.strip()))):
+        if form := normalize(command):
+            yield ChatFact("command", command.strip(), f"`{command.strip()}`", (form,))
+
+
+def _list_fields(text: str) -> Iterator[ChatFact]:
+    """Yield the decisions and open points that an earlier summary lists."""
+    fields = read_fields(text)
+    for line in fields.get("decisions", ()):
+        yield _build_sentence("decision", line)
+    for name in _OPEN_FIELDS:
+        yield from (_build_sentence("question", line) for line in fields.get(name, ()))
+
+
+def _list_sentence_facts(sentence: AnswerSentence) -> Iterator[ChatFact]:
+    for path in sentence.list_paths():
+        yield ChatFact("path", path, path, (normalize(path),))
+    if _DIGIT.search(sentence.masked):
+        yield from (_build_date(day, sentence) for day in sentence.list_dates())
+        figures = (each for each in sentence.list_figures() if not each.is_count)
+        yield from (_build_figure(each, sentence) for each in figures)
+    for name in sentence.list_names():
+        if normalize(name) not in _ROLES:
+            yield ChatFact("name", name, name, (normalize(name),))
+    if _DECISION.search(sentence.masked) and not sentence.is_question:
+        yield _build_sentence("decision", sentence.text)
+    if _OPEN.search(sentence.masked):
+        yield _build_sentence("question", sentence.text)
+
+
+def _build_sentence(kind: FactKind, text: str) -> ChatFact:
+    line = " ".join(text.split())[:_MOST_LINE_CHARS]
+    return ChatFact(kind, line, line, (normalize(line),), list_words(line))
+
+
+def _build_date(found: LocatedDate, sentence: AnswerSentence) -> ChatFact:
+    start, end = found.start - sentence.start, found.end - sentence.start
+    text = sentence.text[start:end]
+    forms = write_date_forms(found.span) if found.has_year else []
+    forms = [normalize(form) for form in (text, *forms)]
+    return ChatFact("date", text, _add_words(sentence.text, start, text), tuple(forms))
+
+
+def _build_figure(figure: Figure, sentence: AnswerSentence) -> ChatFact:
+    """Build the fact of a figure. A number of few digits counts only with its unit."""
+    start = figure.start - sentence.start
+    number = sentence.text[start : figure.number.end - sentence.start]
+    forms = [normalize(figure.written)]
+    if sum(map(str.isdecimal, number)) >= _LEAST_TELLING_DIGITS or not figure.unit:
+        bare = _SEPARATORS.sub("", number)
+        whole = bare.split(".")[0].split(",")[0]
+        forms += [normalize(number), normalize(bare)]
+        if whole.isdecimal():
+            rest = bare[len(whole) :]
+            forms += [f"{int(whole):,}{rest}", f"{int(whole):,}".replace(",", ".") + rest]
+    line = _add_words(sentence.text, start, figure.written)
+    return ChatFact("figure", figure.written, line, tuple(dict.fromkeys(forms)))
+
+
+def _add_words(sentence: str, start: int, text: str) -> str:
+    """Return a figure or a date behind the words before it, which say what it is of."""
+    before = " ".join(sentence[:start].replace("`", "").split())
+    if len(before) > _LINE_CHARS:
+        before = before[-_LINE_CHARS:].partition(" ")[2]
+    return f"{before} {text}".strip()
+
+
+def find_changed(
+    summary: str, said: Sequence[str], later: Sequence[str]
+) -> tuple[ChangedFact, ...]:
+    """Return the facts of a summary that are not in what it replaces, or not true any more.
+
+    Args:
+        summary: the summary.
+        said: the texts that it replaces, oldest first.
+        later: the texts that stay behind it.
+    """
+    text = remove_head(summary)
+    evidence = ClaimEvidence(tuple(EvidenceText(one, _SAID, "tool") for one in (*said, *later)))
+    found = {
+        claim.text: ChangedFact(
+            claim.text, claim.reason if claim.verdict == "contradicted" else _NOT_SAID
+        )
+        for claim in check_claims(text, evidence).claims
+        if claim.kind in _KINDS and claim.verdict in _WRONG and normalize(claim.text) not in _ROLES
+    }
+    for changed in _find_superseded(text, evidence.texts):
+        found.setdefault(changed.text, changed)
+    return tuple(found.values())
+
+
+def _find_superseded(summary: str, texts: Sequence[EvidenceText]) -> Iterator[ChangedFact]:
+    """Yield the figures that the texts said first, and another one of the same thing later."""
+    for sentence in list_sentences(summary):
+        for own in sentence.statements:
+            newest = _find_newest(own, texts)
+            if newest is not None and _differs(own, newest):
+                written = ", ".join(each.written for each in newest.quantities)
+                yield ChangedFact(own.quantities[0].written, f"{written} was said later")
+
+
+def _find_newest(own: Statement, texts: Sequence[EvidenceText]) -> Statement | None:
+    for text in reversed(texts):
+        if own.words <= text.index.words:
+            for placed in reversed(text.index.statements):
+                if measure_overlap(own, placed.statement) >= LEAST_OVERLAP:
+                    return placed.statement
+    return None
+
+
+def _differs(own: Statement, other: Statement) -> bool:
+    """Return whether two statements have one figure each, of the same unit, that differ."""
+    if len(own.quantities) != 1 or len(other.quantities) != 1:
+        return False
+    (one,), (another,) = own.quantities, other.quantities
+    return one.unit == another.unit and one.contradicts(another)
+
+
+FACT_READER: Final = FactReader(list_facts, list_words, find_changed)

@@ -1,0 +1,268 @@
+"""Values of the exam of a summary: what a conversation says, and what of it a request still says.
+
+A fact is in a request if it is there word for word. Other forms of a number or a date count too.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Final, Literal, Self, get_args
+
+FactKind = Literal["path", "command", "figure", "date", "name", "decision", "question"]
+# In the order of what is lost first where conversations are summarised.
+FACT_KINDS: Final[tuple[FactKind, ...]] = get_args(FactKind)
+LEAST_SHARE: Final = 0.90
+MOST_STORED: Final = 40  # of the facts that are gone
+_LEAST_COMMON_WORDS: Final = 0.7
+_POINTS: Final = ".,"
+
+
+@dataclass(frozen=True, slots=True)
+class ChatFact:
+    """A name, figure, date, path, command, decision or open question of a conversation.
+
+    Attributes:
+        text: the fact as written.
+        line: the fact with the words around it that say what it is of.
+        forms: how it may be written, normalized by `normalize`.
+        words: the words of a decision or a question, which may be in another order. Empty for other
+            facts.
+        entry: the id of the message that says it, or an empty string.
+    """
+
+    kind: FactKind
+    text: str
+    line: str
+    forms: tuple[str, ...]
+    words: frozenset[str] = frozenset()
+    entry: str = ""
+
+    json_shape = ("kind", "text", "line", "entry")
+
+    def to_dict(self) -> dict[str, str]:
+        """Return what the log keeps of the fact."""
+        return {"kind": self.kind, "text": self.text, "line": self.line, "entry": self.entry}
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedFact:
+    """A fact that a summary says although nothing that it replaces does, or not any more.
+
+    Attributes:
+        text: the fact as the summary says it.
+        reason: what is wrong with it, such as "not in what was said".
+    """
+
+    text: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class FactReader:
+    """The functions that read facts. They are outside of `context`, which knows no languages.
+
+    Attributes:
+        list_facts: returns the facts of a text, in order.
+        list_words: returns the words of a text by which sentences are compared.
+        find_changed: returns the facts of a summary that are not in the texts that it replaces, or
+            that later ones of these texts or of the other texts have replaced.
+    """
+
+    list_facts: Callable[[str], Sequence[ChatFact]]
+    list_words: Callable[[str], frozenset[str]]
+    find_changed: Callable[[str, Sequence[str], Sequence[str]], Sequence[ChangedFact]]
+
+
+@dataclass(frozen=True)
+class SummaryExam:
+    """What a request says, after a compaction, of what left it.
+
+    Attributes:
+        facts: the number of facts of what left.
+        in_request: how many of them the request says word for word.
+        one_call: how many others a tool of the chat shows with one call.
+        findable: how many others the search of a tool of the chat finds.
+        gone: facts that are not within reach. The log keeps up to `MOST_STORED` of them.
+        away: the facts within reach that are not in the request. The log does not keep them.
+        changed: the facts that the summary has changed.
+        is_asked_again: whether the model was asked for the summary once more.
+    """
+
+    facts: int
+    in_request: int
+    one_call: int = 0
+    findable: int = 0
+    gone: tuple[ChatFact, ...] = ()
+    changed: tuple[ChangedFact, ...] = ()
+    is_asked_again: bool = False
+    away: tuple[ChatFact, ...] = ()
+
+    json_shape = (
+        "facts",
+        "in_request",
+        "one_call",
+        "findable",
+        "gone = stored_gone",
+        "changed",
+        "asked_again = is_asked_again",
+    )
+
+    @property
+    def stored_gone(self) -> tuple[ChatFact, ...]:
+        """The facts that are gone and that are stored."""
+        return self.gone[:MOST_STORED]
+
+    @property
+    def within_reach(self) -> int:
+        """How many facts a tool of the chat shows or finds, beside those in the request."""
+        return self.one_call + self.findable
+
+    @property
+    def gone_count(self) -> int:
+        """How many facts are not within reach, also those that the log does not keep."""
+        return self.facts - self.in_request - self.within_reach
+
+    @property
+    def share(self) -> float:
+        """The fraction of facts that are in the request or within reach."""
+        return 1 - self.gone_count / self.facts if self.facts else 1.0
+
+    @property
+    def is_good(self) -> bool:
+        """Whether the summary may be used as it is."""
+        return self.share >= LEAST_SHARE and not self.changed
+
+    def describe(self) -> str:
+        """Return the figures as a sentence without its full stop."""
+        said = [f"{self.in_request:,} in the request", f"{self.within_reach:,} within reach"]
+        said.append(f"{self.gone_count:,} gone")
+        return ", ".join([*said, f"{len(self.changed):,} changed"])
+
+    def after_edit(self, summary: str) -> Self:
+        """Return the exam after the user edited the summary, by what it lists as gone or changed.
+
+        Args:
+            summary: the edited summary.
+        """
+        told = FactTexts((summary,), lambda _line: frozenset())
+        gone = tuple(one for one in self.gone if not told.has_text(one.text))
+        changed = tuple(one for one in self.changed if told.has_text(one.text))
+        kept = self.in_request + len(self.gone) - len(gone)
+        return replace(self, in_request=kept, gone=gone, changed=changed)
+
+    def list_lines(self) -> list[str]:
+        """Return the figures as a line, and a line for each fact that is gone or changed."""
+        gone = [f"- gone: {fact.line}" for fact in self.gone]
+        changed = [f"- changed: {one.text} ({one.reason})" for one in self.changed]
+        return [f"Of {self.facts:,} facts: {self.describe()}", *changed, *gone[:MOST_STORED]]
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the exam as JSON, for the log and for reports."""
+        return {
+            "facts": self.facts,
+            "in_request": self.in_request,
+            "one_call": self.one_call,
+            "findable": self.findable,
+            "gone": [fact.to_dict() for fact in self.stored_gone],
+            "changed": [{"text": one.text, "reason": one.reason} for one in self.changed],
+            "asked_again": self.is_asked_again,
+        }
+
+    @classmethod
+    def read(cls, data: object) -> Self | None:
+        """Read an exam from the log, or return None if there is none."""
+        if not isinstance(data, Mapping) or not isinstance(data.get("facts"), int):
+            return None
+        gone = tuple(map(_read_fact, data.get("gone", ())))
+        changed = (
+            ChangedFact(str(one.get("text", "")), str(one.get("reason", "")))
+            for one in data.get("changed", ())
+        )
+        return cls(
+            _read_count(data, "facts"),
+            _read_count(data, "in_request"),
+            _read_count(data, "one_call"),
+            _read_count(data, "findable"),
+            gone,
+            tuple(changed),
+            data.get("asked_again") is True,
+        )
+
+
+def _read_count(data: Mapping[str, Any], key: str) -> int:
+    value = data.get(key)
+    return value if isinstance(value, int) else 0
+
+
+def _read_fact(data: Mapping[str, Any]) -> ChatFact:
+    kind = data.get("kind")
+    known: FactKind = kind if kind in FACT_KINDS else "name"
+    text, line = str(data.get("text", "")), str(data.get("line", ""))
+    return ChatFact(known, text, line, (), entry=str(data.get("entry", "")))
+
+
+def normalize(text: str) -> str:
+    """Return a text as facts are looked up in it: in lower case, with single blanks."""
+    return " ".join(text.casefold().split())
+
+
+@dataclass(frozen=True)
+class FactTexts:
+    """Texts in which facts are looked up.
+
+    Attributes:
+        texts: the texts.
+        list_words: returns the words of a line.
+    """
+
+    texts: Sequence[str]
+    list_words: Callable[[str], frozenset[str]] = field(compare=False)
+
+    @cached_property
+    def _folded(self) -> str:
+        return "\n".join(map(normalize, self.texts))
+
+    @cached_property
+    def _lines(self) -> Sequence[frozenset[str]]:
+        return [self.list_words(line) for text in self.texts for line in text.splitlines()]
+
+    def has_text(self, text: str) -> bool:
+        """Return whether one of the texts says a text word for word."""
+        return _has_whole(self._folded, normalize(text))
+
+    def has(self, fact: ChatFact) -> bool:
+        """Return whether one of the texts says a fact."""
+        if any(_has_whole(self._folded, form) for form in fact.forms):
+            return True
+        least = len(fact.words) * _LEAST_COMMON_WORDS
+        return bool(fact.words) and any(len(fact.words & line) >= least for line in self._lines)
+
+
+def _has_whole(text: str, form: str) -> bool:
+    """Return whether a text has a form of a fact that is no part of a longer word or number."""
+    at = text.find(form)
+    while at >= 0:
+        end = at + len(form)
+        if not (_continues(form[0], text[max(0, at - 2) : at][::-1])) and not (
+            _continues(form[-1], text[end : end + 2])
+        ):
+            return True
+        at = text.find(form, at + 1)
+    return False
+
+
+def _continues(edge: str, beside: str) -> bool:
+    """Return whether the characters beside the edge of a word belong to the word."""
+    if not beside or not edge.isalnum():
+        return False
+    if beside[0].isalnum() or beside[0] == "_":
+        return True
+    return edge.isdecimal() and beside[0] in _POINTS and beside[1:].isdecimal()
+
+
+def list_newest(facts: Iterable[ChatFact]) -> list[ChatFact]:
+    """Return each fact once, as it was said last, the newest first."""
+    found: dict[tuple[FactKind, str], ChatFact] = {}
+    for fact in reversed(list(facts)):
+        found.setdefault((fact.kind, fact.forms[0]), fact)
+    return list(found.values())

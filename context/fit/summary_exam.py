@@ -1,0 +1,163 @@
+"""Examine a summary: what of the turns it replaces is still in the request, or within reach.
+
+Being in the request, one call away, and findable are told apart, since only the first is remembered
+for certain. What only a tool shows counts as within reach only if the chat has the tool.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Final
+
+from context.exam import ChangedFact, ChatFact, FactReader, FactTexts, SummaryExam, list_newest
+from context.history.outline import remove_head
+from context.history.turns import MeasuredTurn
+from context.layers import Segment
+from context.messages import Message, TextPart, ToolCallPart, ToolResultPart
+from context.offload import READ_RESULT_NAME
+
+__all__ = ["SummaryExaminer", "describe_faults"]
+
+READ_NOTE: Final = "read_note"
+SEARCH_NOTES: Final = "search_notes"
+WORST_RANK: Final = 10
+_MOST_NAMED: Final = 24
+_MOST_NAMED_CHARS: Final = 900
+
+
+@dataclass(frozen=True)
+class SummaryExaminer:
+    """Examines summaries of the same turns.
+
+    Attributes:
+        reader: reads facts.
+        leaving: the turns that requests no longer contain, with their full text.
+        kept: the turns that stay behind the summary, as they are sent.
+        others: other texts that requests contain, such as the memory.
+        tools: the names of the tools that the model has.
+        can_read_chat: whether the summary says how to read the turns that it replaces.
+    """
+
+    reader: FactReader
+    leaving: Sequence[MeasuredTurn]
+    kept: Sequence[MeasuredTurn]
+    others: Sequence[str] = ()
+    tools: frozenset[str] = frozenset()
+    can_read_chat: bool = False
+
+    def examine(self, summary: str, *, may_change: bool = True) -> SummaryExam:
+        """Examine a summary.
+
+        Args:
+            summary: the summary.
+            may_change: whether it may say other facts than the turns. An outline may not.
+        """
+        text = remove_head(summary)
+        own = FactTexts((text,), self.reader.list_words)
+        left = [fact for fact in self._left if not own.has(fact)]
+        in_request = len(self._facts) - len(left)
+        near, left = _divide(left, self._one_call(text))
+        findable, gone = _divide(left, self._findable)
+        changed = tuple(self._find_changed(text)) if may_change else ()
+        counts = len(self._facts), in_request, len(near), len(findable)
+        return SummaryExam(*counts, tuple(gone), changed, away=(*near, *findable))
+
+    @cached_property
+    def _facts(self) -> Sequence[ChatFact]:
+        found = (
+            replace(fact, entry=message.id or "")
+            for turn in self.leaving
+            for message in turn.messages
+            for text in _list_texts(message)
+            for fact in self.reader.list_facts(remove_head(text))
+        )
+        return list_newest(found)
+
+    @cached_property
+    def _left(self) -> Sequence[ChatFact]:
+        """The facts that only the summary can keep in the request."""
+        texts = [*_list_turn_texts(self.kept), *self.others]
+        kept = FactTexts(texts, self.reader.list_words)
+        return [fact for fact in self._facts if not kept.has(fact)]
+
+    def _one_call(self, summary: str) -> FactTexts:
+        """Return the texts that a tool shows with one call, as far as the request names them."""
+        texts: list[str] = []
+        if self.can_read_chat and READ_RESULT_NAME in self.tools:
+            texts = list(_list_turn_texts(self.leaving))
+        elif READ_NOTE in self.tools:
+            request = "\n".join((summary, *_list_turn_texts(self.kept)))
+            texts = [one.raw_content for one in self._segments if one.source in request]
+        return FactTexts(texts, self.reader.list_words)
+
+    @cached_property
+    def _findable(self) -> FactTexts:
+        """The passages that a search of the chat has found at one of the first ranks."""
+        found = self._segments if SEARCH_NOTES in self.tools else ()
+        texts = [one.raw_content for one in found if (one.number or WORST_RANK) <= WORST_RANK]
+        return FactTexts(texts, self.reader.list_words)
+
+    @cached_property
+    def _segments(self) -> Sequence[Segment]:
+        return [one for turn in self.leaving for one in turn.turn.segments if one.kind != "image"]
+
+    def _find_changed(self, summary: str) -> Sequence[ChangedFact]:
+        segments = [one.raw_content for one in self._segments]
+        sources = [one.shown_source for one in self._segments]
+        said = [*segments, *sources, *map(remove_head, _list_turn_texts(self.leaving))]
+        later = [*_list_turn_texts(self.kept), *self.others]
+        return self.reader.find_changed(summary, said, later)
+
+
+def _divide(facts: Sequence[ChatFact], texts: FactTexts) -> tuple[list[ChatFact], list[ChatFact]]:
+    """Return the facts that texts say, and the others."""
+    said = [texts.has(fact) for fact in facts] if texts.texts else [False] * len(facts)
+    return (
+        [fact for fact, is_said in zip(facts, said, strict=True) if is_said],
+        [fact for fact, is_said in zip(facts, said, strict=True) if not is_said],
+    )
+
+
+def describe_faults(exam: SummaryExam) -> str:
+    """Return what is wrong with a summary, for the model that is asked once more.
+
+    Return an empty string if nothing is wrong.
+    """
+    if exam.is_good:
+        return ""
+    said = []
+    if exam.changed:
+        said.append(f"It says what nobody said: {_join(one.text for one in exam.changed)}.")
+    if exam.gone:
+        said.append(f"It lacks: {_join(fact.line for fact in exam.gone)}.")
+    return " ".join(said)
+
+
+def _join(texts: Iterable[str]) -> str:
+    named, left = [], _MOST_NAMED_CHARS
+    for text in list(texts)[:_MOST_NAMED]:
+        left -= len(text)
+        if left < 0:
+            break
+        named.append(text)
+    return "; ".join(named)
+
+
+def _list_turn_texts(turns: Iterable[MeasuredTurn]) -> Iterator[str]:
+    for turn in turns:
+        for message in turn.messages:
+            yield from _list_texts(message)
+
+
+def _list_texts(message: Message) -> Iterator[str]:
+    """Yield the texts of a message that are sent again with later requests."""
+    if isinstance(message.content, str):
+        yield message.content
+        return
+    for part in message.content:
+        if isinstance(part, TextPart):
+            yield part.text
+        elif isinstance(part, ToolCallPart):
+            yield part.arguments_json
+        elif isinstance(part, ToolResultPart):
+            yield part.content

@@ -1,0 +1,144 @@
+"""What a summary keeps and changes of what it replaces, read by the readers of answers."""
+
+from dataclasses import replace
+
+import pytest
+
+from chains.claims.summaries import FACT_READER, find_changed, list_facts
+from context.assemble.inputs import HistoryPolicy
+from context.compaction import HEAD
+from context.exam import SummaryExam
+from context.fit.compact_session import compact_session
+from context.messages import ToolDefinition
+from context.offload import READ_RESULT_NAME
+from tests.support.sessions.chats import Chat
+from tests.support.sessions.loops import Loop
+
+READ_RESULT = ToolDefinition(READ_RESULT_NAME, "Reads what is stored.", {"type": "object"})
+SAID = (
+    "The pump of the greenhouse needs 18.4 kW and is described in Garden/Pump.md. "
+    "We decided to paint the shed ochre. It is still open who pays for the fence. "
+    "Somebody should ask Quillon Brexby before 3 March 2027, and run `make beds --all`."
+)
+
+
+def kinds(text):
+    return {(fact.kind, fact.text) for fact in list_facts(text)}
+
+
+def test_facts_of_all_kinds_are_read():
+    found = kinds(SAID)
+    assert {
+        ("figure", "18.4 kW"),
+        ("path", "Garden/Pump.md"),
+        ("name", "Quillon Brexby"),
+        ("date", "3 March 2027"),
+        ("command", "make beds --all"),
+    } <= found
+    assert {kind for kind, _ in found} >= {"decision", "question"}
+
+
+@pytest.mark.parametrize(
+    ("summary", "changed"),
+    [
+        ("The pump needs 18.4 kW.", set()),
+        ("The pump needs 19.4 kW.", {"19.4 kW"}),
+        ("They ask Quillon Brexby by 2027-03-03.", set()),
+        ("They ask Umberto Tarvany about it.", {"Umberto Tarvany"}),
+        ("It is due on 4 March 2027.", {"4 March 2027"}),
+        ("It is described in Garden/Well.md.", {"Garden/Well.md"}),
+        ("The User asked about two things.", set()),
+    ],
+)
+def test_what_nobody_said_is_found(summary, changed):
+    assert {one.text for one in find_changed(f"{HEAD}\n{summary}", [SAID], [])} == changed
+
+
+def test_a_figure_that_was_replaced_later_is_found():
+    said = ["The greenhouse costs 1,900 € a year.", "The greenhouse costs 2,480 € a year."]
+    (found,) = find_changed("The greenhouse costs 1,900 € a year.", said, [])
+    assert (found.text, found.reason) == ("1,900 €", "2,480 € was said later")
+    assert find_changed("The greenhouse costs 2,480 € a year.", said, []) == ()
+
+
+class Model:
+    """Writes summaries in turn, and remembers why it was asked again."""
+
+    def __init__(self, *summaries):
+        self.summaries = list(summaries)
+        self.refusals = []
+
+    def __call__(self, task):
+        self.refusals.append(task.refusal)
+        return self.summaries.pop(0)
+
+
+def compacted(model=None, tools=()):
+    """Compact a chat that says facts in its first turn, and return its report and its path."""
+    policy = HistoryPolicy(can_summarise=model is not None)
+    loop = Loop(Chat(threshold=16_000, summarise=model, history_policy=policy), tools=tools)
+    loop.begin("What about the greenhouse?")
+    loop.end(f"{SAID} " + "Beds are wide. " * 120)
+    for number in range(3):
+        loop.begin(f"And then, part {number}?")
+        loop.end("Nothing of note. " * 60)
+    return loop, compact(loop)
+
+
+def compact(loop):
+    kept = []
+    inputs = replace(loop.inputs, path=tuple(loop.chat.path), turn="", tools=loop.tools)
+    ports = replace(loop.chat.ports(kept), facts=FACT_READER)
+    report = compact_session(replace(inputs, ports=ports))
+    loop.chat.path += kept
+    return report
+
+
+def test_an_outline_is_completed_by_what_it_lost():
+    _, report = compacted()
+    for text in ("Garden/Pump.md", "`make beds --all`", "18.4 kW", "Quillon Brexby"):
+        assert text in report.summary
+    assert report.exam.share == 1.0
+
+
+def test_a_summary_with_a_wrong_figure_is_asked_for_once_more_and_mended():
+    model = Model("The pump in Garden/Pump.md needs 19.4 kW.", "The pump needs 99.4 kW. It is wet.")
+    _, report = compacted(model)
+    first, again = model.refusals
+    assert first == ""
+    assert "It says what nobody said: 19.4 kW." in again
+    assert "Quillon Brexby" in again
+    assert "19.4" not in report.summary
+    assert "99.4" not in report.summary
+    assert (report.exam.changed, report.exam.is_asked_again, report.by) == ((), True, "model")
+    assert report.exam.share >= 0.9
+
+
+def test_a_summary_of_nothing_that_was_said_gives_way_to_an_outline():
+    model = Model(*["The well in Garden/Well.md takes 99.4 kW of the pump."] * 2)
+    _, report = compacted(model)
+    assert report.by == "outline"
+    assert report.warnings == (
+        "The summary says only what nobody said. An outline stands in its place.",
+    )
+
+
+def test_an_agent_can_read_all_that_left_with_one_call():
+    loop, report = compacted(tools=(READ_RESULT,))
+    assert f'{READ_RESULT_NAME} with ref_id="{report.entry}"' in report.summary
+    assert loop.chat.compactions[-1].id == report.entry
+    assert report.exam.gone == ()
+
+
+def test_the_log_keeps_the_exam():
+    loop, report = compacted()
+    stored = SummaryExam.read(loop.chat.compactions[-1].patch[-1]["exam"])
+    assert stored.describe() == report.exam.describe()
+
+
+def test_an_unchanged_chat_is_not_compacted_again():
+    loop, _ = compacted()
+    before = list(loop.chat.path)
+    report = compact(loop)
+    assert report.entry is None
+    assert loop.chat.path == before
