@@ -70,15 +70,35 @@ class _Reader(NamedTuple):
 
     Attributes:
         key: its key in JSON.
+        name: its name.
         has_no_default: whether the field has to be given when a value is made.
         is_required: whether the key has to be there too, since None is no value of the field.
     """
 
     key: str
-    field: Field[Any]
+    name: str
     read: Callable[[Any], Any]
     has_no_default: bool
     is_required: bool
+
+
+class _Rule(NamedTuple):
+    """How a key is written whose value is not always written as it is.
+
+    Attributes:
+        nulls: whether an empty value is written as null.
+        digits: the number of digits that a number is rounded to, or None.
+        condition: returns a value that an object with the key has, or None if every object has it.
+        omits_null: whether objects whose value is null do not have the key.
+    """
+
+    nulls: bool
+    digits: int | None
+    condition: Callable[[Any], Any] | None
+    omits_null: bool
+
+
+_PLAINLY: Final = _Rule(nulls=False, digits=None, condition=None, omits_null=False)
 
 
 class _Key(NamedTuple):
@@ -86,19 +106,14 @@ class _Key(NamedTuple):
 
     Attributes:
         attribute: the name of the attribute, or "" if the value is an attribute of an attribute.
-        nulls: whether an empty value is written as null.
-        digits: the number of digits that a number is rounded to, or None.
-        condition: returns a value that an object with the key has, or None if every object has it.
-        omits_null: whether objects whose value is null do not have the key.
+        read: returns the value of an object.
+        rule: how the value is written, or None if it is written as it is.
     """
 
     name: str
     attribute: str
     read: Callable[[Any], Any]
-    nulls: bool
-    digits: int | None
-    condition: Callable[[Any], Any] | None
-    omits_null: bool
+    rule: _Rule | None
 
 
 _Read = Callable[[Any], Any]
@@ -136,18 +151,25 @@ def encode_record(value: object) -> dict[str, Any]:
     made: dict[str, Any] = {} if tag is None else {"type": tag}
     if rest := getattr(kind, "json_rest", None):
         made |= encode(getattr(value, rest))
-    for name, _, read, nulls, digits, condition, omits_null in _list_keys(kind):
-        if condition is not None and not condition(value):
+    for name, _, read, rule in _list_keys(kind):
+        if rule is None:
+            found = read(value)
+        elif rule.condition is not None and not rule.condition(value):
             continue
-        found = read(value)
-        if nulls and not found:
-            found = None
-        elif omits_null and found is None:
-            continue
-        elif digits is not None and found is not None:
-            found = round(found, digits)
+        else:
+            found = _apply_rule(rule, read(value))
+            if found is None and rule.omits_null:
+                continue
         made[name] = found if type(found) in _PLAIN else encode(found)
     return made
+
+
+def _apply_rule(rule: _Rule, found: Any) -> Any:
+    if rule.nulls and not found:
+        return None
+    if rule.digits is not None and found is not None:
+        return round(found, rule.digits)
+    return found
 
 
 def decode(made: type[_Made], data: object) -> _Made:
@@ -173,13 +195,13 @@ def _read_fields(made: type[Any], data: object) -> dict[str, Any]:
         raise ValueError(f"its type is not {tag}")
     values: dict[str, Any] = {}
     readers = _list_readers(made)
-    for each in readers:
-        if each.key in found:
-            values[each.field.name] = each.read(found[each.key])
-        elif each.is_required:
-            raise ValueError(f"{each.key!r} is missing")
-        elif each.has_no_default:
-            values[each.field.name] = None
+    for key, name, read, has_no_default, is_required in readers:
+        if key in found:
+            values[name] = read(found[key])
+        elif is_required:
+            raise ValueError(f"{key!r} is missing")
+        elif has_no_default:
+            values[name] = None
     if rest := getattr(made, "json_rest", None):
         known = {each.key for each in readers}
         values[rest] = {key: item for key, item in found.items() if key not in known}
@@ -215,21 +237,20 @@ def _list_keys(made: type[Any]) -> tuple[_Key, ...]:
     return keys
 
 
-def _read_rule(rule: str) -> _Key:
-    found = _RULE.fullmatch(rule)
+def _read_rule(text: str) -> _Key:
+    found = _RULE.fullmatch(text)
     if found is None:
-        raise TypeError(f"{rule!r} describes no key of a JSON object.")
-    source = found["source"] or found["key"]
-    condition = found["condition"]
-    return _Key(
-        found["key"],
-        "" if "." in source else source,
-        attrgetter(source),
+        raise TypeError(f"{text!r} describes no key of a JSON object.")
+    key, condition, digits = found["key"], found["condition"], found["digits"]
+    source = found["source"] or key
+    rule = _Rule(
         found["nulls"] is not None,
-        None if found["digits"] is None else int(found["digits"]),
+        None if digits is None else int(digits),
         None if condition is None else attrgetter(condition),
         found["omits"] is not None,
     )
+    attribute = "" if "." in source else source
+    return _Key(key, attribute, attrgetter(source), None if rule == _PLAINLY else rule)
 
 
 def _list_readers(made: type[Any]) -> tuple[_Reader, ...]:
@@ -252,10 +273,10 @@ def _describe_field(field: Field[Any], key: _Key, hint: Any, *, is_lenient: bool
     empty = None if NoneType in get_args(hint) else get_origin(hint) or hint
     if is_lenient:
         read = _read_leniently(read, empty)
-    elif key.nulls:
+    elif key.rule is not None and key.rule.nulls:
         read = _read_null(read, empty)
     has_no_default = field.default is MISSING and field.default_factory is MISSING
-    return _Reader(key.name, field, read, has_no_default, has_no_default and empty is not None)
+    return _Reader(key.name, field.name, read, has_no_default, has_no_default and empty is not None)
 
 
 def _read_leniently(read: _Read, empty: Callable[[], object] | None) -> _Read:
@@ -278,7 +299,7 @@ def _build_reader(hint: Any) -> _Read:
     if hint is Any or hint is object:
         return lambda value: value
     if origin in {Union, UnionType}:
-        return _read_union(tuple(_build_reader(each) for each in inner))
+        return _read_union(inner)
     if origin is Literal:
         return lambda value: _require(value in inner, value, f"one of {', '.join(map(str, inner))}")
     if origin is tuple:
@@ -304,7 +325,7 @@ def _read_instance(hint: type[Any]) -> _Read:
     if hint is float:
         return lambda value: float(_require(_is_number(value), value, "a number"))
     if hint in _PLAIN:
-        return lambda value: _require(type(value) is hint, value, _NAMES[hint])
+        return _read_plain(hint)
     # A time, or an enumeration or path, whose class reads its own text.
     return getattr(hint, "fromisoformat", hint)
 
@@ -312,15 +333,29 @@ def _read_instance(hint: type[Any]) -> _Read:
 _NAMES: Final = {str: "text", int: "a whole number", bool: "true or false", NoneType: "null"}
 
 
-def _read_union(readers: tuple[_Read, ...]) -> _Read:
+def _read_plain(kind: type[Any]) -> _Read:
     def read(value: object) -> object:
+        if type(value) is kind:
+            return value
+        raise ValueError(f"not {_NAMES[kind]}")
+
+    return read
+
+
+def _read_union(kinds: tuple[Any, ...]) -> _Read:
+    readers = [_build_reader(kind) for kind in kinds if kind is not NoneType]
+    has_null = NoneType in kinds
+
+    def read(value: object) -> object:
+        if value is None and has_null:
+            return None
         reasons = []
         for each in readers:
             try:
                 return each(value)
             except _UNFIT as error:
                 reasons.append(str(error))
-        raise ValueError("; ".join(reasons))
+        raise ValueError("; ".join([*reasons, *(["not null"] if has_null else [])]))
 
     return read
 
@@ -339,6 +374,8 @@ def _read_tuple(inner: tuple[Any, ...]) -> _Read:
 
 
 def _require_object(value: Any) -> Mapping[object, object]:
+    if type(value) is dict:  # the commonest: asking for an abstract class takes longer
+        return value
     found: Mapping[object, object] = _require(isinstance(value, Mapping), value, "a JSON object")
     return found
 
