@@ -644,8 +644,9 @@ def read_creation_s(path: Path) -> float | None:
         return None
     if sys.platform == "win32":
         return found.st_ctime
-    born = getattr(found, "st_birthtime", None)
-    return _read_by_statx(path) if born is None else float(born)
+    else:
+        born = getattr(found, "st_birthtime", None)
+        return _read_by_statx(path) if born is None else float(born)
 
 
 def _read_by_statx(path: Path) -> float | None:
