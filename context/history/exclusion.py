@@ -40,6 +40,7 @@ from context.history.read_notes import (
     collect_texts,
     find_written_note,
     is_call,
+    is_foreign,
     list_instructed,
     list_texts,
     read_result,
@@ -221,7 +222,8 @@ class _Hiding:
         hidden: list[str] = []
         shown = [] if turn.user is None else [turn.user.message.text]
         instructed = [(one.source, one.raw_content, True) for one in list_instructed(turn)]
-        for path, text, is_read in (*instructed, *list_texts(turn, messages, self.load)):
+        for path, told, is_read in (*instructed, *list_texts(turn, messages, self.load)):
+            text = told if path else hide_note_text(told, self.excluded)
             if path in self.excluded:
                 hidden.append(text)
             elif is_read and (notes := () if path else find_quoted(self.foreign, text)):
@@ -376,10 +378,11 @@ class _MessageHider:
         if result.is_lost:  # it is not known which notes it holds
             return replace(part, content=result.put(EXCLUDED_LINE))
         shown = result.text[result.start : result.end]
-        if find_note_pieces(result.text):
-            text = hide_note_text(result.text, self.rules.excluded, result.start, result.end)
+        hide, excluded = self.words.hide_quotes, self.rules.excluded
+        if is_foreign(call):
+            text = hide(hide_note_text(result.text, excluded, result.start, result.end))
         else:
-            text = self.words.hide_quotes(shown)
+            text = hide_note_text(result.text, excluded, result.start, result.end, hide)
         return part if text == shown else replace(part, content=result.put(text))
 
     def _hide_arguments(self, call: ToolCallPart) -> ToolCallPart:

@@ -2,12 +2,13 @@
 
 The tools write such text in three forms: `<source path="…">` elements, whose content is escaped;
 lines that begin with the path of a note, as in the results of `grep_notes` and `list_folder`; and
-the links of a note, as in those of `get_links`. `list_tags` lists tags without the notes.
+the links of a note, as in those of `get_links`. `list_tags` lists tags without the notes. The tools
+of other programs write such text in any form.
 """
 
 import html
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final
@@ -22,7 +23,15 @@ _SOURCE: Final = re.compile(
 _ATTRIBUTE: Final = re.compile(r' (\w+)="([^"]*)"')
 _KEPT_ATTRIBUTES: Final = ("n", "path")
 _LINE: Final = re.compile(r"[^\n]+")
-_PATH_END: Final = re.compile(r"\.\w{1,9}(?P<mark>:(?:\d+:)? )(?=[^\n])")
+# The ends of the names of files that the tools list. Other lines, such as `At 9.30: dentist`, name
+# no note.
+NOTE_SUFFIXES: Final = (
+    *(".md", ".markdown", ".txt", ".text", ".canvas", ".excalidraw", ".base"),
+    *(".html", ".htm", ".docx", ".pdf"),
+)
+_PATH_END: Final = re.compile(
+    rf"(?:{'|'.join(map(re.escape, NOTE_SUFFIXES))})(?P<mark>:(?:\d+:)? )(?=[^\n])", re.IGNORECASE
+)
 MOST_PATH_CHARS: Final = 4_096
 MOST_PATH_ENDS: Final = 16
 _LINKS: Final = re.compile(r"^Links in (?P<path>[^\n]+):\n", re.MULTILINE)
@@ -35,12 +44,14 @@ class NotePiece:
 
     Attributes:
         path: the path of the note, as the tool wrote it.
+        head: the index of the first character of what names the note.
         start: the index of the first character of the piece.
         end: the index after its last character.
         notice: what is sent instead of the piece if models may not read the note.
     """
 
     path: str
+    head: int
     start: int
     end: int
     notice: str
@@ -59,7 +70,11 @@ def find_note_pieces(text: str) -> tuple[NotePiece, ...]:
 
 
 def hide_note_text(
-    text: str, excluded: Collection[str], start: int = 0, end: int | None = None
+    text: str,
+    excluded: Collection[str],
+    start: int = 0,
+    end: int | None = None,
+    hide_rest: Callable[[str], str] = str,
 ) -> str:
     """Return a part of a tool result with a notice in place of each piece of an excluded note.
 
@@ -68,15 +83,22 @@ def hide_note_text(
         excluded: the paths of the notes that models may not read now.
         start: the index of the first character of the part.
         end: the index after its last character, or None for the end of the result.
+        hide_rest: returns what is shown of a text that is in no piece.
     """
-    stop = len(text) if end is None else end
+    stop = len(text) if end is None else min(end, len(text))
     shown: list[str] = []
+    at = reach = start  # what is before `at` is shown, and what is from there to `reach` is kept
     for piece in find_note_pieces(text):
-        is_shown = start < piece.end and start < stop and piece.start < stop
-        if is_shown and piece.path in excluded:
-            shown += (text[start : piece.start], piece.notice)
-            start = max(start, min(piece.end, stop))
-    return "".join((*shown, text[start:stop]))
+        if min(piece.end, stop) <= at or piece.start >= stop:
+            continue
+        if piece.head > reach:
+            shown += (text[at:reach], hide_rest(text[reach : piece.head]))
+            at = piece.head
+        reach = max(reach, min(piece.end, stop))
+        if piece.path in excluded:
+            shown += (text[at : piece.start], piece.notice)
+            at = min(piece.end, stop)
+    return "".join((*shown, text[at:reach], hide_rest(text[reach:stop])))
 
 
 def strip_source(piece: str) -> str:
@@ -118,7 +140,9 @@ def _read_source(source: re.Match[str]) -> Iterator[NotePiece]:
         return
     kept = "".join(f' {name}="{values[name]}"' for name in _KEPT_ATTRIBUTES if name in values)
     notice = f"<source{kept}>\n{EXCLUDED_LINE}\n</source>"
-    yield NotePiece(html.unescape(values["path"]), source.start(), source.end(), notice)
+    yield NotePiece(
+        html.unescape(values["path"]), source.start(), source.start(), source.end(), notice
+    )
 
 
 def _find_listed(text: str, start: int, end: int) -> Iterator[NotePiece]:
@@ -135,7 +159,7 @@ def _find_links(text: str, start: int, end: int) -> Iterator[NotePiece]:
         start = text.find(_LINKS_END, head.end(), end)
         if start < 0:  # nor does a later list end
             return
-        yield NotePiece(head["path"], head.end(), start, EXCLUDED_LINE)
+        yield NotePiece(head["path"], head.start(), head.end(), start, EXCLUDED_LINE)
 
 
 def _find_lines(text: str, start: int, end: int) -> Iterator[NotePiece]:
@@ -148,4 +172,4 @@ def _find_lines(text: str, start: int, end: int) -> Iterator[NotePiece]:
         for found in islice(_PATH_END.finditer(text, line.start(), reach), MOST_PATH_ENDS):
             path = text[line.start() : found.start("mark")]
             if ".." not in path.split("/"):  # the tools write no such paths in lines
-                yield NotePiece(path, found.end(), line.end(), EXCLUDED_LINE)
+                yield NotePiece(path, line.start(), found.end(), line.end(), EXCLUDED_LINE)

@@ -36,7 +36,8 @@ class HeldText(NamedTuple):
     Attributes:
         path: the path of its note, or an empty string if it comes from elsewhere.
         text: the text, which may be escaped.
-        is_read: whether the model has read it there. Otherwise, it wrote the text to the note.
+        is_read: whether the model has surely read it there. Otherwise, it wrote the text to the
+            note, or the tool of another program wrote what looks like a text of the note.
     """
 
     path: str
@@ -99,7 +100,7 @@ def collect_of_turn(turn: LoggedTurn, messages: Sequence[Message], load: LoadRes
         frozenset(held.path for held in list_texts(turn, messages, load) if held.path),
         frozenset(segment.source for segment in list_instructed(turn)),
         frozenset().union(*tags),
-        any(map(_is_foreign, (call for _, call in results))),
+        any(map(is_foreign, (call for _, call in results))),
     )
 
 
@@ -163,9 +164,10 @@ def _list_of_result(
     if (path := find_written_note(call)) is not None:
         yield HeldText(path, text, is_read=False)
         return
-    pieces = find_note_pieces(text)
-    yield from (HeldText(one.path, strip_source(text[one.start : one.end])) for one in pieces)
-    if not pieces and _is_foreign(call):
+    is_own = not is_foreign(call)
+    for one in find_note_pieces(text):
+        yield HeldText(one.path, strip_source(text[one.start : one.end]), is_read=is_own)
+    if not is_own:
         yield HeldText("", text)
 
 
@@ -213,9 +215,12 @@ def is_call(call: ToolCallPart | None, name: str) -> bool:
     return call is not None and call.name == name
 
 
-def _is_foreign(call: ToolCallPart | None) -> bool:
-    """Return whether a tool of another program is called, which gives no paths of notes."""
-    return call is not None and _OF_SERVER in call.name
+def is_foreign(call: ToolCallPart | None) -> bool:
+    """Return whether the result of a call may be the text of another program.
+
+    Such a text may hold any words of notes in any form, whatever the paths in it.
+    """
+    return call is not None and (_OF_SERVER in call.name or call.name == READ_RESULT_NAME)
 
 
 @dataclass(frozen=True, slots=True)

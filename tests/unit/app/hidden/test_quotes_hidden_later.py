@@ -4,6 +4,7 @@ The bytes that the model's server receives are searched, as in `test_notes_hidde
 answers, thinking, notes of a model, tools of other programs and lists of tags say of such a note.
 """
 
+import re
 import shutil
 from pathlib import Path
 
@@ -191,22 +192,32 @@ def test_a_tag_that_was_only_removed_stays_listed(chatting: Chat, vault: Path) -
     assert "#drink (1 note)" in chatting.ask()
 
 
-@pytest.mark.parametrize("hide", [hide_folder, hide_by_front_matter])
+@pytest.mark.parametrize(
+    ("hide", "head"),
+    [
+        (hide_folder, ""),
+        (hide_by_front_matter, "At 9.30: dentist\n==> vault.txt: contents\n"),
+        (hide_folder, "See report.pdf: page 3\nPlan.md:3: "),
+    ],
+)
 def test_the_result_of_another_program_leaves_out_what_it_quotes(
-    chatting: Chat, vault: Path, hide: Hide
+    chatting: Chat, vault: Path, hide: Hide, head: str
 ) -> None:
     tools = MCPServer("files")
 
     @tools.tool()
     def open_file(name: str) -> str:
         """Open a file."""
-        return "\n".join(path.read_text() for path in sorted(vault.rglob(name)))
+        return head + "\n".join(path.read_text() for path in sorted(vault.rglob(name)))
 
     with serve_http(tools) as url:
         chatting.assistant.settings.set("mcp.servers", {"files": {"url": url}})
         chatting.call(
             ("files__open_file", {"name": "*o*e.md"}), ("files__open_file", {"name": "P*"})
         )
+        chatting.call(("files__open_file", {"name": "B*"}))
+        (stored,) = set(re.findall(r"ref_id=\W+(\w+)", chatting.ask()))
+        chatting.call(("read_result", {"ref_id": stored, "find": "7391"}))
         quote(chatting, "chat")
         assert "7391" in chatting.ask()
         hide(chatting.assistant, vault)

@@ -2,7 +2,13 @@
 
 import pytest
 
-from context.history.note_text import EXCLUDED_LINE, find_note_pieces, hide_note_text
+from context.history.note_text import (
+    EXCLUDED_LINE,
+    NOTE_SUFFIXES,
+    find_note_pieces,
+    hide_note_text,
+)
+from vault.notes.kinds import SUFFIXES
 
 SECRET = "The key is under the mat."
 
@@ -32,6 +38,29 @@ def test_a_line_of_two_excluded_notes_gets_one_notice() -> None:
     assert hide_note_text(text, excluded) == f"A.md:1: {EXCLUDED_LINE}\n"
     assert hide_note_text(text, excluded, 0, 20) == f"A.md:1: {EXCLUDED_LINE}"
     assert hide_note_text(text, excluded, 20, 30) == EXCLUDED_LINE
+
+
+def test_only_what_the_tools_list_as_a_file_names_a_note() -> None:
+    assert sorted(NOTE_SUFFIXES) == sorted(SUFFIXES)
+    assert [piece.path for piece in find_note_pieces("A b/REPORT.PDF: Title")] == ["A b/REPORT.PDF"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["At 9.30: dentist", "Python 3.11: fine", "Version 2.mdx: no", "main.py:3: x", "e.g.: tea"],
+)
+def test_a_line_without_the_name_of_such_a_file_names_no_note(line: str) -> None:
+    assert find_note_pieces(line) == ()
+
+
+def test_what_is_in_no_piece_is_hidden_apart() -> None:
+    text = f"Two notes.\nA.md:1: {SECRET}\nB.md:2: Open.\nThe end."
+    hidden = f"TWO NOTES.\nA.md:1: {EXCLUDED_LINE}\nB.md:2: Open.\nTHE END."
+    assert hide_note_text(text, {"A.md"}, hide_rest=str.upper) == hidden
+    assert hide_note_text(text, {"A.md"}, 4, 15, str.upper) == "NOTES.\nA.MD"
+    links = "Links in A.md:\nB.md: Open.\nC.md: Tea.\nLinks to A.md:\nnone"
+    shown = hide_note_text(links, {"B.md"}, hide_rest=str.upper)
+    assert shown == f"Links in A.md:\nB.md: {EXCLUDED_LINE}\nC.md: Tea.\nLINKS TO A.MD:\nNONE"
 
 
 @pytest.mark.parametrize(
