@@ -4,6 +4,7 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any, Final
 
 from app.errors import AppError
@@ -97,16 +98,15 @@ def find_note_texts(request: Request, roots: Iterable[str], load: LoadResult) ->
     sent = [entry for entry in request.path if isinstance(entry, SegmentsEntry)]
     earlier = (segment for entry in sent for segment in entry.segments)
     segments = (*earlier, *request.instructions, *request.segments)
-    results = {
-        text: paths for text, paths in list_note_texts(request.messages, load) if text and paths
-    }
+    results = dict(list_note_texts(request.messages, load))
+    told = {text: paths for text, paths in results.items() if text and paths}
     return NoteTexts(
         tuple(dict.fromkeys(roots)) or ("",),
         {one.source: one.version[:VERSION_CHARS] for one in segments if one.version},
         {one.shown_source: one.source for one in segments if one.shown_source != one.source},
         (*_list_instructions(request), *_list_images(segments), *_list_summary(request, load)),
-        {**results, **_list_quotations(request.path)},
-        frozenset(_list_answers(request)),
+        {**told, **_list_quotations(request.path)},
+        frozenset(_list_answers(request)) | (results.keys() - told.keys()),
     )
 
 
@@ -123,7 +123,18 @@ def _list_answers(request: Request) -> Iterator[str]:
                 yield part.text
             elif isinstance(part, ToolCallPart):
                 yield compact_json(thaw_mapping(part.arguments))
-                yield from (value for value in part.arguments.values() if isinstance(value, str))
+                yield from _list_strings(part.arguments)
+
+
+def _list_strings(value: object) -> Iterator[str]:
+    """Yield the strings in a JSON value, with the names of its fields."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        yield from value
+        yield from chain.from_iterable(map(_list_strings, value.values()))
+    elif isinstance(value, list | tuple):
+        yield from chain.from_iterable(map(_list_strings, value))
 
 
 def _list_instructions(request: Request) -> Iterator[KnownText]:
@@ -149,8 +160,7 @@ def _list_summary(request: Request, load: LoadResult) -> Iterator[KnownText]:
     reading = request.reading
     if count_summaries(reading.earlier):
         read = collect_notes([reading.summarised], load).told - reading.withheld
-        if read:
-            yield KnownText(reading.earlier[0].messages[0].text, tuple(sorted(read)))
+        yield KnownText(reading.earlier[0].messages[0].text, tuple(sorted(read)))
 
 
 def _list_quotations(path: Sequence[Entry]) -> dict[str, tuple[str, ...]]:

@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from context.history.note_text import find_note_pieces
+from context.history.note_text import find_sources
+from context.history.pins import PINNED_SOURCE
 
 __all__ = ["VERSION_CHARS", "KnownText", "NoteRef", "NoteTexts", "Piece", "split_json"]
 
@@ -23,7 +24,10 @@ _STRING: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"')
 _PRIOR: Final = re.compile(
     r'<prior_context source="(?P<path>[^"]*)"[^>]*>.*?(?:</prior_context>|\Z)', re.DOTALL
 )
-_HEAD: Final = "<source "
+_MEMORY: Final = re.compile(r"<memory>\n.*?</memory>", re.DOTALL)  # of a chat, which a model wrote
+_WORD: Final = re.compile(r"[a-z]*")  # says nothing alone, and may be a name in the JSON
+_NAME: Final = re.compile(r"\w*")
+_COLON: Final = re.compile(r"\s*:")
 _HEAD_END: Final = ">\n"
 _WRITTEN: Final = frozenset({"new", "old", "text"})  # arguments of tools that write notes
 
@@ -49,7 +53,7 @@ class Piece:
 
     Attributes:
         notes: the notes that it comes from.
-        is_answer: whether a model wrote it, so that it may quote notes.
+        is_answer: whether a model or another program wrote it, so that it may quote notes.
     """
 
     text: str
@@ -59,7 +63,11 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class KnownText:
-    """A part of the request's strings of which it is known which notes it comes from."""
+    """A part of the request's strings of which it is known which notes it comes from.
+
+    Attributes:
+        paths: the notes, or nothing if a model wrote the text.
+    """
 
     text: str
     paths: tuple[str, ...]
@@ -75,7 +83,7 @@ class NoteTexts:
         paths: the paths of notes by the names under which models know them.
         known: texts that come from notes, and do not say so themselves.
         messages: the paths of the notes that whole strings of the request come from.
-        answers: the strings that a model wrote.
+        answers: the strings that a model or another program wrote, which may quote notes.
     """
 
     roots: tuple[str, ...]
@@ -86,8 +94,13 @@ class NoteTexts:
     answers: frozenset[str] = frozenset()
 
     def find(self, text: str) -> list[tuple[int, int, tuple[NoteRef, ...]]]:
-        """Return where a text contains text of notes, in order and without overlaps."""
-        found = [*self._find_known(text), *self._find_marked(text), *self._find_written(text)]
+        """Return where a text contains text of notes, in order and without overlaps.
+
+        A place without notes is what a model wrote, which may quote notes.
+        """
+        found = [*self._find_known(text), *self._find_written(text)]
+        if text not in self.answers:
+            found += self._find_marked(text)
         merged: list[tuple[int, int, tuple[NoteRef, ...]]] = []
         for start, end, notes in sorted(found, key=lambda one: (one[0], -one[1])):
             if merged and start < merged[-1][1]:
@@ -98,18 +111,21 @@ class NoteTexts:
                 merged.append((start, end, notes))
         return merged
 
+    def is_whole(self, text: str) -> bool:
+        """Return whether a whole string comes from notes, or from a model or another program."""
+        return text in self.answers or text in self.messages
+
     def _find_marked(self, text: str) -> Iterator[tuple[int, int, tuple[NoteRef, ...]]]:
-        for piece in find_note_pieces(text):
+        for piece in find_sources(text):
             notes = self._name([piece.path])
             head = text.find(_HEAD_END, piece.start, piece.end) + len(_HEAD_END)
-            if text.startswith(_HEAD, piece.start) and head >= len(_HEAD_END):
-                # The same passage has another number in another request.
-                yield piece.start, head, notes
-                yield head, piece.end, notes
-            else:
-                yield piece.start, piece.end, notes
+            # The same passage has another number in another request.
+            yield piece.start, head, notes
+            yield head, piece.end, notes
         for prior in _PRIOR.finditer(text) if "<prior_context " in text else ():
             yield prior.start(), prior.end(), self._name([html.unescape(prior["path"])])
+        for memory in _MEMORY.finditer(text) if "<memory>" in text else ():
+            yield *memory.span(), ()
 
     def _find_known(self, text: str) -> Iterator[tuple[int, int, tuple[NoteRef, ...]]]:
         if (paths := self.messages.get(text)) is not None:
@@ -138,6 +154,7 @@ class NoteTexts:
         return tuple(
             NoteRef(root, path, self.versions.get(path, ""))
             for path in named
+            if path != PINNED_SOURCE
             for root in self.roots
         )
 
@@ -155,7 +172,10 @@ def split_json(text: str, notes: NoteTexts) -> list[Piece]:
     end = 0
     for found in _STRING.finditer(text):
         inner = found[0][1:-1]
-        if len(inner) < LEAST_NOTE_CHARS:
+        if len(inner) < LEAST_NOTE_CHARS and "\\" not in inner and not notes.is_whole(inner):
+            continue
+        is_key = _COLON.match(text, found.end()) is not None
+        if _WORD.fullmatch(inner) or (is_key and _NAME.fullmatch(inner)):
             continue
         parts = _split_string(inner, notes)
         if len(inner) < LEAST_CHARS and not any(part.notes or part.is_answer for part in parts):
@@ -171,28 +191,31 @@ def _split_string(inner: str, notes: NoteTexts) -> list[Piece]:
         text = json.loads(f'"{inner}"', strict=False)
     except ValueError:
         return [Piece(inner)]
-    found = notes.find(text)
+    found, is_answer = notes.find(text), text in notes.answers
     if not found:
-        return [Piece(inner, is_answer=text in notes.answers)]
+        return [Piece(inner, is_answer=is_answer)]
     for is_ascii in (False, True):
-        pieces = list(_cut(text, found, is_ascii))
+        pieces = list(_cut(text, found, is_ascii, is_answer))
         if "".join(piece.text for piece in pieces) == inner:
             return pieces
     named = tuple(dict.fromkeys(note for _start, _end, some in found for note in some))
-    return [Piece(inner, named)]  # escaped in another way, so that it is one piece
+    return [Piece(inner, named, not named)]  # escaped in another way, so that it is one piece
 
 
 def _cut(
-    text: str, found: Sequence[tuple[int, int, tuple[NoteRef, ...]]], is_ascii: bool
+    text: str,
+    found: Sequence[tuple[int, int, tuple[NoteRef, ...]]],
+    is_ascii: bool,
+    is_answer: bool,
 ) -> Iterator[Piece]:
     at = 0
     for start, end, notes in found:
         if start > at:
-            yield Piece(_escape(text[at:start], is_ascii))
-        yield Piece(_escape(text[start:end], is_ascii), notes)
+            yield Piece(_escape(text[at:start], is_ascii), is_answer=is_answer)
+        yield Piece(_escape(text[start:end], is_ascii), notes, not notes)
         at = end
     if at < len(text):
-        yield Piece(_escape(text[at:], is_ascii))
+        yield Piece(_escape(text[at:], is_ascii), is_answer=is_answer)
 
 
 def _escape(text: str, is_ascii: bool) -> str:

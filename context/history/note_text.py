@@ -69,6 +69,12 @@ def find_note_pieces(text: str) -> tuple[NotePiece, ...]:
     return tuple(pieces)
 
 
+def find_sources(text: str) -> Iterator[NotePiece]:
+    """Yield the `<source>` elements of a text that name a note, in order."""
+    for source in _SOURCE.finditer(text) if "<source " in text else ():
+        yield from _read_source(source)
+
+
 def hide_note_text(
     text: str,
     excluded: Collection[str],

@@ -109,14 +109,16 @@ def list_note_texts(
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield the content of each tool result, with the paths of the notes that it may come from.
 
-    For a part of a stored result, these are the notes of the whole result.
+    For a part of a stored result, these are the notes of the whole result. Results of other
+    programs, whose notes are not known, have none.
 
     Args:
         messages: the messages with the calls and their results.
         load: returns a tool result that is stored outside of the log, or None.
     """
     for part, call in list_results(messages):
-        pieces = find_note_pieces(read_result(part, call, load).text)
+        whole = "" if is_foreign(call) else read_result(part, call, load).text
+        pieces = find_note_pieces(whole)
         yield part.content, tuple(piece.path for piece in pieces)
 
 

@@ -230,3 +230,47 @@ def test_a_note_is_found_after_its_whole_folder_was_moved(
     states = {text.shown.source: text.state for text in found.texts if text.shown.source}
     assert states.pop("Backups.md") == "removed"
     assert set(states.values()) == {"same"}
+
+
+SECRET = "The code of the server is Zebra 7391, as Johanna Feldkamp knows."
+WORDS = (b"7391", b"Feldkamp")
+REPEATED = (
+    ("read_note", {"path": "Backups.md"}),
+    ("update_memory", {"facts": [SECRET], "scratchpad": "Johanna Feldkamp knows"}),
+    ("update_progress", {"currentObjective": "7391", "completedSteps": [SECRET]}),
+    ("grep_notes", {"pattern": "7391"}),
+)
+
+
+def test_what_the_model_repeated_of_an_excluded_note_is_gone_everywhere(
+    assistant: Assistant, server: ModelServer, notes: Path
+) -> None:
+    """In its memory, in lists and short values of tool arguments, and in a pinned answer."""
+    (notes / "Backups.md").write_text(f"# Backups\n{SECRET}\n")
+    calls = [(f"c{at}", name, json.dumps(given)) for at, (name, given) in enumerate(REPEATED)]
+    server.script(*(Answer("", calls=(call,)) for call in calls), Answer(SECRET), Answer("Yes."))
+    first = ask(assistant, "Look it up.", "agent")
+    assistant.branches.pin(first.session, first.entry, True)
+    for _ in range(2):
+        ask(assistant, "And now?", "chat", session=first.session)
+    list(assistant.compact(first.session, CancelToken()))
+    ask(assistant, "And then?", "chat", session=first.session)
+    stored = read_stored(assistant)
+    assert all(word in stored for word in WORDS)
+    assistant.settings.set("vault.exclude", ["Backups.md"])
+    stored = read_stored(assistant)
+    assert [word for word in WORDS if word in stored] == []
+
+
+def test_what_the_user_and_the_model_wrote_is_no_text_of_deleted_notes(
+    assistant: Assistant, server: ModelServer, notes: Path
+) -> None:
+    server.script(Answer("At 9.30: the dentist. See report.pdf: page 3."), Answer("Yes."))
+    first = ask(assistant, "Version 2.0: what is new in it?", "chat")
+    assistant.branches.pin(first.session, first.entry, True)
+    ask(assistant, "Is it good?", "chat", session=first.session)
+    list(assistant.compact(first.session, CancelToken()))
+    ask(assistant, "And now?", "chat", session=first.session)
+    kept = assistant.kept_passages
+    assert (kept.describe().notes, kept.describe().deleted, kept.remove_deleted()) == (0, (), 0)
+    assert all(one.content.is_exact for one in list_sent(assistant, first.session))

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,7 +16,7 @@ NOTES = NoteTexts(
     {},
     (KnownText("The plan of the project, in a few words", ("Plan.md",)),),
     {"A quoted answer of some length": ("Tea.md",)},
-    frozenset({"What a model wrote"}),
+    frozenset({"What a model wrote", "7391", "Ann Bee", "max_tokens", "role"}),
 )
 TEXTS = st.lists(
     st.sampled_from(
@@ -62,3 +63,33 @@ def test_a_note_that_is_cut_off_and_prior_context_are_found() -> None:
     for text, path in ((cut, "Beds & more.md"), (prior, "Tea.md")):
         pieces = split_json(json.dumps(text), NOTES)
         assert {note.path for piece in pieces for note in piece.notes} == {path}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Version 2.0: what is new in it?",
+        "At 9.30: the dentist. See report.pdf: page 3.",
+        "Plan.md: is it good?",
+        "Links in my garden:\nOne.md\n\nLinks to it:\nTwo.md",
+        'What a model wrote <source path="Beds.md">\nNothing.\n</source>',
+    ],
+)
+def test_what_only_looks_like_the_text_of_a_note_is_none(text: str) -> None:
+    notes = NoteTexts(("/vault",), {}, {}, answers=frozenset({text} if "<" in text else ()))
+    pieces = split_json(json.dumps({"content": text}), notes)
+    assert [piece.notes for piece in pieces if piece.notes] == []
+
+
+def test_the_memory_and_pinned_answers_count_as_written_by_a_model() -> None:
+    memory = "<memory>\n<facts>\n- The beans are in the north bed.\n</facts>\n</memory>"
+    pin = '<prior_context source="this chat" type="selection">\nGreen tea.\n</prior_context>'
+    pieces = split_json(json.dumps({"content": f"{memory}\n{pin}\nAnd now?"}), NOTES)
+    told = [json.loads(f'"{piece.text}"') for piece in pieces if piece.is_answer]
+    assert (told, [piece for piece in pieces if piece.notes]) == ([memory, pin], [])
+
+
+def test_short_strings_of_a_model_are_pieces_but_names_of_fields_are_not() -> None:
+    text = json.dumps({"role": "role", "max_tokens": "7391", "Ann Bee": ["max_tokens"]})
+    told = [piece.text for piece in split_json(text, NOTES) if piece.is_answer]
+    assert told == ["7391", "Ann Bee", "max_tokens"]
