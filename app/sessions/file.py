@@ -24,7 +24,7 @@ from context.layers import MOST_LEVELS, is_nested_too_deep
 from context.log.entries import Entry, LeafEntry, OtherEntry, UsageEntry, is_path_entry
 from context.log.parse import SessionHeader, make_log_lines, read_log
 from context.log.tree import EntryTree
-from resources.system.calls import add_name, lock_file, shorten_file, sync_file, sync_folder
+from resources.system.calls import lock_file, shorten_file, sync_file
 from resources.system.files import (
     append_synced,
     open_file,
@@ -62,6 +62,8 @@ class LoadedLog:
         problems: one sentence for each line that was skipped or repaired.
         why_read_only: why entries cannot be appended, or None.
         is_outdated: whether the file must be rewritten before anything is appended.
+        has_header: whether the first line can be read. Otherwise `header` names no vault.
+        unreadable: the complete lines that are no JSON objects.
     """
 
     header: SessionHeader
@@ -72,6 +74,8 @@ class LoadedLog:
     problems: tuple[str, ...] = ()
     why_read_only: str | None = None
     is_outdated: bool = False
+    has_header: bool = True
+    unreadable: tuple[bytes, ...] = ()
 
     @cached_property
     def index(self) -> "LogIndex":
@@ -241,22 +245,37 @@ def mend_end(handle: int, path: Path, log: LoadedLog) -> None:
         write_all(handle, b"\n")
     if not log.torn:
         return
-    keep_torn(path, log.torn)
+    keep_torn(path, [log.torn])
     shorten_file(handle, log.whole_bytes)
     sync_file(handle)
 
 
-def keep_torn(path: Path, torn: bytes) -> None:
-    """Append a line that was cut off to the file `<id>.jsonl.torn` of a chat.
+def keep_torn(path: Path, lines: Iterable[bytes]) -> None:
+    """Append lines that cannot be read to the file `<id>.jsonl.torn` of a chat, each one once.
 
     Args:
         path: the file of the chat.
-        torn: the line, or empty bytes.
+        lines: the lines, without line breaks. Empty ones are left out.
     """
-    if torn:
-        aside = path.with_name(f"{path.name}.torn")
-        append_synced(aside, torn + b"\n")
-        _log.warning("The last line of chat %s was cut off and is kept in %s", path.stem, aside)
+    aside = path.with_name(f"{path.name}.torn")
+    known = set(_read_file(aside).split(b"\n")) if aside.exists() else set()
+    missing = [line for line in dict.fromkeys(lines) if line and line not in known]
+    if missing:
+        append_synced(aside, b"\n".join(missing) + b"\n")
+        _log.warning("Lines of chat %s that cannot be read are kept in %s", path.stem, aside)
+
+
+def add_header(path: Path, header: SessionHeader) -> int:
+    """Put a header before the lines of a chat's file, and return its locked descriptor.
+
+    Args:
+        path: the file, which the caller has locked.
+        header: the header.
+
+    Raises:
+        OSError: the file could not be rewritten. It is unchanged.
+    """
+    return replace_synced(path, encode_line(header.to_dict()) + _read_file(path))
 
 
 @contextmanager
@@ -286,6 +305,10 @@ def _read_log(session: str, content: bytes) -> LoadedLog:
         for number, value in enumerate(values, start=1)
         if value is None
     ]
+    unreadable: tuple[bytes, ...] = ()
+    if None in values:
+        lines = zip(values, content.split(b"\n"), strict=False)
+        unreadable = tuple(line for value, line in lines if value is None and line.strip())
     log = read_log(value for value in values if value is not None)
     if log.header is None:
         problems.append("The first line, which says what chat this is, cannot be read.")
@@ -298,6 +321,8 @@ def _read_log(session: str, content: bytes) -> LoadedLog:
         problems=(*problems, *(repair.text for repair in log.repairs)),
         why_read_only=log.why_read_only,
         is_outdated=log.is_outdated,
+        has_header=log.header is not None,
+        unreadable=unreadable,
     )
 
 
@@ -353,22 +378,21 @@ def migrate_file(path: Path, log: LoadedLog) -> int:
         OSError: the file could not be rewritten. It is unchanged.
     """
     lines = make_log_lines(log.header, log.entries)
-    _keep_original(path)
+    keep_original(path, _read_file(path))
     return replace_synced(path, b"".join(encode_line(line) for line in lines))
 
 
-def _keep_original(path: Path) -> None:
-    """Keep the original of a chat's file as `<name>.v1`, or `<name>.v1-2` and so on."""
+def keep_original(path: Path, content: bytes) -> None:
+    """Keep an original of a chat's file as `<name>.v1`, or `<name>.v1-2` and so on.
+
+    Args:
+        path: the file of the chat.
+        content: the content of the original.
+    """
     names = (f"{path.name}.v1{f'-{number}' if number > 1 else ''}" for number in count(1))
-    content = _read_file(path)
     aside = next(file for file in map(path.with_name, names) if _is_free(file, content))
-    if aside.exists():
-        return
-    try:
-        add_name(path, aside)
-    except OSError:  # a file system without hard links
+    if not aside.exists():
         write_atomically(aside, content)
-    sync_folder(path.parent)
 
 
 def _is_free(file: Path, content: bytes) -> bool:

@@ -23,9 +23,11 @@ from app.sessions.bin import BinnedChat, ChatBin
 from app.sessions.file import (
     ChatCopy,
     LoadedLog,
+    add_header,
     encode_line,
     find_copies,
     is_still_arriving,
+    keep_original,
     keep_torn,
     list_lines,
     load_log,
@@ -230,6 +232,7 @@ class SessionStore:
             with storage_errors(path):
                 make_private_folder(self._folder)
                 create_file(path, content[: other.whole_bytes])
+                keep_torn(path, [other.torn])
             return len(other.entries)
         path = self._find_file(session)
         with storage_errors(path):
@@ -237,12 +240,14 @@ class SessionStore:
             try:
                 own = self._load(path)
                 _require_known(own)
+                if other.has_header and not own.has_header:
+                    handle = _swap(handle, add_header(path, other.header))
+                    own = self._load(path)
                 if own.is_outdated:
-                    migrated = migrate_file(path, own)
-                    os.close(handle)
-                    handle = migrated
+                    handle = _swap(handle, migrate_file(path, own))
                 else:
                     mend_end(handle, path, own)
+                _keep_unreadable(path, own, other, content)
                 theirs = list_lines(other, content)
                 lines = merge_logs(
                     list_lines(own, path.read_bytes()), theirs, own.leaf, LAST_COUNTS
@@ -263,7 +268,6 @@ class SessionStore:
                 if is_still_arriving(copy.path, content):
                     continue
                 added = self.merge(copy.session, content)
-                keep_torn(self.file(copy.session), load_log(copy.session, content).torn)
                 remove_if_there(copy.path)
             except (AppError, OSError) as error:
                 _log.warning("%s was not merged into its chat: %s", copy.path, error)
@@ -442,6 +446,21 @@ def _require_known(log: LoadedLog) -> None:
     """Raise `InvalidRequest` unless the lines of a log can be added to another one."""
     if log.why_read_only is not None:
         raise InvalidRequest(log.why_read_only)
+
+
+def _swap(handle: int, other: int) -> int:
+    """Close a descriptor, and return the one of the file that replaced its file."""
+    os.close(handle)
+    return other
+
+
+def _keep_unreadable(path: Path, own: LoadedLog, other: LoadedLog, content: bytes) -> None:
+    """Keep what cannot be read of another version of a chat, beside the chat's file."""
+    keep_torn(
+        path, [line for line in (*other.unreadable, other.torn) if line not in own.unreadable]
+    )
+    if other.is_outdated and other.problems:
+        keep_original(path, content)  # its entries are converted, without those that are damaged
 
 
 def _check_writable(log: LoadedLog) -> None:

@@ -4,7 +4,7 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,23 @@ from app.state_db import StateDB
 from context.log.entries import MessageEntry
 from context.messages import Message
 from tests.support.sessions.synced_folders import COPY_NAMES, SyncedFolders
+
+OUTDATED = (
+    '{"type":"session","id":"5ed00001","timestamp":"2026-01-01T00:00:00.000Z",'
+    '"vault":"/notes","project":"work"}\n'
+    '{"type":"message","role":"user","content":"both"}\n'
+)
+CURRENT = (
+    '{"type":"session","version":2,"id":"5ed00001","timestamp":"2026-01-01T00:00:00.000Z",'
+    '"vault":"/notes","project":"work"}\n'
+    '{"type":"message","id":"aa","parentId":null,"timestamp":"2026-01-01T00:00:01.000Z",'
+    '"role":"user","content":"both","turnId":"t"}\n'
+)
+
+
+def age(path: Path) -> None:
+    """Let the last change of a file be an hour ago."""
+    os.utime(path, (time.time() - 3600,) * 2)
 
 
 class Home:
@@ -127,6 +144,71 @@ def test_a_copy_that_is_still_arriving_waits_for_its_last_line(machines: tuple[H
     home.store.list()
     assert not copy.exists()
     assert (home.folder / f"{session}.jsonl.torn").read_bytes() == b'{"type":"mess\n'
+
+
+@pytest.mark.parametrize("version", ["current", "outdated"])
+@pytest.mark.parametrize(
+    "harm",
+    [
+        lambda _content: b"",
+        lambda content: content.replace(b'{"type":"session"', b"\0\0\0", 1),
+        lambda content: content.partition(b"\n")[2],
+        lambda content: b"{}\n" + content.partition(b"\n")[2],
+        lambda content: content.replace(b'"id":', b'"id":7,"was":', 1),
+        lambda content: b"[" + content[:30],
+    ],
+    ids=["empty", "NUL", "first line gone", "no header", "wrong type", "cut off"],
+)
+def test_a_chat_whose_first_line_is_broken_gets_that_of_its_copy(
+    machines: tuple[Home, Home], harm: Callable[[bytes], bytes], version: str
+) -> None:
+    home, session = machines[0], "5ed00001"
+    file, copy = home.store.file(session), home.folder / f"{session} 2.jsonl"
+    text = OUTDATED if version == "outdated" else CURRENT
+    copy.write_bytes(text.encode())
+    file.write_bytes(harm(text.encode()))
+    age(copy)
+    (info,) = home.store.list()
+    assert (info.session, info.vault, info.project) == (session, "/notes", "work")
+    assert set(home.read_texts(session)) == {"both"}  # entries without an id may be there twice
+    assert not copy.exists()
+    kept = b"".join(path.read_bytes() for path in home.folder.iterdir())
+    assert harm(text.encode()).partition(b"\n")[0] in kept
+
+
+@pytest.mark.parametrize("version", ["current", "outdated"])
+@pytest.mark.parametrize(
+    "line", [b'{"type":"mess\xffage"}', b"\0\0\0\0", b'["no object"]', b'{"type": "message", "id"']
+)
+def test_a_line_of_a_copy_that_cannot_be_read_is_kept(
+    machines: tuple[Home, Home], line: bytes, version: str
+) -> None:
+    home, session = machines[0], "5ed00001"
+    text = (OUTDATED if version == "outdated" else CURRENT).encode()
+    first, rest = text.split(b"\n", 1)
+    home.store.file(session).write_bytes(text)
+    for _ in range(2):  # the second copy has nothing new
+        copy = home.folder / f"{session} 2.jsonl"
+        copy.write_bytes(first + b"\n" + line + b"\n" + rest)
+        age(copy)
+        home.store.list()
+        assert not copy.exists()
+    assert home.read_texts(session) == ["both"]
+    assert (home.folder / f"{session}.jsonl.torn").read_bytes() == line + b"\n"
+
+
+def test_an_entry_of_an_outdated_copy_that_cannot_be_converted_is_kept(
+    machines: tuple[Home, Home],
+) -> None:
+    home, session = machines[0], "5ed00001"
+    home.store.file(session).write_text(OUTDATED)
+    copy = home.folder / f"{session} 2.jsonl"
+    content = OUTDATED + '{"type":"message","role":7,"content":"my words"}\n'
+    copy.write_text(content)
+    age(copy)
+    home.store.list()
+    assert not copy.exists()
+    assert content in [path.read_text() for path in home.folder.glob("*.v1-*")]
 
 
 def test_the_folder_of_chats_may_be_a_link_into_a_synced_folder(
