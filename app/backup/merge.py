@@ -89,11 +89,12 @@ def _has(path: Path, content: bytes) -> bool:
 
 def merge_lines(place: Path, content: bytes) -> bool:
     """Add the lines that are missing in a file, and return whether there were any."""
-    own = read_file(place)
-    known = {line.strip() for line in own.splitlines()}
-    missing = [line for line in content.splitlines() if line.strip() not in known]
-    if missing:
-        write_atomically(place, b"\n".join([own.rstrip(b"\n"), *missing]) + b"\n")
+    with lock_folder(place.parent):
+        own = read_file(place)
+        known = {line.strip() for line in own.splitlines()}
+        missing = [line for line in content.splitlines() if line.strip() not in known]
+        if missing:
+            write_atomically(place, b"\n".join([own.rstrip(b"\n"), *missing]) + b"\n")
     return bool(missing)
 
 

@@ -11,6 +11,7 @@ import os
 import re
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -19,13 +20,8 @@ from app.backup.merge import merge_lines, put_file_aside
 from app.config.settings_file import SettingsStore, remove_setting
 from app.errors import AppError, BadSetting
 from app.paths import Paths
-from resources.system.files import (
-    create_file,
-    lock_folder,
-    read_file,
-    remove_if_there,
-    write_atomically,
-)
+from resources.system.arrivals import take_file
+from resources.system.files import create_file, lock_folder, read_file, write_atomically
 
 __all__ = ["NOT_TAKEN", "merge_text_copies"]
 
@@ -46,20 +42,19 @@ def merge_text_copies(paths: Paths, settings: SettingsStore) -> None:
     """Merge the copies of settings and memories, and remove them. Failures are only logged."""
     for place in (paths.memories, *sorted(paths.projects.glob("*/memory.md"))):
         _merge_copies(place, _merge_memories)
-    _merge_copies(paths.settings_file, lambda _place, copy: _merge_settings(paths, settings, copy))
+    _merge_copies(paths.settings_file, partial(_merge_settings, paths, settings))
 
 
-def _merge_copies(place: Path, merge: Callable[[Path, Path], object]) -> None:
+def _merge_copies(place: Path, merge: Callable[[Path, Path, bytes], object]) -> None:
     for copy in _find_copies(place):
         try:
-            merge(place, copy)
-            remove_if_there(copy)
+            take_file(copy, partial(merge, place, copy))
         except (AppError, OSError, ValueError) as error:
             _log.warning("%s was not merged into %s: %s", copy, place.name, error)
 
 
-def _merge_memories(place: Path, copy: Path) -> None:
-    merge_lines(place, read_file(copy))
+def _merge_memories(place: Path, _copy: Path, content: bytes) -> None:
+    merge_lines(place, content)
 
 
 def _find_copies(place: Path) -> Iterator[Path]:
@@ -72,11 +67,13 @@ def _find_copies(place: Path) -> Iterator[Path]:
             yield path
 
 
-def _merge_settings(paths: Paths, settings: SettingsStore, copy: Path) -> None:
+def _merge_settings(
+    paths: Paths, settings: SettingsStore, _place: Path, copy: Path, content: bytes
+) -> None:
     """Merge a copy of the settings. The merged file replaces the former one at once."""
     place = Path(os.path.realpath(paths.settings_file))  # it may be a symbolic link
     with lock_folder(place.parent):
-        own, other = read_file(place).decode(), read_file(copy).decode()
+        own, other = read_file(place).decode(), content.decode()
         is_copy_newer = copy.stat().st_mtime_ns > place.stat().st_mtime_ns
         newer, older = (other, own) if is_copy_newer else (own, other)
         merged, is_whole = _add_settings(newer, older, own)

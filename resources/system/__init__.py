@@ -4,6 +4,7 @@
              │                             └─→ names
              └──→ processes ──→ the operating system
 
+    arrivals   Take over files that another program put here, once it has written them whole.
     calls      The calls for files in which the systems differ.
     files      Safe files: atomic replacement, appending, reading, private folders, locks.
     names      The names and paths that Windows and macOS read in their own way.
@@ -16,4 +17,4 @@ This package may import the standard library only. The following rules always ho
 - What `files` reports as written is on the disk.
 """
 
-__all__ = ["calls", "files", "names", "processes"]
+__all__ = ["arrivals", "calls", "files", "names", "processes"]

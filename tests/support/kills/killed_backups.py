@@ -25,6 +25,7 @@ from app.sessions.store import SessionStore
 from app.state_db import StateDB
 from chains.cancel import CancelToken
 from tests.support.kills.crashing_files import DeadlyFiles, Death
+from tests.support.sessions.synced_folders import make_old
 
 SHARED, OWN, OTHER = "5ed00001", "0e000001", "0e000002"
 Act = Callable[["Home"], None]
@@ -107,7 +108,9 @@ def add_copies(own: Home) -> None:
         (own.paths.settings_file, "settings 2.toml"),
     ):
         source = other.folder / place.relative_to(own.folder)
-        shutil.copy(source, place.with_name(name))
+        copy = place.with_name(name)
+        shutil.copy(source, copy)
+        make_old(copy)
     os.utime(own.paths.settings_file)  # the settings here were changed last
 
 

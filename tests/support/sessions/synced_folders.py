@@ -1,6 +1,7 @@
 """A sync program between two folders, as Syncthing, Dropbox, OneDrive and iCloud work."""
 
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +14,11 @@ COPY_NAMES: dict[str, Callable[[str, str], str]] = {
     "iCloud": lambda stem, end: f"{stem} 2{end}",
 }
 _PRIVATE = (".strata-checked",)
+
+
+def make_old(copy: Path) -> None:
+    """Give a copy a time at which its sync program has surely finished it."""
+    os.utime(copy, (time.time() - 3600,) * 2)
 
 
 class SyncedFolders:
@@ -55,7 +61,10 @@ class SyncedFolders:
             self._put(name, next(one for one in found if one is not None))
         else:
             self._put(name, found[winner])
-            self._put(self._choose_name(name), found[1 - winner])
+            copy = self._choose_name(name)
+            self._put(copy, found[1 - winner])
+            for folder in self._folders:
+                make_old(folder / copy)
 
     def _choose_name(self, name: str) -> str:
         stem, end = os.path.splitext(name)

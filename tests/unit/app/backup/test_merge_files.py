@@ -7,7 +7,9 @@ from typing import Any
 import pytest
 
 from app.backup.merge import find_merge
+from app.customize.memory import MemoryNote
 from app.errors import InvalidRequest
+from resources.system.files import lock_folder, write_atomically
 from vault.edits.journal import EditJournal, EditStep, hash_content
 
 
@@ -80,6 +82,22 @@ def test_memories_get_the_lines_of_both(name: str, tmp_path: Path) -> None:
     place.write_text("- both\n- mine")
     assert merge(name, place, b"- both\n- theirs\n")
     assert place.read_text() == "- both\n- mine\n- theirs\n"
+
+
+def test_no_memory_can_be_added_while_others_are_merged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "memories.md"
+    place.write_text("- mine\n")
+
+    def write(path: Path, content: bytes) -> None:
+        with pytest.raises(TimeoutError), lock_folder(MemoryNote(place).file.path.parent, 0):
+            pass
+        write_atomically(path, content)
+
+    monkeypatch.setattr("app.backup.merge.write_atomically", write)
+    assert merge("memories.md", place, b"- theirs\n")
+    assert place.read_text() == "- mine\n- theirs\n"
 
 
 def test_calls_of_two_ledgers_are_in_the_order_of_their_times(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from app.backup.text_copies import merge_text_copies
 from app.config.settings_file import SettingsStore
 from app.paths import Paths
-from tests.support.sessions.synced_folders import COPY_NAMES, SyncedFolders
+from tests.support.sessions.synced_folders import COPY_NAMES, SyncedFolders, make_old
 
 OLDER_S, NEWER_S = 1_000, 2_000
 
@@ -50,7 +50,9 @@ def test_settings_are_those_that_were_changed_last(
 def test_settings_that_agree_leave_nothing_aside(tmp_path: Path) -> None:
     paths = make_paths(tmp_path)
     paths.settings_file.write_text("[retrieval]\ntopK = 9\n")
-    name_copy(paths.settings_file, "iCloud").write_text("[chat]\ntitles = false\n")
+    copy = name_copy(paths.settings_file, "iCloud")
+    copy.write_text("[chat]\ntitles = false\n")
+    make_old(copy)
     settings = SettingsStore(paths.settings_file)
     merge_text_copies(paths, settings)
     assert (settings.get("retrieval.topK"), settings.get("chat.titles")) == (9, False)
@@ -65,6 +67,7 @@ def test_files_of_the_user_stay(name: str, tmp_path: Path) -> None:
     paths = make_paths(tmp_path)
     paths.settings_file.write_text("[retrieval]\ntopK = 9\n")
     (paths.config / name).write_text("[chat]\ntitles = false\n")
+    make_old(paths.config / name)
     settings = SettingsStore(paths.settings_file)
     merge_text_copies(paths, settings)
     assert settings.get("chat.titles") is True
@@ -76,6 +79,7 @@ def test_a_damaged_copy_stays_for_the_user(tmp_path: Path) -> None:
     paths.settings_file.write_text("[retrieval]\ntopK = 9\n")
     copy = name_copy(paths.settings_file, "Syncthing")
     copy.write_text("[retrieval\n")
+    make_old(copy)
     settings = SettingsStore(paths.settings_file)
     merge_text_copies(paths, settings)
     assert settings.get("retrieval.topK") == 9
@@ -108,3 +112,17 @@ def test_two_machines_end_with_the_same_settings_and_memories(
     assert values[0] == values[1]
     assert values[0] in (8, 9)
     assert not synced.sync(winner)
+
+
+def test_a_memory_that_is_still_arriving_waits(tmp_path: Path) -> None:
+    paths = make_paths(tmp_path)
+    paths.memories.write_text("- mine\n")
+    copy = name_copy(paths.memories, "Syncthing")
+    copy.write_text("- begun\n")
+    merge_text_copies(paths, SettingsStore(paths.settings_file))
+    assert (paths.memories.read_text(), copy.read_text()) == ("- mine\n", "- begun\n")
+    copy.write_text("- begun\n- ended\n")
+    make_old(copy)
+    merge_text_copies(paths, SettingsStore(paths.settings_file))
+    assert paths.memories.read_text() == "- mine\n- begun\n- ended\n"
+    assert not copy.exists()
