@@ -8,9 +8,8 @@ changed last. The other file is put aside, so nothing is lost. Copies of chats a
 
 import logging
 import os
-import re
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -20,7 +19,7 @@ from app.backup.merge import merge_lines, put_file_aside
 from app.config.settings_file import SettingsStore, remove_setting
 from app.errors import AppError, BadSetting
 from app.paths import Paths
-from resources.system.arrivals import take_file
+from resources.system.copies import find_copies, take_file
 from resources.system.files import create_file, lock_folder, read_file, write_atomically
 
 __all__ = ["NOT_TAKEN", "merge_text_copies"]
@@ -28,14 +27,6 @@ __all__ = ["NOT_TAKEN", "merge_text_copies"]
 _log = logging.getLogger(__name__)
 # Hooks are code of the user. The user switches them on again.
 NOT_TAKEN: Final = "hooks.enabled"
-# How sync programs end the name of a copy, before its extension.
-_COPY: Final = re.compile(
-    r"\.sync-conflict-\d{8}-\d{6}(-\w+)?"  # Syncthing
-    r"| \([^()]*(?i:confli|konflikt)[^()]*\)"  # Dropbox, Nextcloud, Seafile
-    r"|_conflict-\d{8}-\d{6}"  # ownCloud
-    r"|-[A-Z][A-Z0-9-]{2,14}"  # OneDrive: the name of the computer
-    r"| \d{1,3}| \(\d{1,3}\)"  # iCloud, Google Drive
-)
 
 
 def merge_text_copies(paths: Paths, settings: SettingsStore) -> None:
@@ -46,7 +37,7 @@ def merge_text_copies(paths: Paths, settings: SettingsStore) -> None:
 
 
 def _merge_copies(place: Path, merge: Callable[[Path, Path, bytes], object]) -> None:
-    for copy in _find_copies(place):
+    for copy in find_copies(place):
         try:
             take_file(copy, partial(merge, place, copy))
         except (AppError, OSError, ValueError) as error:
@@ -55,16 +46,6 @@ def _merge_copies(place: Path, merge: Callable[[Path, Path, bytes], object]) -> 
 
 def _merge_memories(place: Path, _copy: Path, content: bytes) -> None:
     merge_lines(place, content)
-
-
-def _find_copies(place: Path) -> Iterator[Path]:
-    """Yield the copies of a file, in the order of their names. The file must exist."""
-    if not place.is_file():
-        return
-    for path in sorted(place.parent.glob(f"{place.stem}?*{place.suffix}")):
-        end = path.name.removeprefix(place.stem).removesuffix(place.suffix)
-        if _COPY.fullmatch(end) and path.is_file() and not path.is_symlink():
-            yield path
 
 
 def _merge_settings(

@@ -1,4 +1,4 @@
-"""Files that another program is still writing are left alone."""
+"""Copies of sync programs are known by their names, and left alone while they are written."""
 
 import os
 import time
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from resources.system.arrivals import ARRIVES_WITHIN_S, take_file
+from resources.system.copies import ARRIVES_WITHIN_S, find_copies, take_file
 
 
 def write_file(path: Path, text: str, age_s: float = 2 * ARRIVES_WITHIN_S) -> Path:
@@ -14,6 +14,45 @@ def write_file(path: Path, text: str, age_s: float = 2 * ARRIVES_WITHIN_S) -> Pa
     path.write_text(text)
     os.utime(path, (time.time() - age_s,) * 2)
     return path
+
+
+ENDS_OF_COPIES = [
+    ".sync-conflict-20261127-184500-ABCDEFG",
+    " (Ada's conflicted copy 2026-11-27)",
+    " (Ada's MacBook (2)'s conflicted copy 2026-11-27)",
+    " (Ada の競合コピー 2026-11-27)",
+    " (Конфликтующая копия)",
+    " (Ada 的冲突副本 2026-11-27)",
+    " (copie en conflit de Ada 2026-11-27)",
+    " (conflicted copy)",
+    "[conflicted]",
+    "_conflict-20261127-184500",
+    "_Ada_Nov-27-184500-2026_Conflict",
+    "-Marias-MBP",
+    "-DESKTOP-7Q2F",
+    "~HOST",
+    " 2",
+    "(1)",
+    " (12)",
+]
+ENDS_OF_PEOPLE = ["", "-old", ".bak", " (mine)", "_of_work", "s", "2", "Backup", " before update"]
+
+
+@pytest.mark.parametrize("end", ENDS_OF_COPIES)
+def test_copies_are_known_by_their_names(end: str, tmp_path: Path) -> None:
+    place, copy = tmp_path / "memories.md", tmp_path / f"memories{end}.md"
+    copy.write_text("")
+    assert list(find_copies(place)) == []
+    place.write_text("")
+    (tmp_path / f"memories{end}.txt").write_text("")
+    assert list(find_copies(place)) == [copy]
+
+
+@pytest.mark.parametrize("end", ENDS_OF_PEOPLE)
+def test_files_of_people_are_no_copies(end: str, tmp_path: Path) -> None:
+    for name in ("memories.md", f"memories{end}.md", f"my memories{end}.md"):
+        (tmp_path / name).write_text("")
+    assert list(find_copies(tmp_path / "memories.md")) == []
 
 
 def test_a_file_that_has_arrived_is_used_and_removed(tmp_path: Path) -> None:
