@@ -15,6 +15,7 @@
     read_notes    of which notes the turns hold text, and which words
     note_text     the text of notes in tool results; notices in its place
     quotes        finds what a text quotes of excluded notes, and leaves it out
+    words         the words of texts in all scripts, by which quotations are found
     exclusion     leaves what the turns hold of excluded notes out of them
     outline       outlines of old turns without a model; turns as text
 
@@ -44,4 +45,5 @@ __all__ = [
     "tool_pairing",
     "turn_list",
     "turns",
+    "words",
 ]

@@ -4,8 +4,10 @@ A model repeats what it read: in its answers, its thinking, its notes, the argum
 A sentence is left out if it shares one of these with such a note, and with nothing else that the
 conversation holds:
 
-    a run of words        "brother hates the blue car", a mail address, eight Chinese characters
-    a value               a word with a figure, such as a code, or a `snake_case` or camelCase name
+    a run of words        "brother hates the blue car", a mail address, eight Chinese characters,
+                          ten Thai letters
+    a value               a word with a figure, such as a code, or a `snake_case` or camelCase name;
+                          a long number, in whatever groups it is written
     two names in a row    "Johanna Feldkamp"
     a marked text         what stands in quotation marks, in backticks or between `**`
 
@@ -14,21 +16,23 @@ A paraphrase in other words is not recognised.
 
 import html
 import re
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import Final
 
+from context.history.words import (
+    LEAST_WORD_CHARS,
+    QuotableWord,
+    join_figures,
+    split_name,
+    split_quotable,
+)
 from context.messages import FrozenMapping, freeze
 
 QUOTE_LINE: Final = "[Words of a note that is now excluded were left out.]"
-_SPACED_OUT: Final = r"\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"  # written without blanks
-# An escaped line break, as in JSON, is no part of the word behind it.
-_TOKEN: Final = re.compile(rf"\\[nrt]|([{_SPACED_OUT}]|[^\W{_SPACED_OUT}]+)")
-_SENTENCE_END: Final = re.compile(r"[.!?…]['\"”’»)\]}*_,]*(?:\s+|(?=\\n))|[。！？]|\n+|\\n")
-_NAME: Final = re.compile(r"[^\W_]_[^\W_]|[^\W\d_A-Z][A-Z]")
+_SENTENCE_END: Final = re.compile(r"[.!?…]['\"”’»)\]}*_,]*(?:\s+|(?=\\n))|[。！？।॥؟۔။។៕།]|\n+|\\n")
 _MARKED: Final = re.compile(
     r"“([^“”\n]{2,400})”|„([^„“”\n]{2,400})[“”]|«([^«»\n]{2,400})»|\"([^\"\n]{2,400})\""
     r"|`([^`\n]{2,400})`|\*\*([^*\n]{2,400})\*\*|「([^「」\n]{2,400})」"
@@ -37,75 +41,22 @@ _CHUNK: Final = re.compile(r"[^\s\"'<>()\[\]{},;]+")
 _IN_ADDRESS: Final = re.compile(r"\w[@/\\.:=]\w")
 _CITATION: Final = re.compile(r"\[(\d{1,4})\]")
 LEAST_ADDRESS_CHARS: Final = 8
-GRAM: Final = 3
-LEAST_WORD_CHARS: Final = 4
-LEAST_VALUE_CHARS: Final = 3
 LEAST_WEIGHT: Final = 26  # three long words, or two among five, or seven Chinese characters
-_WEIGHT_OF_WORD: Final = 10
-_WEIGHT_OF_CHARACTER: Final = 4
-_WEIGHT_OF_FILLER: Final = 2
+LEAST_PAIR_WEIGHT: Final = 11
 MOST_PIECE_CHARS: Final = 400
 REMEMBERED_TEXTS: Final = 2_000
 
 
-class QuotableWord(NamedTuple):
-    """A word of a text.
-
-    Attributes:
-        key: the word without case.
-        text: the word as it is written.
-        start: the index of its first character.
-        end: the index after its last character.
-    """
-
-    key: str
-    text: str
-    start: int
-    end: int
-
-    @property
-    def is_value(self) -> bool:
-        """Whether the word alone says something, such as a code, a year or a `snake_case` name."""
-        if any(map(str.isdigit, self.text)):
-            return len(self.text) >= LEAST_VALUE_CHARS
-        return _NAME.search(self.text) is not None
-
-    @property
-    def is_name(self) -> bool:
-        """Whether the word may be a part of a name."""
-        return self.text[0].isupper() and len(self.text) > 1
-
-
-def _weigh(word: QuotableWord) -> int:
-    """Return how much a word says. Three long words in a row are a quotation."""
-    if len(word.key) >= LEAST_WORD_CHARS or word.is_value:
-        return _WEIGHT_OF_WORD
-    is_character = len(word.key) == 1 and ord(word.key) >= 0x3040
-    return _WEIGHT_OF_CHARACTER if is_character else _WEIGHT_OF_FILLER
-
-
-def split_quotable(text: str) -> list[QuotableWord]:
-    """Split a text into the words of which quotations consist."""
-    return [
-        QuotableWord(_fold(found[1]), found[1], found.start(1), found.end(1))
-        for found in _TOKEN.finditer(text)
-        if found[1]
-    ]
-
-
-def _fold(word: str) -> str:
-    return word.lower() if word.isascii() else unicodedata.normalize("NFKC", word).casefold()
-
-
 @lru_cache(maxsize=REMEMBERED_TEXTS)
 def _list_grams(text: str) -> frozenset[int]:
-    """Return the hashes of all runs of one to three words of a text."""
-    keys = [word.key for word in split_quotable(html.unescape(text))]
+    """Return the hashes of all runs of words of a text that are looked up."""
+    words = split_quotable(html.unescape(text))
+    keys = [word.key for word in words]
     return frozenset(
         hash(tuple(keys[at : at + size]))
-        for size in range(1, GRAM + 1)
-        for at in range(len(keys) - size + 1)
-    )
+        for at, word in enumerate(words)
+        for size in range(1, min(word.gram, len(keys) - at) + 1)
+    ).union(_hash((number,)) for number in join_figures(words))
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,19 +66,19 @@ class KnownWords:
     Attributes:
         hidden: the runs of words of excluded notes.
         open: the runs of words of other notes, and of what the user typed.
-        names: single words that only excluded notes have, such as their tags.
+        names: the keys of single words that only excluded notes have, such as their tags.
     """
 
     hidden: frozenset[int] = frozenset()
     open: frozenset[int] = frozenset()
-    names: frozenset[str] = frozenset()
+    names: frozenset[tuple[str, ...]] = frozenset()
 
     def extend(
         self, hidden: Iterable[str] = (), open: Iterable[str] = (), names: Iterable[str] = ()
     ) -> "KnownWords":
         """Return a copy with more texts."""
         more, others = list(hidden), list(open)
-        added = frozenset(word.key for name in names for word in split_quotable(name))
+        added = frozenset(word for name in names for word in split_name(name))
         if not (more or others or added - self.names):
             return self
         return KnownWords(
@@ -194,19 +145,26 @@ class KnownWords:
         words = split_quotable(text)
         is_shared = self._find_shared(words)
         for first, last in _list_runs(is_shared):
-            if sum(map(_weigh, words[first:last])) >= LEAST_WEIGHT:
+            if _weigh(words[first:last]) >= LEAST_WEIGHT:
                 yield words[first].start, words[last - 1].end
-        for word in words:
-            is_told = word.is_value and self._is_hidden((word,))
-            if is_told or (word.key in self.names and not self._is_open((word,))):
+        yield from self._find_names(words)
+        for word in (*words, *join_figures(words)):
+            if word.is_value and self._is_hidden((word,)):
                 yield word.start, word.end
         for pair in pairwise(words):
             is_name = all(one.is_name or one.is_value for one in pair)
-            if is_name and self._is_hidden(pair) and sum(map(_weigh, pair)) > _WEIGHT_OF_WORD:
+            if is_name and self._is_hidden(pair) and _weigh(pair) >= LEAST_PAIR_WEIGHT:
                 yield pair[0].start, pair[1].end
         addresses = (one for one in _CHUNK.finditer(text) if _IN_ADDRESS.search(one[0]))
         yield from self._find_marked(addresses, LEAST_ADDRESS_CHARS)
         yield from self._find_marked(_MARKED.finditer(text), LEAST_WORD_CHARS)
+
+    def _find_names(self, words: Sequence[QuotableWord]) -> Iterator[tuple[int, int]]:
+        for size in {len(name) for name in self.names}:
+            for at in range(len(words) - size + 1):
+                found = words[at : at + size]
+                if tuple(word.key for word in found) in self.names and not self._is_open(found):
+                    yield found[0].start, found[-1].end
 
     def _find_marked(
         self, marked: Iterable[re.Match[str]], least_chars: int
@@ -219,11 +177,12 @@ class KnownWords:
                 yield found.start(), found.end()
 
     def _find_shared(self, words: Sequence[QuotableWord]) -> list[bool]:
-        """Return for each word whether it is a part of a run of three that is hidden."""
+        """Return for each word whether it is a part of a compared run that is hidden."""
         is_shared = [False] * len(words)
-        for at in range(len(words) - GRAM + 1):
-            if self._is_hidden(words[at : at + GRAM]):
-                is_shared[at : at + GRAM] = [True] * GRAM
+        for at, word in enumerate(words):
+            run = words[at : at + word.gram]
+            if len(run) == word.gram and self._is_hidden(run):
+                is_shared[at : at + len(run)] = [True] * len(run)
         return is_shared
 
     def _is_hidden(self, words: Sequence[QuotableWord]) -> bool:
@@ -240,11 +199,14 @@ def _hash(words: Sequence[QuotableWord]) -> int:
     return hash(tuple(word.key for word in words))
 
 
+def _weigh(words: Iterable[QuotableWord]) -> int:
+    return sum(word.weight for word in words)
+
+
 def _list_parts(words: Sequence[QuotableWord]) -> list[Sequence[QuotableWord]]:
-    """Return the runs of three words, or the words if there are fewer."""
-    if len(words) <= GRAM:
-        return [words]
-    return [words[at : at + GRAM] for at in range(len(words) - GRAM + 1)]
+    """Return the runs of words that are compared, or the words if there are fewer."""
+    parts = [words[at : at + word.gram] for at, word in enumerate(words)]
+    return [part for part in parts if len(part) == part[0].gram] or [words]
 
 
 def _list_runs(is_shared: Sequence[bool]) -> Iterator[tuple[int, int]]:
@@ -328,13 +290,12 @@ class HiddenNotes:
 
 
 def find_quoted(notes: Sequence[HiddenNote], text: str) -> list[HiddenNote]:
-    """Return the notes of which a text holds a short line, or a run of five words."""
+    """Return the notes of which a text holds a short line, or a run of words."""
     grams = _list_telling(text) if notes else frozenset()
     return [one for one in notes if not grams.isdisjoint(_list_lines(one.text))]
 
 
 MOVED_SHARE: Final = 0.5
-RUN: Final = 5
 
 
 def _is_of_one(grams: frozenset[int], notes: Sequence[frozenset[int]]) -> bool:
@@ -343,37 +304,39 @@ def _is_of_one(grams: frozenset[int], notes: Sequence[frozenset[int]]) -> bool:
 
 @lru_cache(maxsize=REMEMBERED_TEXTS)
 def _list_telling(text: str) -> frozenset[int]:
-    """Return the hashes of the runs of two to five words of a text that say enough to know it."""
+    """Return the hashes of the runs of words of a text that say enough to know it."""
     words = split_quotable(html.unescape(text))
     return frozenset(
         _hash(run)
-        for size in range(2, RUN + 1)
-        for at in range(len(words) - size + 1)
+        for at, word in enumerate(words)
+        for size in range(2, min(word.run, len(words) - at) + 1)
         if _tells(run := words[at : at + size])
     )
 
 
 @lru_cache(maxsize=REMEMBERED_TEXTS)
 def _list_line_runs(text: str) -> frozenset[int]:
-    """Return the hashes of the runs of five words in each line, and of its shorter lines."""
+    """Return the hashes of the runs of words in each line, and of its shorter lines."""
     lines = filter(None, map(split_quotable, text.splitlines()))
-    return frozenset(
-        _hash(line[at : at + RUN]) for line in lines for at in range(max(1, len(line) - RUN + 1))
-    )
+    return frozenset(_hash(run) for line in lines for run in (_list_full_runs(line) or [line]))
 
 
 @lru_cache(maxsize=REMEMBERED_TEXTS)
 def _list_lines(text: str) -> frozenset[int]:
-    """Return the hashes of all runs of five words of a note, and of its shorter lines."""
-    words = split_quotable(text)
-    runs = (words[at : at + RUN] for at in range(len(words) - RUN + 1))
+    """Return the hashes of all runs of words of a note, and of its shorter lines."""
+    runs = _list_full_runs(split_quotable(text))
     lines = (split_quotable(line) for line in text.splitlines())
-    short = (line for line in lines if 2 <= len(line) < RUN)
+    short = (line for line in lines if 2 <= len(line) < line[0].run)
     return frozenset(_hash(run) for run in (*runs, *short) if _tells(run))
+
+
+def _list_full_runs(words: Sequence[QuotableWord]) -> list[Sequence[QuotableWord]]:
+    runs = (words[at : at + word.run] for at, word in enumerate(words))
+    return [run for run in runs if len(run) == run[0].run]
 
 
 def _tells(words: Sequence[QuotableWord]) -> bool:
     """Return whether some words tell of which note they are."""
-    if len(words) < RUN:
+    if len(words) < words[0].run:
         return any(word.is_value for word in words)
-    return sum(map(_weigh, words)) >= LEAST_WEIGHT
+    return _weigh(words) >= LEAST_WEIGHT

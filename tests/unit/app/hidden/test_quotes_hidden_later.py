@@ -4,6 +4,7 @@ The bytes that the model's server receives are searched, as in `test_notes_hidde
 answers, thinking, notes of a model, tools of other programs and lists of tags say of such a note.
 """
 
+import json
 import re
 import shutil
 from pathlib import Path
@@ -61,6 +62,27 @@ def test_a_quotation_in_an_answer_leaves_later_requests(
     assert left_out["entries"]
     chatting.ask(mode="chat")
     assert chatting.reasons == []
+
+
+def test_a_quotation_without_emphasis_or_in_another_script_leaves_later_requests(
+    chatting: Chat, vault: Path
+) -> None:
+    brother, korean = "My brother hates the blue car of Anna.", "내 동생은 파란 차를 싫어한다"
+    (vault / "Diary/K.md").write_text(
+        f"# 일기\n{korean}\nMy brother _hates_ the _blue car_ of Anna.\n"
+    )
+    chatting.server.script(Answer(f"{brother}\n메모에: {korean}\n\nElsewhere: {OTHER}"))
+    chatting.ask("Who hates what?", "chat", attach=("Diary/K.md",))
+    chatting.server.script(Answer("Done."))
+    before = chatting.ask(mode="chat")
+    assert brother in before
+    assert json.dumps(korean)[1:-1] in before or korean in before
+    hide_folder(chatting.assistant, vault)
+    after = chatting.ask(mode="chat")
+    assert "blue" not in after
+    assert json.dumps("파란")[1:-1] not in after
+    assert "파란" not in after
+    assert f"Elsewhere: {OTHER}" in after
 
 
 def test_when_the_note_may_be_read_again_the_quotation_comes_back(

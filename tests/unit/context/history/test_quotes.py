@@ -1,6 +1,7 @@
 """What a text quotes of excluded notes is found, and what it says in other words stays."""
 
 import time
+import unicodedata
 
 import pytest
 
@@ -100,7 +101,9 @@ def test_a_long_line_loses_only_what_is_around_the_quotation() -> None:
     assert len(shown) > len(filler)
 
 
-@pytest.mark.parametrize("sign", ["x", "a_", '"', "**", "a.b/", "[1", "x.", "“", "7 "])
+@pytest.mark.parametrize(
+    "sign", ["x", "a_", '"', "**", "a.b/", "[1", "x.", "“", "7 ", "_", "กำ", "e\u0301", "\u0301"]
+)
 def test_a_long_text_of_one_sign_is_read_in_time(sign: str) -> None:
     text = sign * 40_000
     began = time.process_time()
@@ -124,3 +127,66 @@ def test_a_note_that_was_moved_and_renamed_is_recognised_by_its_text() -> None:
     held = {"Diary/Code.md": (f"{NOTE}A line that is gone.\n",), "Diary/Other.md": ("Text.\n",)}
     moved = _look_up("Something else.\n", NOTE.replace("---\n", "---\nprivate: true\n", 1))
     assert moved.find_moved(held) == {"Diary/Code.md"}
+
+
+def _decompose(text: str) -> str:
+    return unicodedata.normalize("NFD", text)
+
+
+@pytest.mark.parametrize(
+    ("note", "answer"),
+    [
+        ("My brother _hates_ the _blue car_ of Anna.", "My brother hates the blue car of Anna."),
+        ("Die geheime Losung lautet Wintermond.", "Die _geheime_ Losung _lautet_ Wintermond."),
+        ("The pin is forty two on Monday", "The pin is __forty__ two on __Monday__"),
+        ("내 동생은 파란 차를 싫어한다", "메모에: 내 동생은 파란 차를 싫어한다"),
+        ("पासवर्ड नीली गाड़ी है", "आपका पासवर्ड नीली गाड़ी है"),
+        ("รหัสผ่านคือแมวสีดำ", "ในบันทึก: รหัสผ่านคือแมวสีดำ"),
+        ("បងប្រុសខ្ញុំស្អប់ឡានពណ៌ខៀវ", "បងប្រុសខ្ញុំស្អប់ឡានពណ៌ខៀវ"),
+        (_decompose("Jörg Müller hasst Änne Büßer."), "Jörg Müller hasst Änne Büßer."),
+        ("내 동생은 파란 차를 싫어한다", _decompose("내 동생은 파란 차를 싫어한다")),
+        ("أَخِي يَكْرَهُ السَّيَّارَةَ الزَّرْقَاءَ", "أخي يكره السيارة الزرقاء"),
+        ("אָחִי שׂוֹנֵא אֶת הַמְּכוֹנִית", "אחי שונא את המכונית"),
+        (
+            "The Geheim\u00addienst knows our neigh\u200bbour",
+            "The Geheimdienst knows our neighbour",
+        ),
+        ("DE89 3704 0044 0532 0130 00", "It is DE89370400440532013000."),
+        ("Call +49 151 2345 678", "Call 49-15-12-34-56-78"),
+        ("𠮷野家の合言葉は青い山", "答え：𠮷野家の合言葉は青い山"),
+    ],
+)
+def test_a_quotation_is_left_out_in_each_script_and_form(note: str, answer: str) -> None:
+    words = NO_WORDS.extend([note])
+    assert QUOTE_LINE in words.hide_quotes(answer)
+    assert words.list_quotes(f"Yes.\n{answer}\nNo.") == [f"{answer}\n"]
+
+
+@pytest.mark.parametrize(
+    ("note", "answer"),
+    [
+        ("내 동생은 파란 차를 싫어한다", "내 차를 어디에 두었는지 모르겠다"),
+        ("รหัสผ่านคือแมวสีดำ", "แมวกินปลาในสวน"),
+        ("पासवर्ड नीली गाड़ी है", "आपका नाम क्या है"),
+        ("DE89 3704 0044 0532 0130 00", "DE00 12 and 13 are free."),
+        ("My _car_ is blue.", "The __car__ is red."),
+    ],
+)
+def test_other_words_stay_in_each_script(note: str, answer: str) -> None:
+    assert NO_WORDS.extend([note]).hide_quotes(answer) == answer
+
+
+def test_a_tag_in_a_script_without_blanks_is_one_word() -> None:
+    words = NO_WORDS.extend(names=["健康/歯", "สุขภาพ"])
+    assert words.hide_quotes("康子は健やかです。") == "康子は健やかです。"
+    assert words.hide_quotes("สวนสวย") == "สวนสวย"
+    assert words.hide_quotes("#健康があります。") == QUOTE_LINE
+    assert words.hide_quotes("มี #สุขภาพ") == QUOTE_LINE
+
+
+@pytest.mark.parametrize(
+    "line", ["我的哥哥讨厌蓝色汽车", "พี่ชายของฉันเกลียดรถสีน้ำเงิน", "내 동생은 파란 차를 싫어한다"]
+)
+def test_a_note_in_each_script_is_recognised_in_the_result_of_another_program(line: str) -> None:
+    notes = _look_up(f"# A\n{line}\n", "# B\nOther.\n").list_notes()
+    assert [one.path for one in find_quoted(notes, f'{{"text": "{line}"}}')] == ["Hidden/0.md"]
