@@ -2,15 +2,18 @@
 
 import hashlib
 import os
+import posixpath
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from app.sent.pieces import VERSION_CHARS, NoteRef
 from app.sent.store import EXCLUDED, SentStore
+from context.history.pins import PINNED_SOURCE
 from vault.access import find_excluded
 from vault.errors import VaultError
 from vault.notes.kinds import is_readable_kind
@@ -20,6 +23,8 @@ from vault.scan import scan
 __all__ = ["KeptPassages", "KeptSummary"]
 
 MOST_REMEMBERED = 20_000
+
+NotePlaces = tuple[NoteRef, ...]  # a note in each folder that it may be in
 
 
 @dataclass(frozen=True)
@@ -97,11 +102,12 @@ class KeptPassages:
         Raises:
             StorageFailed: the store cannot be read or written.
         """
-        notes = self._sent.list_notes(references).notes
+        places = _list_places(self._sent.list_notes(references).pieces)
+        missing = frozenset(chain.from_iterable(self._find_missing(places)))
         gone = [
             note
-            for root, some in self._group(notes).items()
-            for note in self._find_excluded(root, some)
+            for root, some in self._group(chain.from_iterable(places)).items()
+            for note in self._find_excluded(root, some, missing)
         ]
         return self._sent.forget_notes(gone, EXCLUDED)
 
@@ -112,8 +118,9 @@ class KeptPassages:
             StorageFailed: the store cannot be read.
         """
         stored = self._sent.list_notes()
-        names = {(note.root, note.path) for note in stored.notes}
-        deleted = sorted({note.path for note in self._find_deleted(stored.notes)})
+        places = _list_places(stored.pieces)
+        names = {tuple((note.root, note.path) for note in one) for one in places}
+        deleted = sorted({note.path for note in self._find_deleted(places)})
         return KeptSummary(stored.requests, stored.size, len(names), tuple(deleted))
 
     def remove_deleted(self) -> int:
@@ -122,56 +129,129 @@ class KeptPassages:
         Raises:
             StorageFailed: the store cannot be read or written.
         """
-        gone = list(self._find_deleted(self._sent.list_notes().notes))
+        gone = self._find_deleted(_list_places(self._sent.list_notes().pieces))
         self._sent.forget_notes(gone, "purged")
         return len({note.path for note in gone})
 
-    def _group(self, notes: Collection[NoteRef]) -> dict[Path, list[NoteRef]]:
+    def _group(self, notes: Iterable[NoteRef]) -> dict[Path, list[NoteRef]]:
         """Return notes by their folders, without those whose folder cannot be reached."""
         by_root: defaultdict[str, list[NoteRef]] = defaultdict(list)
         for note in notes:
             by_root[note.root].append(note)
         found: defaultdict[Path, list[NoteRef]] = defaultdict(list)
         for root, some in by_root.items():
-            folder = self._follow(root) if root else None
-            if folder is not None and folder.is_dir():
+            if (folder := self._find_folder(root)) is not None:
                 found[folder] += some
         return found
 
-    def _find_excluded(self, root: Path, notes: Sequence[NoteRef]) -> Iterator[NoteRef]:
+    def _find_folder(self, root: str) -> Path | None:
+        folder = self._follow(root) if root else None
+        return folder if folder is not None and folder.is_dir() else None
+
+    def _find_excluded(
+        self, root: Path, notes: Sequence[NoteRef], missing: Set[NoteRef]
+    ) -> Iterator[NoteRef]:
         rules, paths = self._read_rules(), frozenset(note.path for note in notes)
         excluded = find_excluded(root, paths, rules, partial(self._list_moves, root))
-        versions = frozenset(_list_excluded_versions(root, rules))
+        lost = missing & frozenset(notes)
+        versions = frozenset(_list_excluded_versions(root, rules)) if lost else frozenset[str]()
         for note in notes:
-            if note.path in excluded or note.version in versions:
+            if note.path in excluded or (note in lost and note.version in versions):
                 yield note
 
-    def _find_deleted(self, notes: Collection[NoteRef]) -> Iterator[NoteRef]:
+    def _find_missing(self, places: Set[NotePlaces]) -> Iterator[NotePlaces]:
         """Yield the notes whose files are gone, and were not moved by Strata.
 
-        A path that a request names may be relative to one of several folders.
+        Notes that may be in a folder that cannot be reached are not missing.
         """
-        there: set[str] = set()
-        missing: list[NoteRef] = []
-        for root, some in self._group(notes).items():
-            moves = self._list_moves(root)
-            for note in some:
-                place = moves.get(note.path, note.path)
-                is_there = os.path.lexists(root / place) or "://" in note.path
-                missing += [] if is_there else [note]
-                there |= {note.path} if is_there else set()
-        yield from (note for note in missing if note.path not in there)
+        folders = {note.root: self._find_folder(note.root) for note in chain(*places)}
+        moves = {folder: self._list_moves(folder) for folder in folders.values() if folder}
+        for place in places:
+            found = [(folders[note.root], note.path) for note in place]
+            if all(
+                folder and not os.path.lexists(folder / moves[folder].get(path, path))
+                for folder, path in found
+            ):
+                yield place
+
+    def _find_deleted(self, places: Set[NotePlaces]) -> frozenset[NoteRef]:
+        """Return the missing notes, without those that were renamed or moved outside of Strata.
+
+        Of these, the name or the content is still in one of their folders.
+        """
+        missing = frozenset(self._find_missing(places))
+        suffixes = frozenset(_read_suffix(note.path) for note in chain(*missing))
+        left = {
+            note
+            for root, some in self._group(chain(*missing)).items()
+            for note in _find_left(root, some, suffixes)
+        }
+        there = (*(places - missing), *(one for one in missing if not left.isdisjoint(one)))
+        named = {(note.root, note.path) for note in chain(*there)}
+        return frozenset(
+            note
+            for one in missing
+            if named.isdisjoint((note.root, note.path) for note in one)
+            for note in one
+        )
+
+
+def _find_left(
+    root: Path, notes: Sequence[NoteRef], suffixes: Collection[str]
+) -> Iterator[NoteRef]:
+    """Yield the notes whose name or content a file of the folder has."""
+    files = {
+        path: stat for path, stat in scan(root).files.items() if _read_suffix(path) in suffixes
+    }
+    names = frozenset(map(posixpath.basename, files))
+    versions = frozenset(_list_versions(root, files))
+    for note in notes:
+        if posixpath.basename(note.path) in names or note.version in versions:
+            yield note
+
+
+def _list_places(pieces: Iterable[Sequence[NoteRef]]) -> frozenset[NotePlaces]:
+    """Return the notes that texts come from, each in all folders that it may be in.
+
+    A line of a tool result may begin with the path of a note in more than one way. What goes on
+    behind the name of a note counts as its text.
+    """
+    found: set[NotePlaces] = set()
+    for piece in pieces:
+        by_path: defaultdict[str, list[NoteRef]] = defaultdict(list)
+        for note in piece:
+            if _is_name(note.path):
+                by_path[note.path].append(note)
+        found.update(
+            tuple(places)
+            for path, places in by_path.items()
+            if not any(path.startswith(f"{other}:") for other in by_path)
+        )
+    return frozenset(found)
+
+
+def _is_name(path: str) -> bool:
+    """Return whether a note may have this path, which is no number such as `Version 2.0`."""
+    return path != PINNED_SOURCE and "://" not in path and not _read_suffix(path)[1:2].isdigit()
+
+
+def _read_suffix(path: str) -> str:
+    return posixpath.splitext(path)[1].lower()
 
 
 def _list_excluded_versions(root: Path, rules: Sequence[str]) -> Iterator[str]:
     """Yield the versions of the notes that rules exclude."""
     for path, _rule in scan(root, rules).excluded:
-        for name in _list_files(root, path):
-            try:
-                stat = (root / name).lstat()
-                yield _read_version(root, name, stat.st_size, stat.st_mtime_ns)
-            except (OSError, VaultError):
-                continue
+        yield from _list_versions(root, _list_files(root, path))
+
+
+def _list_versions(root: Path, paths: Iterable[str]) -> Iterator[str]:
+    for path in paths:
+        try:
+            stat = (root / path).lstat()
+            yield _read_version(root, path, stat.st_size, stat.st_mtime_ns)
+        except (OSError, VaultError):
+            continue
 
 
 def _list_files(root: Path, path: str) -> Iterator[str]:

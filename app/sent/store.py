@@ -15,6 +15,7 @@ import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
@@ -69,11 +70,20 @@ _Change = Callable[[str, _Place], _Place | None]
 
 @dataclass(frozen=True, slots=True)
 class StoredNotes:
-    """The notes of which the store has text, and its size in bytes."""
+    """The notes of which the store has text, and its size in bytes.
 
-    notes: frozenset[NoteRef]
+    Attributes:
+        pieces: the notes that each text comes from, with each folder that they may be in.
+    """
+
+    pieces: frozenset[tuple[NoteRef, ...]]
     size: int
     requests: int
+
+    @property
+    def notes(self) -> frozenset[NoteRef]:
+        """All these notes."""
+        return frozenset(chain.from_iterable(self.pieces))
 
 
 class SentStore:
@@ -128,9 +138,9 @@ class SentStore:
             self._look()
             names = self._places if references is None else self._find_reachable(references)
             places = [self._places[name] for name in names if name in self._places]
-            notes = frozenset(note for one in places if not one.gone for note in one.notes)
+            pieces = frozenset(one.notes for one in places if one.notes and not one.gone)
             requests = sum(one.kind == "record" for one in places)
-            return StoredNotes(notes, self._measure(), requests)
+            return StoredNotes(pieces, self._measure(), requests)
 
     def forget_notes(self, notes: Collection[NoteRef], reason: str) -> int:
         """Remove the text of some notes, and return how many pieces were removed.

@@ -232,6 +232,61 @@ def test_a_note_is_found_after_its_whole_folder_was_moved(
     assert set(states.values()) == {"same"}
 
 
+def test_a_note_stays_when_its_copy_is_excluded(
+    assistant: Assistant, server: ModelServer, notes: Path
+) -> None:
+    (notes / "Archive").mkdir()
+    (notes / "Archive/Copy.md").write_text(NOTES["Backups.md"])
+    server.script(Answer("It is so."))
+    result = ask(assistant, "When is it?", "chat", attach=("Backups.md",))
+    assistant.settings.set("vault.exclude", ["Archive/"])
+    assert assistant.time_machine.show_then(result.session).content.is_exact
+    (notes / "Backups.md").unlink()  # what is left of it is excluded
+    assert not assistant.time_machine.show_then(result.session).content.is_exact
+
+
+@pytest.mark.parametrize("place", ["Servers.md", "Garden/Backups.md", "Garden/Servers.md"])
+def test_a_note_that_was_renamed_outside_of_strata_is_not_deleted(
+    assistant: Assistant, server: ModelServer, notes: Path, place: str
+) -> None:
+    server.script(Answer("It is so."))
+    result = ask(assistant, "When is it?", "chat", attach=("Backups.md",))
+    (notes / "Backups.md").rename(notes / place)
+    kept = assistant.kept_passages
+    assert (kept.describe().deleted, kept.remove_deleted()) == ((), 0)
+    assert assistant.time_machine.show_then(result.session).content.is_exact
+
+
+def test_a_note_is_deleted_though_another_vault_has_its_name(
+    assistant: Assistant, server: ModelServer, notes: Path
+) -> None:
+    server.script(Answer("It is so."), Answer("It is so."))
+    ask(assistant, "When is it?", "chat", attach=("Backups.md",))
+    other = notes.with_name("other")
+    other.mkdir()
+    (other / "Backups.md").write_text("# Backups\nThe tea is backed up by Ann.\n")
+    assistant.open_vault(other, remember=False)
+    ask(assistant, "When is it?", "chat", attach=("Backups.md",))
+    (notes / "Backups.md").unlink()
+    kept = assistant.kept_passages
+    assert (kept.describe().deleted, kept.remove_deleted()) == (("Backups.md",), 1)
+    assert b"Monday at 02:00" not in read_stored(assistant)
+    assert b"by Ann" in read_stored(assistant)
+
+
+def test_the_text_behind_the_path_of_a_found_line_names_no_other_note(
+    assistant: Assistant, server: ModelServer, notes: Path
+) -> None:
+    (notes / "Log.md").write_text("At 9.30: the dentist. See report.md: page 3.\n")
+    call = ("c1", "grep_notes", json.dumps({"pattern": "dentist"}))
+    server.script(Answer("", calls=(call,)), Answer("It is so."))
+    ask(assistant, "When is it?", "agent")
+    assert (assistant.kept_passages.describe().deleted, b"dentist" in read_stored(assistant)) == (
+        (),
+        True,
+    )
+
+
 SECRET = "The code of the server is Zebra 7391, as Johanna Feldkamp knows."
 WORDS = (b"7391", b"Feldkamp")
 REPEATED = (
