@@ -3,7 +3,8 @@
 A fact is in a request if it is there word for word. Other forms of a number or a date count too.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final, Literal, Self, get_args
@@ -15,6 +16,12 @@ LEAST_SHARE: Final = 0.90
 MOST_STORED: Final = 40  # of the facts that are gone
 _LEAST_COMMON_WORDS: Final = 0.7
 _POINTS: Final = ".,"
+_PATH_MARKS: Final = "/\\-"
+# Scripts that are written without blanks, or that write endings at figures and foreign words.
+_UNSPACED: Final = re.compile(
+    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"
+    r"\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +53,29 @@ class ChatFact:
 
 @dataclass(frozen=True, slots=True)
 class ChangedFact:
-    """A fact that a summary says although nothing that it replaces does, or not any more.
+    """A fact that a summary says, and that nothing that it replaces says, or something else.
 
     Attributes:
         text: the fact as the summary says it.
         reason: what is wrong with it, such as "not in what was said".
+        passage: the sentence of the summary that says it, or an empty string if that is not known.
+        start: the offset of the sentence in the summary, below its head.
+        is_wrong: whether something else was said of the same thing, or later. Otherwise the fact is
+            only new: it may be a translation, another form, or a sum.
     """
 
     text: str
     reason: str
+    passage: str = ""
+    start: int = 0
+    is_wrong: bool = True
+
+    json_shape = ("text", "reason", "passage", "start")
+
+    def to_dict(self) -> dict[str, object]:
+        """Return what the log keeps of the fact."""
+        place = {"passage": self.passage, "start": self.start}
+        return {"text": self.text, "reason": self.reason, **place}
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +86,7 @@ class FactReader:
         list_facts: returns the facts of a text, in order.
         list_words: returns the words of a text by which sentences are compared.
         find_changed: returns the facts of a summary that are not in the texts that it replaces, or
-            that later ones of these texts or of the other texts have replaced.
+            that these texts contradict, or later ones of them or of the other texts have replaced.
     """
 
     list_facts: Callable[[str], Sequence[ChatFact]]
@@ -85,6 +106,7 @@ class SummaryExam:
         gone: facts that are not within reach. The log keeps up to `MOST_STORED` of them.
         away: the facts within reach that are not in the request. The log does not keep them.
         changed: the facts that the summary has changed.
+        new: the facts of the summary that were not said, at least not in this form.
         is_asked_again: whether the model was asked for the summary once more.
     """
 
@@ -96,6 +118,7 @@ class SummaryExam:
     changed: tuple[ChangedFact, ...] = ()
     is_asked_again: bool = False
     away: tuple[ChatFact, ...] = ()
+    new: tuple[ChangedFact, ...] = ()
 
     json_shape = (
         "facts",
@@ -105,6 +128,7 @@ class SummaryExam:
         "gone = stored_gone",
         "changed",
         "asked_again = is_asked_again",
+        "new",
     )
 
     @property
@@ -136,6 +160,7 @@ class SummaryExam:
         """Return the figures as a sentence without its full stop."""
         said = [f"{self.in_request:,} in the request", f"{self.within_reach:,} within reach"]
         said.append(f"{self.gone_count:,} gone")
+        said += [f"{len(self.new):,} new"] if self.new else []
         return ", ".join([*said, f"{len(self.changed):,} changed"])
 
     def after_edit(self, summary: str) -> Self:
@@ -154,7 +179,8 @@ class SummaryExam:
         """Return the figures as a line, and a line for each fact that is gone or changed."""
         gone = [f"- gone: {fact.line}" for fact in self.gone]
         changed = [f"- changed: {one.text} ({one.reason})" for one in self.changed]
-        return [f"Of {self.facts:,} facts: {self.describe()}", *changed, *gone[:MOST_STORED]]
+        new = [f"- new: {one.text} ({one.reason})" for one in self.new]
+        return [f"Of {self.facts:,} facts: {self.describe()}", *changed, *new, *gone[:MOST_STORED]]
 
     def to_dict(self) -> dict[str, object]:
         """Return the exam as JSON, for the log and for reports."""
@@ -164,34 +190,46 @@ class SummaryExam:
             "one_call": self.one_call,
             "findable": self.findable,
             "gone": [fact.to_dict() for fact in self.stored_gone],
-            "changed": [{"text": one.text, "reason": one.reason} for one in self.changed],
+            "changed": [one.to_dict() for one in self.changed],
             "asked_again": self.is_asked_again,
+            "new": [one.to_dict() for one in self.new],
         }
 
     @classmethod
     def read(cls, data: object) -> Self | None:
-        """Read an exam from the log, or return None if there is none."""
+        """Read an exam from the log, or return None if there is none or it is damaged."""
         if not isinstance(data, Mapping) or not isinstance(data.get("facts"), int):
             return None
-        gone = tuple(map(_read_fact, data.get("gone", ())))
-        changed = (
-            ChangedFact(str(one.get("text", "")), str(one.get("reason", "")))
-            for one in data.get("changed", ())
-        )
+        gone, changed, new = (_read_list(data, key) for key in ("gone", "changed", "new"))
+        if gone is None or changed is None or new is None:
+            return None
         return cls(
             _read_count(data, "facts"),
             _read_count(data, "in_request"),
             _read_count(data, "one_call"),
             _read_count(data, "findable"),
-            gone,
-            tuple(changed),
+            tuple(map(_read_fact, gone)),
+            tuple(_read_changed(one, is_wrong=True) for one in changed),
             data.get("asked_again") is True,
+            new=tuple(_read_changed(one, is_wrong=False) for one in new),
         )
 
 
 def _read_count(data: Mapping[str, Any], key: str) -> int:
     value = data.get(key)
     return value if isinstance(value, int) else 0
+
+
+def _read_list(data: Mapping[str, Any], key: str) -> Sequence[Mapping[str, Any]] | None:
+    """Return a list of mappings, or None if it is something else. A missing list is empty."""
+    value = data.get(key, ())
+    is_list = isinstance(value, list | tuple) and all(isinstance(one, Mapping) for one in value)
+    return value if is_list else None
+
+
+def _read_changed(data: Mapping[str, Any], *, is_wrong: bool) -> ChangedFact:
+    text, reason, passage = (str(data.get(key, "")) for key in ("text", "reason", "passage"))
+    return ChangedFact(text, reason, passage, _read_count(data, "start"), is_wrong)
 
 
 def _read_fact(data: Mapping[str, Any]) -> ChatFact:
@@ -228,35 +266,53 @@ class FactTexts:
 
     def has_text(self, text: str) -> bool:
         """Return whether one of the texts says a text word for word."""
-        return _has_whole(self._folded, normalize(text))
+        return has_whole(self._folded, normalize(text))
+
+    def has_path(self, path: str) -> bool:
+        """Return whether one of the texts names a path, not only as the end of a longer one."""
+        return has_whole(self._folded, normalize(path), _PATH_MARKS)
 
     def has(self, fact: ChatFact) -> bool:
         """Return whether one of the texts says a fact."""
-        if any(_has_whole(self._folded, form) for form in fact.forms):
+        if any(has_whole(self._folded, form) for form in fact.forms):
             return True
         least = len(fact.words) * _LEAST_COMMON_WORDS
         return bool(fact.words) and any(len(fact.words & line) >= least for line in self._lines)
 
 
-def _has_whole(text: str, form: str) -> bool:
-    """Return whether a text has a form of a fact that is no part of a longer word or number."""
-    at = text.find(form)
+def has_whole(text: str, form: str, marks: str = "") -> bool:
+    """Return whether `find_whole` finds a form of a fact in a text."""
+    return next(find_whole(text, form, marks), None) is not None
+
+
+def find_whole(text: str, form: str, marks: str = "") -> Iterator[int]:
+    """Yield the offsets of a form of a fact that is no part of a longer word or number.
+
+    Args:
+        text: the text, in the same case as the form.
+        form: the form of the fact.
+        marks: characters that belong to a word beside letters and digits.
+    """
+    at = text.find(form) if form else -1
     while at >= 0:
         end = at + len(form)
-        if not (_continues(form[0], text[max(0, at - 2) : at][::-1])) and not (
-            _continues(form[-1], text[end : end + 2])
-        ):
-            return True
+        before, after = text[max(0, at - 2) : at][::-1], text[end : end + 2]
+        if not _continues(form[0], before, marks) and not _continues(form[-1], after, marks):
+            yield at
         at = text.find(form, at + 1)
-    return False
 
 
-def _continues(edge: str, beside: str) -> bool:
+def _continues(edge: str, beside: str, marks: str) -> bool:
     """Return whether the characters beside the edge of a word belong to the word."""
     if not beside or not edge.isalnum():
         return False
-    if beside[0].isalnum() or beside[0] == "_":
+    if beside[0].isalnum():
+        # Words of these scripts follow each other without a mark, so any place may be an edge.
+        return not (_UNSPACED.match(edge) or _UNSPACED.match(beside[0]))
+    if beside[0] == "_" or beside[0] in marks:
         return True
+    if marks and beside[0] == ".":
+        return beside[1:].isalnum()
     return edge.isdecimal() and beside[0] in _POINTS and beside[1:].isdecimal()
 
 

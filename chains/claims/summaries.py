@@ -1,23 +1,31 @@
 """Read the facts of a chat's messages, and find what a summary of them has changed.
 
 Figures, dates, names and paths are read as in answers. Commands are code, and decisions and open
-questions are sentences with words such as "decided" and "still open". A summary has changed what it
-says although nothing that it replaces does, or not any more.
+questions are sentences with words such as "decided" and "still open". A summary has changed a fact
+if what it replaces says another one of the same thing. A fact that nobody said in this form is only
+new: it may be a translation, another form, or a sum.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Final
 
 from chains.claims.check import check_claims
 from chains.claims.evidence import ClaimEvidence, EvidenceText
 from chains.claims.facts import AnswerSentence, Figure, list_sentences
-from context.exam import ChangedFact, ChatFact, FactKind, FactReader, normalize
+from context.exam import ChangedFact, ChatFact, FactKind, FactReader, find_whole, normalize
 from context.fit.summary_facts import read_fields
 from context.history.outline import remove_head
 from vault.notes.dates import LocatedDate, write_date_forms
-from vault.review.statements import LEAST_OVERLAP, Statement, list_words, measure_overlap
+from vault.review.statements import (
+    LEAST_OVERLAP,
+    QUALIFIERS,
+    Statement,
+    list_words,
+    measure_overlap,
+)
 
 __all__ = ["FACT_READER", "find_changed", "list_facts"]
 
@@ -52,7 +60,7 @@ _OPEN_FIELDS: Final = ("open", "known unknowns")
 _SAID: Final = "what was said"
 _NOT_SAID: Final = "not in what was said"
 _KINDS: Final = frozenset({"figure", "date", "name", "path"})
-_WRONG: Final = frozenset({"unsupported", "contradicted"})
+_DOUBTFUL: Final = frozenset({"unsupported", "contradicted"})
 # Words with a capital letter that summaries use of the chat itself.
 _ROLES: Final = frozenset({"user", "assistant", "summary", "notes", "note", "tool", "chat"})
 
@@ -145,7 +153,7 @@ def _add_words(sentence: str, start: int, text: str) -> str:
 def find_changed(
     summary: str, said: Sequence[str], later: Sequence[str]
 ) -> tuple[ChangedFact, ...]:
-    """Return the facts of a summary that are not in what it replaces, or not true any more.
+    """Return the facts of a summary that what it replaces contradicts, or does not say.
 
     Args:
         summary: the summary.
@@ -154,35 +162,78 @@ def find_changed(
     """
     text = remove_head(summary)
     evidence = ClaimEvidence(tuple(EvidenceText(one, _SAID, "tool") for one in (*said, *later)))
-    found = {
-        claim.text: ChangedFact(
-            claim.text, claim.reason if claim.verdict == "contradicted" else _NOT_SAID
-        )
+    claims = [
+        claim
         for claim in check_claims(text, evidence).claims
-        if claim.kind in _KINDS and claim.verdict in _WRONG and normalize(claim.text) not in _ROLES
-    }
-    for changed in _find_superseded(text, evidence.texts):
-        found.setdefault(changed.text, changed)
+        if claim.kind in _KINDS and claim.verdict in _DOUBTFUL
+    ]
+    wrong = [claim for claim in claims if claim.verdict == "contradicted"]
+    changed = [_place(each.sentence, text, each.text, each.start, each.reason) for each in wrong]
+    unsaid = [each for each in claims if each.verdict == "unsupported"]
+    changed += _find_replaced(text, evidence.texts, frozenset(each.text for each in unsaid))
+    new = [
+        replace(_place(each.sentence, text, each.text, each.start, _NOT_SAID), is_wrong=False)
+        for each in unsaid
+        if normalize(each.text) not in _ROLES
+    ]
+    # What is wrong with a figure is told once, as it was found first.
+    found: dict[tuple[int, str], ChangedFact] = {}
+    for fact in (*changed, *new):
+        found.setdefault((fact.start, fact.text), fact)
     return tuple(found.values())
 
 
-def _find_superseded(summary: str, texts: Sequence[EvidenceText]) -> Iterator[ChangedFact]:
-    """Yield the figures that the texts said first, and another one of the same thing later."""
+def _place(sentence: str, summary: str, text: str, at: int, reason: str) -> ChangedFact:
+    """Return a fact with the part of its sentence that is on its line of the summary."""
+    first = summary.rfind(sentence, 0, at + len(sentence))
+    start = max(first, summary.rfind("\n", 0, at) + 1)
+    part = summary[start : first + len(sentence)].partition("\n")[0]
+    return ChangedFact(text, reason, part, start)
+
+
+def _find_replaced(
+    summary: str, texts: Sequence[EvidenceText], unsaid: frozenset[str]
+) -> Iterator[ChangedFact]:
+    """Yield the figures of which the texts say another one, later or at all.
+
+    Args:
+        summary: the summary.
+        texts: the texts.
+        unsaid: the figures that no text says. A summary is shorter than what it replaces, so they
+            are also compared with sentences that say more.
+    """
     for sentence in list_sentences(summary):
         for own in sentence.statements:
-            newest = _find_newest(own, texts)
-            if newest is not None and _differs(own, newest):
-                written = ", ".join(each.written for each in newest.quantities)
-                yield ChangedFact(own.quantities[0].written, f"{written} was said later")
+            text, said = own.quantities[0].written, "was said later"
+            other = _find_newest(own, texts, _are_alike)
+            if text in unsaid and (other is None or not _differs(own, other)):
+                other, said = _find_newest(own, texts, _is_shortened), "was said"
+            if other is not None and _differs(own, other):
+                at = sentence.start + next(find_whole(sentence.text, text), 0)
+                reason = f"{other.quantities[0].written} {said}"
+                yield _place(sentence.text, summary, text, at, reason)
 
 
-def _find_newest(own: Statement, texts: Sequence[EvidenceText]) -> Statement | None:
+def _find_newest(
+    own: Statement, texts: Sequence[EvidenceText], is_same: Callable[[Statement, Statement], bool]
+) -> Statement | None:
     for text in reversed(texts):
         if own.words <= text.index.words:
             for placed in reversed(text.index.statements):
-                if measure_overlap(own, placed.statement) >= LEAST_OVERLAP:
+                if is_same(own, placed.statement):
                     return placed.statement
     return None
+
+
+def _are_alike(own: Statement, other: Statement) -> bool:
+    return measure_overlap(own, other) >= LEAST_OVERLAP
+
+
+def _is_shortened(own: Statement, other: Statement) -> bool:
+    """Return whether a statement only leaves out words of another one, and none that limits it."""
+    return (
+        bool(own.words) and own.words <= other.words and not (other.words - own.words) & QUALIFIERS
+    )
 
 
 def _differs(own: Statement, other: Statement) -> bool:

@@ -13,8 +13,8 @@ from typing import Final
 
 from context.assemble.inputs import GivenSummary, Summarise, SummaryTask
 from context.compaction import CompactResult, ConversationSignals, find_safe_split
-from context.errors import SummaryFailed
-from context.exam import LEAST_SHARE, FactReader, SummaryExam
+from context.errors import SummaryFailed, SummaryRefused
+from context.exam import LEAST_SHARE, ChangedFact, FactReader, SummaryExam
 from context.fit.drop import fit_turns
 from context.fit.summaries import (
     Maker,
@@ -23,8 +23,8 @@ from context.fit.summaries import (
     request_summary,
 )
 from context.fit.summary_exam import SummaryExaminer
-from context.fit.summary_list import complete_summary
-from context.history.outline import make_outline
+from context.fit.summary_list import complete_summary, strike_changed
+from context.history.outline import format_summary, make_outline, remove_head
 from context.history.shorten import clean_message
 from context.history.turn_list import TurnList, count_summaries, find_guaranteed_turn
 from context.history.turns import MeasuredTurn
@@ -302,11 +302,22 @@ def _complete(
         return text
     note = f"\n{order.chat_note}" if order.chat_note else ""
     most = min(order.summary_tokens, sum(turn.tokens for turn in old) - 1)
+    text = format_summary(remove_head(text))  # a model may copy the note of an earlier summary
     exam = examiner.examine(text, may_change=may_change)
-    if exam.in_request < exam.facts * LEAST_SHARE or exam.changed:
+    if changed := exam.changed:
+        text = format_summary(_strike(text, changed))
+        exam = examiner.examine(text, may_change=may_change)
+    if changed or exam.in_request < exam.facts * LEAST_SHARE:
         text = complete_summary(text, exam, most - order.counter.count(note), order.counter)
     fits = count_message(Message("user", f"{text}{note}"), order.counter) <= most
     return f"{text}{note}" if fits else text
+
+
+def _strike(text: str, changed: Sequence[ChangedFact]) -> str:
+    rest = strike_changed(remove_head(text), changed)
+    if not rest.strip():
+        raise SummaryRefused("The summary says only what nobody said.")
+    return rest
 
 
 def _count_summarised(order: CompactionInput, state: CompactionState) -> int:

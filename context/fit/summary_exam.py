@@ -58,9 +58,11 @@ class SummaryExaminer:
         in_request = len(self._facts) - len(left)
         near, left = _divide(left, self._one_call(text))
         findable, gone = _divide(left, self._findable)
-        changed = tuple(self._find_changed(text)) if may_change else ()
+        found = self._find_changed(text) if may_change else ()
+        changed = tuple(fact for fact in found if fact.is_wrong)
+        new = tuple(fact for fact in found if not fact.is_wrong)
         counts = len(self._facts), in_request, len(near), len(findable)
-        return SummaryExam(*counts, tuple(gone), changed, away=(*near, *findable))
+        return SummaryExam(*counts, tuple(gone), changed, away=(*near, *findable), new=new)
 
     @cached_property
     def _facts(self) -> Sequence[ChatFact]:
@@ -86,8 +88,8 @@ class SummaryExaminer:
         if self.can_read_chat and READ_RESULT_NAME in self.tools:
             texts = list(_list_turn_texts(self.leaving))
         elif READ_NOTE in self.tools:
-            request = "\n".join((summary, *_list_turn_texts(self.kept)))
-            texts = [one.raw_content for one in self._segments if one.source in request]
+            request = FactTexts((summary, *_list_turn_texts(self.kept)), self.reader.list_words)
+            texts = [one.raw_content for one in self._segments if request.has_path(one.source)]
         return FactTexts(texts, self.reader.list_words)
 
     @cached_property

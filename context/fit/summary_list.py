@@ -1,11 +1,10 @@
 """Complete a summary by rule: strike what it changed, and list what it lost."""
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from context.carry_forward import split_sentences
-from context.errors import SummaryRefused
-from context.exam import FACT_KINDS, ChangedFact, ChatFact, FactKind, SummaryExam
+from context.exam import FACT_KINDS, ChangedFact, ChatFact, FactKind, SummaryExam, has_whole
 from context.history.outline import format_summary, remove_head
 from context.messages import Message
 from context.tokens import TokenCounter, count_message
@@ -22,23 +21,48 @@ _LABELS: Final[dict[FactKind, str]] = {
     "decision": "Decided:",
     "question": "Still open:",
 }
+_SENTENCE: Final = re.compile(r"\S[^\n]*?(?:[.!?](?=\s)|[。！？]|$)", re.MULTILINE)
+_CUT: Final = "\0"
+_AFTER_CUT: Final = re.compile(r"\0[ \t]*")
+_MARKER: Final = re.compile(r"\W*(?:\d+[.)])?\W*")
 _SEPARATOR: Final = "; "
 _NAME_SEPARATOR: Final = ", "
 
 
 def strike_changed(text: str, changed: Sequence[ChangedFact]) -> str:
-    """Return a summary without the sentences that say what was not said."""
-    if not changed:
-        return text
-    lines = []
-    for line in text.split("\n"):
-        sentences = split_sentences(line)
-        kept = [one for one in sentences if not any(each.text in one for each in changed)]
-        if len(kept) == len(sentences):
-            lines.append(line)
-        elif kept:
-            lines.append(" ".join(one.strip() for one in kept))
-    return "\n".join(lines)
+    """Return a summary without the sentences in which facts are wrong.
+
+    Other sentences stay, although they may contain the same figure, which is right there.
+
+    Args:
+        text: the summary without its head.
+        changed: the facts, with their places in this text. A fact whose place is not known any more
+            is taken out of all sentences that say it.
+    """
+    spans = {span for one in changed for span in _locate(text, one)}
+    for start, end in sorted(spans, reverse=True):
+        text = f"{text[:start]}{_CUT}{text[end:]}"
+    tidy = (_tidy(line) for line in text.split("\n"))
+    return "\n".join(line for line in tidy if line is not None)
+
+
+def _locate(text: str, changed: ChangedFact) -> Iterator[tuple[int, int]]:
+    """Yield the start and the end of the sentences that say a fact."""
+    start, end = changed.start, changed.start + len(changed.passage)
+    if changed.passage and text[start:end] == changed.passage:
+        yield start, end
+        return
+    for sentence in _SENTENCE.finditer(text):
+        if has_whole(sentence[0], changed.text):
+            yield sentence.span()
+
+
+def _tidy(line: str) -> str | None:
+    """Return what is left of a line, or None if only the marker of a list item is."""
+    if _CUT not in line:
+        return line
+    rest = _AFTER_CUT.sub("", line).rstrip()
+    return None if _MARKER.fullmatch(rest) else rest
 
 
 def add_fact(summary: str, fact: ChatFact) -> str:
@@ -55,16 +79,11 @@ def complete_summary(
 
     Args:
         summary: the summary, as it is sent.
-        exam: what it lost and changed.
+        exam: what it lost.
         most_tokens: the token limit of the whole text.
         counter: counts the tokens.
-
-    Raises:
-        SummaryRefused: nothing is left of the summary without what nobody said.
     """
-    body = strike_changed(remove_head(summary), exam.changed)
-    if not body.strip():
-        raise SummaryRefused("The summary says only what nobody said.")
+    body = remove_head(summary)
     left = most_tokens - _count(body, counter) - counter.count(f"\n{LIST_HEAD}\n")
     listed: list[ChatFact] = []
     for fact in (*_sort(exam.gone), *_sort(exam.away)):

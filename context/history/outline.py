@@ -3,6 +3,7 @@
 Turns are written as text for a model that summarises them, and for one that reads them again.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -28,6 +29,10 @@ EMPTY: Final = "…"
 QUOTING_MODEL: Final = "extractive"
 _SPEAKERS: Final = {"user": "User", "assistant": "Assistant", "tool": "Tool", "system": "System"}
 _NOTE: Final = '[All earlier messages in full: {tool} with ref_id="{ref_id}" and find="WORDS".]'
+_NOTE_LINE: Final = re.compile(
+    "\n?^" + re.escape(_NOTE).replace(r"\{tool\}", r"\w+").replace(r"\{ref_id\}", '[^"\n]*') + "$",
+    re.MULTILINE,
+)
 
 
 def format_summary(text: str) -> str:
@@ -36,8 +41,11 @@ def format_summary(text: str) -> str:
 
 
 def remove_head(summary: str) -> str:
-    """Return the text of a summary without the line that introduces it."""
-    return summary.removeprefix(HEAD).lstrip("\n")
+    """Return the text of a summary without the lines of the program.
+
+    These are the one that introduces it, and the one that says how to read the turns before it.
+    """
+    return _NOTE_LINE.sub("", summary.removeprefix(HEAD)).lstrip("\n")
 
 
 def make_outline(turns: Sequence[MeasuredTurn], most_tokens: int, counter: TokenCounter) -> str:
@@ -91,7 +99,7 @@ def _fits(text: str, most_tokens: int, counter: TokenCounter) -> bool:
 def _describe_turn(turn: MeasuredTurn, chars: int) -> Iterator[str]:
     if turn.turn.user is None:
         for message in turn.messages:
-            yield f"- {_shorten_line(message.text.removeprefix(HEAD), 4 * chars)}"
+            yield f"- {_shorten_line(remove_head(message.text), 4 * chars)}"
         return
     asked = next((m.text for m in turn.messages if m.role == "user"), "")
     answer = next((m.text for m in reversed(turn.messages) if is_final(m)), "")

@@ -188,7 +188,7 @@ class SummaryFacts(AccessibleFrame):
         words, _, changed = exam.describe().rpartition(", ")
         self.head.show_words(words, changed, "amber.text" if exam.changed else "text.tertiary")
         self.head.setToolTip("What the model still receives of the facts above")
-        self.head.setEnabled(bool(exam.gone or exam.changed))
+        self.head.setEnabled(bool(exam.gone or exam.changed or exam.new))
         self.head.clicked.connect(self._on_head)
         self.setAccessibleName(exam.describe())
         self._list = QWidget()
@@ -207,6 +207,8 @@ class SummaryFacts(AccessibleFrame):
         for changed in self._exam.changed:
             said = f"Changed: {changed.text} ({changed.reason})"
             self._add_row(said, _STRIKE, changed, "amber")
+        for new in self._exam.new:
+            self._add_row(f"New: {new.text} ({new.reason})", _STRIKE, new, "secondary")
         for fact in self._exam.gone:
             self._add_row(f"Gone: {fact.line}", _KEEP, fact, "secondary")
         if left := self._exam.gone_count - len(self._exam.gone):

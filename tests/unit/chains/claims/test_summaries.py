@@ -7,8 +7,9 @@ import pytest
 from chains.claims.summaries import FACT_READER, find_changed, list_facts
 from context.assemble.inputs import HistoryPolicy
 from context.compaction import HEAD
-from context.exam import SummaryExam
+from context.exam import ChangedFact, SummaryExam
 from context.fit.compact_session import compact_session
+from context.fit.summary_list import strike_changed
 from context.messages import ToolDefinition
 from context.offload import READ_RESULT_NAME
 from tests.support.sessions.chats import Chat
@@ -52,6 +53,58 @@ def test_facts_of_all_kinds_are_read():
 )
 def test_what_nobody_said_is_found(summary, changed):
     assert {one.text for one in find_changed(f"{HEAD}\n{summary}", [SAID], [])} == changed
+
+
+@pytest.mark.parametrize(
+    ("said", "summary"),
+    [
+        ("A quarter of the users left.", "25 % of the users left."),
+        ("United States and European Union", "US and EU"),
+        ("Half a kilo of flour", "500 g of flour"),
+        ("It costs 20 € and 30 €.", "It costs 50 € together."),
+        ("预算是五百元。", "预算是500元。"),
+        ("Train at 9 from Berlin.", "The train leaves at 9:00."),
+        ("I like beans.", "Current State: The User likes beans."),
+        ("The walk is 3 miles long.", "The walk is 4.8 km long."),
+        ("Each bed costs 20 €, and there are three.", "The beds cost 60 €."),
+        ("The salary is 48,000 € a year.", "The salary is 4,000 € a month."),
+    ],
+)
+def test_another_form_of_what_was_said_is_new_and_not_wrong(said, summary):
+    found = find_changed(summary, [said], [])
+    assert [one for one in found if one.is_wrong] == []
+
+
+@pytest.mark.parametrize(
+    ("summary", "rest"),
+    [
+        (
+            "The rent is 15 €. The fee of the club is 5 €. All is paid.",
+            "The rent is 15 €. All is paid.",
+        ),
+        (
+            "- The rent is 15 €\n- The fee of the club is 5 €\n1. Paid.",
+            "- The rent is 15 €\n1. Paid.",
+        ),
+        ("The walk costs 5 €. The fee of the club is 5 €.", "The walk costs 5 €."),
+        ("The rent is 15 €.\nThe fee of the club is 5 €.", "The rent is 15 €."),
+        (
+            "The rent is 15 €.  The fee of the club is 6 €.",
+            "The rent is 15 €.  The fee of the club is 6 €.",
+        ),
+    ],
+)
+def test_only_the_sentence_of_a_wrong_figure_is_struck(summary, rest):
+    said = ["The rent of the flat is 15 €. The fee of the club is 6 €. The walk costs 5 €."]
+    wrong = [one for one in find_changed(summary, said, []) if one.is_wrong]
+    assert strike_changed(summary, wrong) == rest
+
+
+def test_a_fact_whose_place_is_not_known_is_struck_as_a_whole_word():
+    text = "The rent is 15 €. The fee is 5 €.\n- In 2015 we met. So 5 € it is."
+    rest = "The rent is 15 €.\n- In 2015 we met."
+    assert strike_changed(text, [ChangedFact("5 €", "x")]) == rest
+    assert strike_changed(text, [ChangedFact("5 €", "x", "The fee was 5 €.", 18)]) == rest
 
 
 def test_a_figure_that_was_replaced_later_is_found():
@@ -115,12 +168,48 @@ def test_a_summary_with_a_wrong_figure_is_asked_for_once_more_and_mended():
 
 
 def test_a_summary_of_nothing_that_was_said_gives_way_to_an_outline():
-    model = Model(*["The well in Garden/Well.md takes 99.4 kW of the pump."] * 2)
+    model = Model(*["The pump of the greenhouse needs 99.4 kW."] * 2)
     _, report = compacted(model)
     assert report.by == "outline"
     assert report.warnings == (
         "The summary says only what nobody said. An outline stands in its place.",
     )
+
+
+def test_the_list_is_made_of_what_is_lost_after_the_striking():
+    # The wrong sentence also says the only word of the path, which must be listed then.
+    model = Model(*["The pump of the greenhouse in Garden/Pump.md needs 99.4 kW. It is wet."] * 2)
+    _, report = compacted(model)
+    assert "99.4" not in report.summary
+    assert "- Files: Garden/Pump.md" in report.summary
+    assert report.exam.share == 1.0
+
+
+def test_a_summary_in_another_form_is_not_asked_for_again_and_stays_whole():
+    told = f"{SAID.replace('18.4 kW', '18.4 kW (25 hp)')} They ask Umberto Tarvany in the EU."
+    _, report = compacted(Model(told))
+    assert told in report.summary
+    assert report.exam.changed == ()
+    assert {one.text for one in report.exam.new} >= {"Umberto Tarvany", "EU"}
+    assert ", 0 gone, " in report.exam.describe()
+    assert report.exam.describe().endswith(f"{len(report.exam.new)} new, 0 changed")
+
+
+def test_the_line_of_the_program_is_no_fact_of_a_summary():
+    model = Model(SAID)
+    loop, report = compacted(model, tools=(READ_RESULT,))
+    assert report.summary.count(READ_RESULT_NAME) == 1
+    assert report.exam.new == report.exam.changed == ()
+    facts = report.exam.facts
+    loop.begin("And what else?")
+    loop.end("Nothing. " * 60)
+    copied = report.summary.partition("\n")[2]
+    model.summaries = [copied]
+    again = compact(loop)
+    assert again.entry != report.entry
+    assert again.exam.facts == facts
+    assert again.summary.count(READ_RESULT_NAME) == 1
+    assert f'"{report.entry}"' not in again.summary
 
 
 def test_an_agent_can_read_all_that_left_with_one_call():

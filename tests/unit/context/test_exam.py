@@ -1,0 +1,67 @@
+"""The values of the exam of a summary: where facts are found, and what a log may hold."""
+
+import pytest
+
+from context.exam import FactTexts, SummaryExam, has_whole
+
+EXAM = {"facts": 9, "in_request": 7, "one_call": 1, "findable": 0}
+
+
+@pytest.mark.parametrize("key", ["gone", "changed", "new"])
+@pytest.mark.parametrize("damaged", [None, ["x"], "x", 3, {"text": "x"}, [None], [[]]])
+def test_a_damaged_exam_is_none(key, damaged):
+    assert SummaryExam.read(EXAM | {key: damaged}) is None
+
+
+def test_an_exam_is_read_as_it_was_stored():
+    place = {"passage": "It has 19 kW.", "start": 4}
+    changed = {"text": "19 kW", "reason": "18 kW was said", **place}
+    stored = EXAM | {
+        "gone": [{"kind": "name", "text": "Bo", "line": "Bo", "entry": "m1"}],
+        "changed": [changed],
+        "asked_again": True,
+        "new": [changed | {"text": "EU"}],
+    }
+    assert SummaryExam.read(stored).to_dict() == stored
+    assert (
+        SummaryExam.read(EXAM).describe() == "7 in the request, 1 within reach, 1 gone, 0 changed"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "form", "is_there"),
+    [
+        ("预算是500元，地点在北京。", "500", True),
+        ("회의는 3월 5일 14:00에 500원을 낸다.", "14:00", True),
+        ("会議は3月5日に東京で、予算は500円です。", "500", True),
+        ("会議は東京で", "東京", True),
+        ("查看plan.md吧", "plan.md", True),
+        ("预算是1500元", "500", False),
+        ("预算是500.5元", "500", False),
+        ("500kg", "500", False),
+        ("500м", "500", False),
+        ("v500", "500", False),
+        ("snake_500", "500", False),
+        ("the 15 €", "5 €", False),
+    ],
+)
+def test_neighbours_end_a_word_in_scripts_without_blanks(text, form, is_there):
+    assert has_whole(text, form) is is_there
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "is_there"),
+    [
+        ("see Data.md", "A.md", False),
+        ("see Notes/A.md", "A.md", False),
+        ("see B-A.md", "A.md", False),
+        ("see A.md.bak", "A.md", False),
+        ("see A.mdx", "A.md", False),
+        ("see `A.md`.", "A.md", True),
+        ("in A.md.", "A.md", True),
+        ('{"path": "Notes/A.md"}', "Notes/A.md", True),
+        ("[[A.md#Part]]", "A.md", True),
+    ],
+)
+def test_a_path_is_named_only_as_a_whole(text, path, is_there):
+    assert FactTexts((text,), lambda _line: frozenset()).has_path(path) is is_there
