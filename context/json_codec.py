@@ -272,18 +272,23 @@ def _describe_field(field: Field[Any], key: _Key, hint: Any, *, is_lenient: bool
     read = _build_reader(hint)
     empty = None if NoneType in get_args(hint) else get_origin(hint) or hint
     if is_lenient:
-        read = _read_leniently(read, empty)
+        has_fields = any(map(is_dataclass, (hint, *get_args(hint))))
+        read = _read_leniently(read, empty, has_fields=has_fields)
     elif key.rule is not None and key.rule.nulls:
         read = _read_null(read, empty)
     has_no_default = field.default is MISSING and field.default_factory is MISSING
     return _Reader(key.name, field.name, read, has_no_default, has_no_default and empty is not None)
 
 
-def _read_leniently(read: _Read, empty: Callable[[], object] | None) -> _Read:
+def _read_leniently(read: _Read, empty: Callable[[], object] | None, *, has_fields: bool) -> _Read:
+    """Read what has the wrong type as empty, but not an object with fields, one of which is wrong."""
+
     def read_or_empty(value: object) -> object:
         try:
             return read(value)
         except _UNFIT:
+            if has_fields and isinstance(value, Mapping):
+                raise
             return None if empty is None else empty()
 
     return read_or_empty

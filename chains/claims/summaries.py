@@ -37,7 +37,9 @@ _LEAST_TELLING_DIGITS: Final = 3
 _DIGIT: Final = re.compile(r"\d")
 _SEPARATORS: Final = re.compile(r"(?<=\d)[.,'’\u00a0\u202f\u2009 ](?=\d{3}(?!\d))")
 _QUOTE_MARK: Final = re.compile(r"^[ \t]*>[ \t]?", re.MULTILINE)
-_FENCE: Final = re.compile(r"^(`{3,}|~{3,})[ \t]*(\w*)[^\n]*\n(.*?)^\1", re.MULTILINE | re.DOTALL)
+_FENCE: Final = re.compile(
+    r"^(`{3,}+|~{3,}+)[ \t]*+(\w*+)[^\n]*+\n(.*?)^\1", re.MULTILINE | re.DOTALL
+)
 _SHELLS: Final = frozenset({"sh", "bash", "zsh", "shell", "console", "powershell", "fish"})
 _CODE: Final = re.compile(r"(?<!`)`([^`\n]{4,160})`(?!`)")
 _COMMAND: Final = re.compile(r"[\w./~-]+(?:[ \t]+\S+)+")

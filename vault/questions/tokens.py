@@ -157,7 +157,7 @@ def _list_plain_items(text: str, vocabulary: VaultNames, today: date) -> Iterato
             yield Item(words[at].text, is_date=True)
             at += 1
             continue
-        item, end = _build_amount(words, at, phrases, vocabulary) or _build_item(
+        item, end = _build_amount(words, at, phrases, vocabulary, dated) or _build_item(
             words, at, phrases, vocabulary, dated
         )
         yield item
@@ -165,11 +165,16 @@ def _list_plain_items(text: str, vocabulary: VaultNames, today: date) -> Iterato
 
 
 def _build_amount(
-    words: Sequence[Word], at: int, phrases: Mapping[int, Phrase], vocabulary: VaultNames
+    words: Sequence[Word],
+    at: int,
+    phrases: Mapping[int, Phrase],
+    vocabulary: VaultNames,
+    dated: Sequence[bool],
 ) -> tuple[Item, int] | None:
     """Build the item of a number with a known unit, and return it with its end, or return None."""
     end = at + 1
-    if end < len(words) and is_known_unit(words[end].text) and end not in phrases:
+    may_end = end < len(words) and not dated[end] and end not in phrases
+    if may_end and is_known_unit(words[end].text):
         end += not (words[end].is_apart or vocabulary.find([words[end].folded]))
     text = _join(words[at:end])
     amount = parse_amount(text)
@@ -268,7 +273,7 @@ def _find_date_words(text: str, words: Sequence[Word], today: date) -> list[bool
     """Return for each word whether it is part of a date."""
     if not find_spans(text, today):
         return [False] * len(words)
-    every = [fold(word.text) for word in words]
+    every = [word.folded for word in words]
     left = [word.folded for word in split_words(remove_dates(_name_months(text)))]
     is_date = [True] * len(words)
     for block in SequenceMatcher(None, every, left, autojunk=False).get_matching_blocks():

@@ -86,6 +86,11 @@ TREE = {
 }
 
 
+IMAGE = Segment(
+    "a1", Layer.L3, "image", "a.png", None, "v", "", image=ImageData("image/png", "AA==")
+).to_dict()
+
+
 def test_a_value_is_written_as_its_shape_says() -> None:
     leaf = Leaf("a", datetime(2026, 5, 1, tzinfo=UTC))
     tree = Tree(Layer.L1, (leaf,), 1.24, kind="elm", tags=frozenset("ba"), others={})
@@ -133,6 +138,14 @@ def test_what_is_no_object_with_the_fields_is_refused(data: object) -> None:
 
 def test_a_lenient_field_is_empty_where_it_is_malformed() -> None:
     assert Tree.from_dict({**TREE, "seconds": "soon"}).seconds == 0.0
+    assert Segment.from_dict({**IMAGE, "image": "lost"}).image is None
+    assert Segment.from_dict({**IMAGE, "version": {}}).version is None
+
+
+@pytest.mark.parametrize("image", [{}, {"media_type": "image/png"}, {"media_type": 1, "data": ""}])
+def test_an_object_in_a_lenient_field_is_not_read_without_what_it_holds(image: object) -> None:
+    with pytest.raises(MalformedEntry):
+        Segment.from_dict({**IMAGE, "image": image})
 
 
 def test_a_list_of_any_kind_is_written_as_a_list() -> None:

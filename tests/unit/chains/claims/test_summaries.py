@@ -231,3 +231,8 @@ def test_an_unchanged_chat_is_not_compacted_again():
     report = compact(loop)
     assert report.entry is None
     assert loop.chat.path == before
+
+
+def test_a_long_fence_is_not_closed_by_a_shorter_one() -> None:
+    facts = list_facts("````sh\ngit fetch --all\n```\nThat was it.\n")
+    assert "command" not in {fact.kind for fact in facts}

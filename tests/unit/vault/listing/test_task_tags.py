@@ -5,6 +5,7 @@ import pytest
 from tests.unit.vault.conftest import NotesIndexer
 from vault.vault import Vault
 
+MANY = ", ".join(f"#a{number}" for number in range(300))
 NOTES = {
     "Diary.md": (
         "# Monday\n\nBought wood for the fence. #house\n\n"
@@ -17,11 +18,13 @@ NOTES = {
     "Head.md": (
         "# Weekend\n\n## Jobs #house\n\n- [ ] Wash the windows\n\n## Fun\n\n- [ ] Fly the kite\n"
     ),
+    # A line that is almost one of tags alone.
+    "Many.md": f"# List\n\nTopics: {MANY} and others\n\n- [ ] Pay the bill #urgent\n",
     "Work/Office.md": "# Office\n\nA house style is due. #house\n\n- [ ] Order paper\n",
 }
 BY_TASK = {"Oil the gate", "Wash the windows"}
 BY_NOTE = {"Bleed the radiators", "Carry the boxes down", "Dry the floor", "Grout the tiles"}
-OTHERS = {"Phone mum", "Fly the kite", "Order paper"}
+OTHERS = {"Phone mum", "Fly the kite", "Order paper", "Pay the bill"}
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +50,8 @@ def list_tasks(index: Vault, query: str) -> set[str]:
         ("task:done tag:house", {"Sweep"}),
         ("task:open tag:house radiators", {"Bleed the radiators"}),
         ("task:open tag:nothing", set()),
+        ("task:open tag:urgent", {"Pay the bill"}),
+        ("task:open tag:a7", set()),
     ],
 )
 def test_a_tag_of_a_task_is_its_own_or_that_of_its_note(
@@ -64,5 +69,5 @@ def test_a_question_for_tagged_tasks_counts_those(index: Vault) -> None:
     reading = index.read_question("How many open tasks have the tag #house?")
     assert reading is not None
     assert index.list_notes(reading.query, 10).describe_total() == (
-        "6 open tasks with the tag #house; searched all 7 notes."
+        "6 open tasks with the tag #house; searched all 8 notes."
     )

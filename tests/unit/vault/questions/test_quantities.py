@@ -25,6 +25,9 @@ NOTES: Final = (
         "Units/Kettle.md": "---\npower: 2000 W\ndone: 80%\nbag: 150 lb\nwait: 30 m\n---\n",
         "Units/Clock.md": "---\npower: 0.5 kW\ndone: 20 percent\nbag: 10 kg\nwait: 9 min\n---\n",
         "Units/Disk.md": "---\nsize: 5 GiB\nwidth: 6 in\nlength: 150 p.\nstock: 5 crates\n---\n",
+        "Shop/Saw.md": "---\ntags: [tool]\nprice: 15 €\ndate: 2026-03-04\n---\n",
+        "Shop/Drill.md": "---\ntags: [tool]\nprice: 45 €\ndate: 2026-03-05\n---\n",
+        "Shop/Hammer.md": "---\ntags: [tool]\nprice: 12 €\ndate: 2025-03-05\n---\n",
         "Units/Log.md": "weight2:: 80.5, in the morning\n",
     }
 )
@@ -189,4 +192,22 @@ def test_filters_compare_plain_numbers_and_units(index: Vault, query: str, names
 def test_what_is_claimed_of_amounts_is_certain(
     index: Vault, question: str, names: str | None
 ) -> None:
+    assert list_names(index, question) == names
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("tools under 20 €", "Hammer Saw"),
+        ("tools under 20 € in 2026", "Saw"),
+        ("tools under 20€ in 2026", "Saw"),
+        ("tools in 2026 under 20 €", "Saw"),
+        ("tools between 10 € and 20 € in March 2025", "Hammer"),
+        ("tools above 20 € on 5 March 2026", "Drill"),
+        ("tools with price 15 € in 2026", "Saw"),
+        ("tools price under 20 in 2026", "Saw"),
+        ("tools below 20 € since January 2026", "Saw"),
+    ],
+)
+def test_an_amount_stays_one_beside_a_date(index: Vault, question: str, names: str) -> None:
     assert list_names(index, question) == names
