@@ -11,18 +11,19 @@ import json
 import re
 import time
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from vault.catalog import Catalog
 from vault.coverage import find_gap
 from vault.listing.tasks import list_tasks
 from vault.notes.keywords import build_query_terms, find_function_words, fold, match_any
+from vault.notes.tasks import TaskItem
 from vault.notes.text.stems import WordStems
 from vault.quotes.lines import choose_best_line
 from vault.scope import WHOLE, Scope
 from vault.search.filter_kinds import TaskFilter
-from vault.search.filters import ChosenPassages, choose_passages
+from vault.search.filters import ChosenPassages, choose_passages, is_only_scheduled
 from vault.search.hits import WORDS, Hit, SearchResult, build_hit
 from vault.search.passages import KeepCurrent, Passage, Passages
 from vault.search.query import Query, describe_filters, parse_query
@@ -104,30 +105,44 @@ def list_notes(
         filter=describe_filters(query),
         literal=None if is_partial else _count_literal(catalog, query, found),
         by=(WORDS,) if query.words.strip() else (),
-        scheduled=_count_scheduled(query, catalog, keep_current, scope, len(found)),
+        scheduled=_count_scheduled(query, catalog, keep_current, scope, is_partial=is_partial),
     )
 
 
 def _list_chosen_tasks(
-    query: Query, chosen: ChosenPassages, passages: Passages, keep_current: KeepCurrent
+    query: Query,
+    chosen: ChosenPassages,
+    passages: Passages,
+    keep_current: KeepCurrent,
+    is_listed: Callable[[TaskItem], bool] = lambda _: True,
 ) -> tuple[list[Hit], bool]:
     boxed = passages.details(chosen.passages or ())
-    return list_tasks(query, boxed, keep_current, chosen.tag_clauses)
+    return list_tasks(query, boxed, keep_current, chosen.tag_clauses, is_listed)
 
 
 def _count_scheduled(
-    query: Query, catalog: Catalog, keep_current: KeepCurrent, scope: Scope, due: int
+    query: Query, catalog: Catalog, keep_current: KeepCurrent, scope: Scope, *, is_partial: bool
 ) -> int:
     """Return how many open tasks are scheduled in the time that a query limits due dates to.
 
+    Those that are due in that time are left out.
+
     Args:
-        due: the number of tasks that are due in that time.
+        is_partial: whether no task that is due has all words of the query. Otherwise, the others
+            must have all words too.
     """
     if query.task_kind != "open" or not query.due:
         return 0
-    dated, passages = replace(query, due=(), days=(*query.days, *query.due)), Passages(catalog)
-    chosen = choose_passages(dated, catalog, passages, scope)
-    return len(_list_chosen_tasks(dated, chosen, passages, keep_current)[0]) - due
+    undated, passages = replace(query, due=()), Passages(catalog)
+    chosen = choose_passages(undated, catalog, passages, scope)
+    hits, is_part = _list_chosen_tasks(
+        undated,
+        chosen,
+        passages,
+        keep_current,
+        lambda task: is_only_scheduled(task, query.due),
+    )
+    return len(hits) if is_partial or not is_part else 0
 
 
 def _build_note_hits(

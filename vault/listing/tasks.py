@@ -1,6 +1,6 @@
 """List every task in the notes that matches a query, such as `task:open roof`."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
@@ -59,6 +59,7 @@ def list_tasks(
     passages: Mapping[int, Passage],
     keep_current: KeepCurrent,
     tag_clauses: Sequence[TagClause] = (),
+    is_listed: Callable[[TaskItem], bool] = lambda _: True,
 ) -> tuple[list[Hit], bool]:
     """List the tasks that match a query, by note and line.
 
@@ -69,6 +70,7 @@ def list_tasks(
         passages: the passages that contain such tasks, by id.
         keep_current: yields the given passages that still exist, with current line numbers.
         tag_clauses: the conditions on tags that the tasks must fulfil.
+        is_listed: tells which of these tasks to list.
 
     Returns:
         One hit for each task, and whether no task has all words of the query. Then the tasks with
@@ -79,6 +81,7 @@ def list_tasks(
         each
         for _, passage in keep_current(passages.items())
         for each in _find_tasks(query, passage, stems, tag_clauses)
+        if is_listed(each.task)
     ]
     most = max((len(each.held) for each in found), default=0)
     found = [each for each in found if len(each.held) == most and (most or not stems)]

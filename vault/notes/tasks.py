@@ -106,6 +106,11 @@ class TaskItem:
         marked = " ".join(match[0] for match in _DUE.finditer(self.text))
         return find_written_spans(marked or _SCHEDULED.sub(" ", _NOT_DUE.sub(" ", self.text)))
 
+    def list_scheduled_days(self) -> tuple[Span, ...]:
+        """Return the dates that are marked as those for which the task is scheduled."""
+        marked = " ".join(match[0] for match in _SCHEDULED.finditer(self.text))
+        return find_written_spans(marked)
+
     def is_overdue(self, today: date) -> bool:
         """Return whether the task is open, and was due before a day."""
         is_late = any(after <= today for _, after in self.list_due_days())

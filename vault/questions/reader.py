@@ -89,7 +89,7 @@ def read_question(text: str, read_names: Callable[[], VaultNames], today: date) 
     given = parse_query(_RANGE.sub(lambda found: f"date:{found[0]}", text))
     said = name_weekdays(given.words)
     vocabulary = read_names()
-    items = list_items(said, vocabulary, today)
+    items = _name_tasks(list_items(said, vocabulary, today))
     if _asks_for_more(items):
         return Reading("more", "")
     spans = find_spans(said, today)
@@ -104,6 +104,15 @@ def read_question(text: str, read_names: Callable[[], VaultNames], today: date) 
     if not given.has_filter and (value := _read_value(links, vocabulary)) is not None:
         return value
     return _read_total(given, links, items) or _read_list(given, links)
+
+
+def _name_tasks(items: Sequence[Item]) -> tuple[Item, ...]:
+    """Take a word such as "items" for tasks beside their state, as in "items due this week"."""
+    has_state = any(item.roles & STATES and not item.is_silent for item in items)
+    return tuple(
+        replace(item, roles=frozenset({"tasks"})) if has_state and "items" in item.roles else item
+        for item in items
+    )
 
 
 def _can_compare(links: Links, vocabulary: VaultNames) -> bool:
@@ -269,6 +278,8 @@ def _is_not_said(links: Links, task: str) -> bool:
         return True
     if task == "done" and "tasks" not in links.roles and links.spans:
         return True  # a question for what was done on a day, which a diary answers
+    if links.roles >= {"tasks", "recent"}:
+        return True  # no task says when it was changed
     if "mean" in links.roles:
         return True  # a mean of what is not known, which no list or count tells
     return "changed" in links.roles and (bool(task) or len(links.spans) != 1)

@@ -21,6 +21,7 @@ __all__ = [
     "find_files",
     "find_matching",
     "has_notes_to_search",
+    "is_only_scheduled",
     "list_matching_tasks",
 ]
 
@@ -94,6 +95,12 @@ def list_matching_tasks(
             tags = list_task_tags(task, text, passage.heading) if tag_clauses else ()
             if all(clause.is_met(passage.path, tags) for clause in tag_clauses):
                 yield task
+
+
+def is_only_scheduled(task: TaskItem, days: Collection[Span]) -> bool:
+    """Return whether a task is scheduled for one of several ranges of days, but not due then."""
+    is_scheduled = _is_in_days(task.list_scheduled_days(), days)
+    return is_scheduled and not _is_in_days(task.list_due_days(), days)
 
 
 def has_notes_to_search(catalog: Catalog, scope: Scope = WHOLE) -> bool:

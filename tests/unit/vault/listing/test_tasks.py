@@ -113,3 +113,41 @@ def test_what_is_overdue_is_asked_by_due_dates(dated: Vault) -> None:
     assert reading is not None
     assert reading.query == "task:open due:..2026-11-20"
     assert [hit.lines[0] for hit in dated.list_notes(reading.query, 10).hits] == [3]
+
+
+@pytest.fixture(scope="module")
+def planned(index_of_notes: NotesIndexer) -> Vault:
+    return index_of_notes(
+        {
+            "Plan.md": (
+                "# Plan\n\n- [ ] Paint the fence 📅 2026-11-20\n- [ ] Paint the shed blue\n"
+                "- [ ] Paint the door 📅 2026-11-21\n- [ ] Sort the shelf ⏳ 2026-11-19\n"
+                "- [ ] Call Ann scheduled: 2026-11-18 📅 2026-12-24\n"
+                "- [ ] File the report of 2026-10-05 📅 2026-12-30\n"
+            )
+        }
+    )
+
+
+@pytest.mark.parametrize(
+    ("query", "lines", "scheduled"),
+    [
+        ("task:open due:..2026-11-26", [3, 5], 2),
+        # Only a task that is not due holds both words.
+        ("task:open due:..2026-11-26 paint blue", [3, 5], 0),
+        ("task:open due:..2026-11-26 paint door", [5], 0),
+        ("task:open due:..2026-11-26 shelf", [], 1),
+        ("task:open due:..2026-11-26 shelf table", [], 0),
+        # A condition of its own, beside the time of the due date.
+        ("task:open due:..2026-11-26 date:2026-12", [], 1),
+        ("task:open due:2026-11 date:2026-11-19", [], 1),
+        # The report is from that month, which is no day that its task is scheduled for.
+        ("task:open due:2026-10", [], 0),
+    ],
+)
+def test_the_tasks_that_are_only_scheduled_are_counted(
+    planned: Vault, query: str, lines: list[int], scheduled: int
+) -> None:
+    result = planned.list_notes(query, 10)
+    assert [hit.lines[0] for hit in result.hits] == lines
+    assert result.scheduled == scheduled

@@ -20,6 +20,14 @@ def read(question: str, today: date = TODAY) -> Reading | None:
         ("What are my open tasks?", "task:open"),
         ("open tasks", "task:open"),
         ("todos", "task:open"),
+        ("open items", "task:open"),
+        ("show my open items", "task:open"),
+        ("offene Punkte", "task:open"),
+        ("items due this week", "task:open due:2026-11-23..2026-11-29"),
+        ("my unfinished items", "task:open"),
+        ("items overdue", "task:open due:..2026-11-25"),
+        ("items left to do", "task:open"),
+        ("finished items", "task:done"),
         ("show me my todo list", "task:open"),
         ("What's left to do?", "task:open"),
         ("What do I still have to do?", "task:open"),
@@ -123,3 +131,27 @@ def test_a_message_that_only_asks_to_go_on_is_for_more(message: str) -> None:
 )
 def test_any_other_question_claims_nothing(question: str) -> None:
     assert read(question) is None
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "last edited tasks",
+        "latest tasks",
+        "most recent tasks tagged #tool",
+        "recently changed tasks",
+        "show me tasks I recently finished",
+        "recently changed notes with open tasks",
+        "zuletzt bearbeitete Aufgaben",
+        "tâches récemment modifiées",
+        "tareas recientes",
+    ],
+)
+def test_no_list_claims_to_know_when_tasks_were_changed(question: str) -> None:
+    reading = read(question)
+    assert reading is None or reading.operation not in ("list", "count")
+
+
+def test_items_are_tasks_only_beside_their_state() -> None:
+    assert read("show all items") is None
+    assert read("items in the fridge") is None
