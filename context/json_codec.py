@@ -14,7 +14,8 @@ Other declarations of a class, all optional:
 
     json_type       the text of its key "type", which is written first and tells apart the classes
                     of a union
-    json_lenient    fields that are read as empty where their JSON has the wrong type
+    json_lenient    fields that are read as empty where their JSON has the wrong type, but not where
+                    it is an object for a dataclass, one field of which is missing or wrong
     json_rest       a field that keeps the keys of later versions; they are written first
     json_error      the exception for JSON that describes no value of the class
 
@@ -281,7 +282,7 @@ def _describe_field(field: Field[Any], key: _Key, hint: Any, *, is_lenient: bool
 
 
 def _read_leniently(read: _Read, empty: Callable[[], object] | None, *, has_fields: bool) -> _Read:
-    """Read what has the wrong type as empty, but not an object with fields, one of which is wrong."""
+    """Read what has the wrong type as empty, but no object with fields of which one is wrong."""
 
     def read_or_empty(value: object) -> object:
         try:

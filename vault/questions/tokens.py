@@ -11,7 +11,6 @@ from typing import Final
 from vault.notes.amounts import CURRENCIES, parse_amount
 from vault.notes.date_spans import Span
 from vault.notes.dates import find_date_spans, find_month, remove_dates
-from vault.notes.keywords import fold
 from vault.notes.units import is_known_unit
 from vault.questions.function_words import WEAK_ROLES, can_be_name
 from vault.questions.vocabulary import Name, VaultNames

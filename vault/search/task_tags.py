@@ -21,8 +21,8 @@ from vault.search.conditions import Condition, find_by_tag
 __all__ = ["TagClause", "list_task_tags", "read_tag_clause"]
 
 _KEY: Final = "tag"
-# A line of tags alone, maybe behind a word such as "Tags:". Without possessive quantifiers, the time
-# for another line would double with each tag.
+# A line of tags alone, maybe behind a word such as "Tags:". Without possessive quantifiers, the
+# time for another line would double with each tag.
 _TAG_LINE: Final = re.compile(
     r"^[ \t>*_-]*+(?:\w{1,20}:[*_]*+[ \t]*+)?(?:#[^\s#]++[ \t,;]*+)++$", re.M
 )
