@@ -18,9 +18,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
-from app.backup.contents import SETTINGS, STATE_DB, BackupFile, is_chat, list_files
+from app.backup.contents import SETTINGS, STATE_DB, BackupFile, is_chat, is_log, list_files
 from app.config.settings_file import SettingsStore
-from app.errors import AppError, InvalidRequest, NotFound, describe, storage_errors
+from app.errors import AppError, InvalidRequest, NotFound, describe, storage_errors, storage_failed
 from app.paths import Paths
 from app.state_db import StateDB
 from chains.cancel import CancelToken
@@ -67,7 +67,7 @@ class BackupReport:
         files: how many files are in it.
         chats: how many of them are chats.
         size: the size of the archive in bytes.
-        left_out: the files that could not be read, each with the reason.
+        left_out: the files and folders that are not in it, each with the reason.
     """
 
     path: Path
@@ -100,7 +100,7 @@ class ArchiveWriter:
 
         The archive gets its name when it is complete and on disk, right before the report.
 
-        A file that cannot be read is left out, and the report names it.
+        A file or folder that cannot be read is left out, and the report names it.
 
         Args:
             target: the path of the archive. It must not exist.
@@ -116,7 +116,10 @@ class ArchiveWriter:
             with zipfile.ZipFile(opened, "w", zipfile.ZIP_DEFLATED) as archive:
                 for done, file in enumerate(files, 1):
                     cancel.raise_if_cancelled()
-                    members.write(archive, file.name, partial(self._read, file))
+                    if file.problem:
+                        members.left_out.append((file.name, file.problem))
+                    else:
+                        members.write(archive, file.name, partial(self._read, file))
                     yield FileProgress(done, len(files) + 1)
                 cancel.raise_if_cancelled()
                 members.write(archive, STATE_DB, self._copy_database)
@@ -130,8 +133,13 @@ class ArchiveWriter:
         """Read a file. A chat that is being written to ends with its last complete line."""
         if file.name == SETTINGS:
             return self._settings.read_without_secrets().encode()
-        content = read_file(file.path)
-        if file.path.suffix == ".jsonl" and not content.endswith(b"\n"):
+        try:
+            content = read_file(file.path)
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            raise storage_failed(file.path, error) from error
+        if is_log(file.name) and not content.endswith(b"\n"):
             last = content.rfind(b"\n") + 1
             return content + b"\n" if _is_object(content[last:]) else content[:last]
         return content

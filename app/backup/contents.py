@@ -7,14 +7,19 @@ again.
 
 import os
 import re
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
 
+from app.errors import storage_failed
 from app.paths import Paths
+from resources.system.calls import SYSTEM, list_entries
+from resources.system.names import find_windows_problem
+from vault.paths import printable
 
-__all__ = ["SETTINGS", "STATE_DB", "BackupFile", "find_place", "is_chat", "list_files"]
+__all__ = ["SETTINGS", "STATE_DB", "BackupFile", "find_place", "is_chat", "is_log", "list_files"]
 
 # The database is copied by SQLite, because a file copied while it is written may be damaged.
 STATE_DB: Final = "state.db"
@@ -43,56 +48,53 @@ _PLACES: Final = {
     "spending.log": "spending",
     STATE_DB: "state_db",
 }
-_FOLDERS: Final = frozenset(
-    (
-        "prompts",
-        "commands",
-        "hooks",
-        "projects",
-        "project_pages",
-        "sent",
-        "sessions",
-        "pasted",
-        "pinned",
-        "exports",
-        "skills",
-        "edits",
-        "reviews",
-    )
-)
-# Locks, compiled Python, the temporary files of writes that are under way, and chats that are being
-# deleted for good.
-_NOT_KEPT: Final = re.compile(
-    r"lock|__pycache__|.*\.pyc|\..+\.[a-z0-9_]{8}|.*\.new|\.strata-.*|.*\.gone\.jsonl"
-)
+# The folders whose files the user writes, so that their names say nothing but to Python.
+_COMPILED: Final = re.compile(r"__pycache__")
+# The temporary files of writes that are under way.
+_TEMPORARY: Final = r"\..+\.[0-9a-f]{8}"
+_MADE: Final = re.compile(_TEMPORARY)
+# Each folder, and the names in it that Strata or Python makes anew: also the marks of the bin with
+# the chats that are being deleted for good, and the lock of the journal.
+_FOLDERS: Final = {
+    "prompts": _COMPILED,
+    "commands": _COMPILED,
+    "hooks": _COMPILED,
+    "projects": _MADE,
+    "project_pages": _MADE,
+    "sent": _MADE,
+    "sessions": re.compile(rf"{_TEMPORARY}|.*\.new|\.strata-.*|.*\.gone\.jsonl"),
+    "pasted": _MADE,
+    "pinned": _MADE,
+    "exports": _MADE,
+    "skills": _COMPILED,
+    "edits": re.compile(rf"{_TEMPORARY}|lock"),
+    "reviews": _MADE,
+}
 
 
 @dataclass(frozen=True)
 class BackupFile:
-    """A file that belongs in a backup.
+    """A file that belongs in a backup, or a folder that cannot be listed.
 
     Attributes:
-        name: the name in the archive, with `/` separators.
+        name: the name in the archive, with `/` separators. If it is not UTF-8, it is escaped.
         path: where the file lies.
+        problem: why it cannot be in a backup, or an empty string.
     """
 
     name: str
     path: Path
+    problem: str = ""
 
 
 def list_files(paths: Paths) -> Iterator[BackupFile]:
     """Yield the files that belong in a backup, without the database, in the order of their names.
 
-    Symbolic links within folders are left out.
+    Each of them has a place that `find_place` finds, unless it has a problem.
     """
-    for name in sorted(_PLACES):
+    for name in sorted(_PLACES.keys() - {STATE_DB}):
         place: Path = getattr(paths, _PLACES[name])
-        if name == STATE_DB:
-            continue
-        if place.is_dir():
-            yield from _list_folder(name, place)
-        elif place.is_file():
-            yield BackupFile(name, place)
+        yield from _list_folder(name, place) if name in _FOLDERS else _list_file(name, place)
 
 
 def find_place(paths: Paths, name: str) -> Path | None:
@@ -104,9 +106,9 @@ def find_place(paths: Paths, name: str) -> Path | None:
     """
     first, *rest = PurePosixPath(name).parts or ("",)
     is_plain = "/".join((first, *rest)) == name and not {"..", "."}.intersection(rest)
-    if first not in _PLACES or not is_plain or _has_odd_part(rest):
+    if first not in _PLACES or not is_plain or _leads_elsewhere(rest):
         return None
-    if bool(rest) != (first in _FOLDERS) or any(map(_NOT_KEPT.fullmatch, rest)):
+    if bool(rest) != (first in _FOLDERS) or any(_is_made_anew(first, part) for part in rest):
         return None
     place: Path = getattr(paths, _PLACES[first])
     return place.joinpath(*rest)
@@ -117,16 +119,71 @@ def is_chat(name: str) -> bool:
     return name.startswith("sessions/") and name.endswith(".jsonl") and name.count("/") == 1
 
 
-def _has_odd_part(parts: list[str]) -> bool:
-    """Return whether a part of a name would be a drive, a stream or a folder on some system."""
-    return any("\\" in part or ":" in part or "\0" in part for part in parts)
+def is_log(name: str) -> bool:
+    """Return whether Strata appends lines to a file of an archive, so that its end may be cut."""
+    return name.startswith(("sessions/", "edits/")) and name.endswith(".jsonl")
+
+
+def _leads_elsewhere(parts: list[str]) -> bool:
+    """Return whether a part of a name would be a drive, a stream or a folder on this system."""
+    if any("\0" in part for part in parts):
+        return True
+    if SYSTEM != "windows":
+        return False
+    whole = "/".join(parts)
+    return "\\" in whole or find_windows_problem(whole) is not None
+
+
+def _is_made_anew(name: str, entry: str) -> bool:
+    """Return whether Strata or Python makes a file or folder of this name anew.
+
+    Args:
+        name: the name in the archive of the folder that contains it.
+        entry: the last part of its own name.
+    """
+    return _FOLDERS[name.partition("/")[0]].fullmatch(entry) is not None
+
+
+def _list_file(name: str, file: Path) -> Iterator[BackupFile]:
+    try:
+        is_folder = stat.S_ISDIR(file.stat().st_mode)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        yield BackupFile(name, file, str(storage_failed(file, error)))
+        return
+    yield BackupFile(name, file, "It is a folder." if is_folder else "")
 
 
 def _list_folder(name: str, folder: Path) -> Iterator[BackupFile]:
-    for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
-        if entry.is_symlink() or _NOT_KEPT.fullmatch(entry.name):
+    try:
+        entries = sorted(list_entries(folder), key=lambda entry: entry.name)
+    except FileNotFoundError:  # there is none, or it was deleted meanwhile
+        return
+    except OSError as error:
+        yield BackupFile(printable(name), folder, str(storage_failed(folder, error)))
+        return
+    for entry in entries:
+        if _is_made_anew(name, entry.name):
             continue
-        if entry.is_dir():
-            yield from _list_folder(f"{name}/{entry.name}", Path(entry.path))
-        elif entry.is_file():
-            yield BackupFile(f"{name}/{entry.name}", Path(entry.path))
+        path, inner = folder / entry.name, f"{name}/{entry.name}"
+        if entry.is_dir(follow_symlinks=False):
+            yield from _list_folder(inner, path)
+        else:
+            yield BackupFile(printable(inner), path, _find_problem(entry, inner))
+
+
+def _find_problem(entry: "os.DirEntry[str]", name: str) -> str:
+    """Return why a backup cannot hold what is in a folder, or an empty string.
+
+    Args:
+        entry: a file, a link or something else, but no folder.
+        name: the name in the archive.
+    """
+    if entry.is_symlink():
+        return "It is a link, and a backup holds only files."
+    if not entry.is_file():
+        return "It is no file."
+    if printable(name) != name:
+        return "Its name is not UTF-8. Rename it, and make another backup."
+    return ""

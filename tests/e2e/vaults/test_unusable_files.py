@@ -4,6 +4,7 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
@@ -105,6 +106,34 @@ def test_a_home_that_cannot_be_written(
     assert (doctor.code, doctor.document["ok"]) == (1, False)
     program.home.chmod(0o755)
     assert asking(program).json("ask", "x", *CHAT)["status"] == "complete"
+
+
+def test_a_backup_names_what_of_a_home_cannot_be_read(
+    program: Program, tmp_path: Path, without_rights: tuple[str, ...]
+) -> None:
+    demo, closed = program.home / "data/skills/demo", program.home / "data/skills/closed"
+    for folder in (demo, closed, program.home / "config"):
+        folder.mkdir(parents=True)
+    (demo / os.fsdecode(b"caf\xe9.md")).write_bytes(b"x")
+    (demo / "SKILL.md").write_bytes(b"x")
+    (demo / "closed.md").write_bytes(b"x")
+    (demo / "closed.md").chmod(0)
+    closed.chmod(0)
+    (program.home / "config/hooks").symlink_to("hooks")
+    bound = replace(program, before=without_rights)
+    try:
+        done = bound.run("backup", str(tmp_path / "a.zip"), "--json")
+    finally:
+        closed.chmod(0o755)
+    reasons = {left["path"]: left["reason"] for left in done.document["left_out"]}
+    assert (done.code, len(reasons)) == (1, 4)
+    assert "not UTF-8" in reasons["skills/demo/caf\\xe9.md"]
+    assert "permission denied" in reasons["skills/closed"]
+    assert "permission denied" in reasons["skills/demo/closed.md"]
+    assert "symbolic links" in reasons["hooks"]
+    assert not any("Errno" in reason for reason in reasons.values())
+    with ZipFile(tmp_path / "a.zip") as archive:
+        assert archive.read("skills/demo/SKILL.md") == b"x"
 
 
 def test_a_home_that_has_become_read_only_is_still_read(

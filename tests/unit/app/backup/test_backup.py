@@ -387,7 +387,6 @@ def test_an_archive_that_is_cut_off_is_refused_as_a_whole(
         "sessions/../../outside.txt",
         "/etc/outside",
         "sessions/./a.jsonl",
-        "prompts/C:\\outside",
         "vaults/x/catalog.db",
         "sessions//a.jsonl",
         "unknown.md",
