@@ -15,7 +15,7 @@ differs and cannot be merged is put into a folder of its own.
 
 This package may import `app.config`, `resources.system`, `app.errors`, `app.library`,
 `app.line_file`, `app.paths`, `app.sessions`, `app.state_db`, `chains.cancel`, `context.fixes`,
-`vault.edits` and `vault.errors`.
+`vault.edits`, `vault.errors` and `vault.paths`.
 """
 
 __all__ = ["archive", "contents", "merge", "missing_folders", "restore", "text_copies"]
