@@ -6,6 +6,7 @@ There, a document of JSON lies beside the files of a release. `make release` wri
 {"version": "0.2.0", "files": [{"name": "strata_0.2.0_amd64.deb", "size": 1, "sha256": "…"}]}
 ```
 
+Nobody on the way can change it: it comes over https, or from this computer.
 Nothing is sent but the request for it, and none of the files is fetched: the user gets their
 addresses and checksums. Without an address, nothing is looked for.
 """
@@ -18,6 +19,7 @@ from importlib import metadata
 from typing import Any, Final
 from urllib.parse import urljoin, urlsplit
 
+from app.config.settings import is_secure_address
 from app.errors import InvalidRequest
 from chains.cancel import CancelToken
 from chains.errors import FetchFailed
@@ -28,6 +30,7 @@ __all__ = ["ReleasedFile", "UpdateReport", "look_for_update"]
 
 _TIMEOUT_S: Final = 15.0
 _MOST_FILES: Final = 50
+_MOST_BYTES: Final = 10**12
 _VERSION: Final = re.compile(r"[0-9]{1,9}(?:\.[0-9]{1,9}){1,3}")
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]{0,150}")
 _SHA256: Final = re.compile(r"[0-9a-f]{64}")
@@ -132,17 +135,19 @@ def look_for_update(web: WebClient, address: str, cancel: CancelToken) -> Update
 
 def _read_release(body: bytes, address: str) -> UpdateReport:
     document = json.loads(body)
-    files = document["files"][:_MOST_FILES]
+    files = document["files"]
+    if not isinstance(files, list) or not is_secure_address(address):
+        raise ValueError("not the files of a release")
     return UpdateReport(
         metadata.version("strata-notes"),
         _require(_VERSION, document["version"]),
-        tuple(_read_file(file, address) for file in files),
+        tuple(_read_file(file, address) for file in files[:_MOST_FILES]),
     )
 
 
 def _read_file(file: Any, address: str) -> ReleasedFile:
     size = file["size"]
-    if type(size) is not int or size < 0:
+    if type(size) is not int or not 0 <= size <= _MOST_BYTES:
         raise ValueError("not a size")
     name, checksum = _require(_NAME, file["name"]), _require(_SHA256, file["sha256"])
     return ReleasedFile(urljoin(address, name), size, checksum)

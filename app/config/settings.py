@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from chains.mcp.server import parse_servers
 
-__all__ = ["SECTIONS", "SHARES", "Settings", "Theme"]
+__all__ = ["SECTIONS", "SHARES", "Settings", "Theme", "is_secure_address"]
 
 Theme = Literal["system", "light", "dark"]
 SendKey = Literal["Enter", "Ctrl+Enter"]
@@ -53,6 +53,12 @@ def _define_setting(
 _THIS_COMPUTER: Final = ("127.0.0.1", "::1", "localhost")
 # White space, and characters without a width that a copied address may begin or end with.
 _BLANKS: Final = f"{string.whitespace}\u00a0\u200b\u2060\ufeff"
+
+
+def is_secure_address(address: str) -> bool:
+    """Return whether nobody on the way can change what a web address answers."""
+    parts = urlsplit(address)
+    return parts.scheme == "https" or parts.hostname in _THIS_COMPUTER
 
 
 class Settings(BaseModel):
@@ -427,7 +433,6 @@ class Settings(BaseModel):
     def _is_secure_address(cls, value: str) -> str:
         """Refuse an address whose answer, with its checksums, could be forged on the way."""
         value = cls._is_web_address(value)
-        address = urlsplit(value)
-        if value and address.scheme != "https" and address.hostname not in _THIS_COMPUTER:
+        if value and not is_secure_address(value):
             raise ValueError("it does not begin with https://")
         return value

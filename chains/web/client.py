@@ -106,7 +106,7 @@ class WebClient:
         Args:
             address: an address that begins with http:// or https://.
             cancel: the token that ends the call and closes the connection.
-            stays_on_host: whether to refuse redirects to other hosts.
+            stays_on_host: whether to refuse redirects to other hosts, and from https to http.
             timeout_s: the time limit, including all redirects.
             content: JSON to send in a POST request, or None to send a GET request. It is not sent
                 again after a redirect.
@@ -156,8 +156,8 @@ class WebClient:
                 found = await self._call(client, url, content)
                 if isinstance(found, WebResponse):
                     return found
-                if stays_on_host and not is_same_host(url, found):
-                    raise RedirectedElsewhere(url, found)
+                if stays_on_host:
+                    _require_same_host(url, found)
                 url, content = found, None
         raise FetchFailed(f"{url.host} redirects more than {MAX_REDIRECTS} times.")
 
@@ -190,6 +190,17 @@ class WebClient:
         finally:
             record.finish(len(found.body) if isinstance(found, WebResponse) else 0)
         return found
+
+
+def _require_same_host(url: "httpx.URL", target: "httpx.URL") -> None:
+    """Refuse a redirect to another host, or one whose answer could be changed on the way."""
+    if not is_same_host(url, target):
+        raise RedirectedElsewhere(url, target)
+    if url.scheme == "https" and target.scheme != "https":
+        raise FetchFailed(
+            f"{url} redirects from https to http: {target}. It was not followed, because that "
+            "answer can be changed on the way; fetch that address if it is the right one."
+        )
 
 
 @cache

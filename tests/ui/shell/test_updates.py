@@ -22,8 +22,8 @@ def server(assistant: Assistant) -> Iterator[WebServer]:
         yield server
 
 
-def serve(server: WebServer, version: str) -> None:
-    file = {"name": "strata.deb", "size": 1_000_000, "sha256": SUM}
+def serve(server: WebServer, version: str, size: int = 1_000_000) -> None:
+    file = {"name": "strata.deb", "size": size, "sha256": SUM}
     body = json.dumps({"version": version, "files": [file]}).encode()
     server.pages["/r.json"] = Page(body, "application/json")
 
@@ -43,9 +43,15 @@ def test_the_start_tells_a_newer_version_with_its_checksum(make: Make, server: W
     assert not notice.isVisible()
 
 
-@pytest.mark.parametrize("version", ["0.1.0", "broken"])
-def test_the_start_tells_nothing_else(make: Make, server: WebServer, version: str) -> None:
-    serve(server, version)
+@pytest.mark.parametrize(
+    ("version", "size"),
+    [("0.1.0", 1), ("broken", 1), ("9.0.0", 10**400)],
+    ids=("old", "bad", "huge"),
+)
+def test_the_start_tells_nothing_else(
+    make: Make, server: WebServer, version: str, size: int
+) -> None:
+    serve(server, version, size)
     window = make()
     assert len(server.requests) == 1
     assert window.controllers.updates.notice is None
@@ -53,7 +59,7 @@ def test_the_start_tells_nothing_else(make: Make, server: WebServer, version: st
     window.run_command("look_for_update")
     told = window.notifier.texts()[-1]
     assert ("newest version" in told) == (version == "0.1.0")
-    assert ("does not describe a release" in told) == (version == "broken")
+    assert ("does not describe a release" in told) == (version != "0.1.0")
 
 
 def test_without_an_address_the_command_tells_where_to_set_it(make: Make) -> None:

@@ -16,6 +16,7 @@ from chains.ledger import NoLedger
 from chains.web.client import WebClient
 from tests.support.processes.command_line import document, no_window
 from tests.support.servers.web_server import Page, WebServer, allow_loopback
+from tests.unit.chains.web.test_client import answer_lookups
 
 SUM = "0123456789abcdef" * 4
 FILE = {"name": "strata_9.0.0_amd64.deb", "size": 251_000_000, "sha256": SUM}
@@ -92,7 +93,19 @@ def test_each_file_has_its_address_beside_the_document_and_its_checksum(
         {"version": "9.0.0", "files": [{**FILE, "name": "a\u202egpj.deb"}]},
         {"version": "9.0.0", "files": [{**FILE, "size": True}]},
         {"version": "9.0.0", "files": [{**FILE, "size": -1}]},
+        {"version": "9.0.0", "files": [{**FILE, "size": 10**400}]},
+        {"version": "9.0.0", "files": [{**FILE, "size": 10**12 + 1}]},
+        {"version": "9.0.0", "files": [{**FILE, "size": 1e9}]},
+        {"version": "9.0.0", "files": [{**FILE, "size": "1"}]},
+        {"version": "9.0.0", "files": [{**FILE, "size": float("inf")}]},
+        {"version": "9.0.0", "files": [{**FILE, "name": 5}]},
+        {"version": "9.0.0", "files": [{**FILE, "sha256": [SUM]}]},
+        {"version": ["9.0.0"], "files": []},
         {"version": "9.0.0", "files": {"a": 1}},
+        {"version": "9.0.0", "files": ""},
+        {"version": "9.0.0", "files": None},
+        {"version": "9.0.0", "files": [[]]},
+        b'{"version": "9.0.0", "files": [], "more": ' + b"9" * 5_000 + b"}",
     ],
 )
 def test_what_describes_no_release_is_refused(
@@ -100,6 +113,12 @@ def test_what_describes_no_release_is_refused(
 ) -> None:
     with pytest.raises(FetchFailed, match=r"127\.0\.0\.1 answered does not describe a release"):
         look_for_update(client, serve(server, document), CancelToken())
+
+
+def test_the_largest_file_is_told_with_its_size(server: WebServer, client: WebClient) -> None:
+    address = serve(server, {"version": "9.0.0", "files": [{**FILE, "size": 10**12}] * 50})
+    report = look_for_update(client, address, CancelToken())
+    assert next(report.describe_files()).endswith("  1,000,000.0 MB")
 
 
 def test_another_host_is_not_followed(server: WebServer, client: WebClient) -> None:
@@ -115,6 +134,15 @@ def test_nothing_is_looked_for_without_an_address(assistant: Assistant, server: 
         assistant.look_for_update(CancelToken())
     assert "updates.address" in str(caught.value.hint[0])
     assert assistant.ledger.list_calls() == []
+
+
+def test_a_release_over_http_from_elsewhere_is_refused(
+    server: WebServer, client: WebClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer_lookups(monkeypatch, "127.0.0.1")
+    address = serve(server, {"version": "9.0.0", "files": [FILE]})
+    with pytest.raises(FetchFailed, match="does not describe a release"):
+        look_for_update(client, address.replace("127.0.0.1", "strata.test"), CancelToken())
 
 
 @pytest.mark.parametrize(

@@ -152,6 +152,13 @@ def test_a_certificate_is_checked_for_the_name_of_the_host_and_not_for_its_ip_ad
         assert found.body == b"secure"
         with pytest.raises(FetchFailed, match="its certificate is not trusted"):
             client.fetch(f"https://other.test:{server.port}/", CancelToken())
+        plain, whole = f"http://strata.test:{server.port}/", f"https://strata.test:{server.port}/"
+        server.pages["/down"], server.pages["/up"] = redirect(plain), redirect(whole)
+        server.pages["/www"] = redirect(plain.replace("strata", "www.strata"))
+        for path in ("down", "www"):
+            with pytest.raises(FetchFailed, match="redirects from https to http"):
+                client.fetch(f"{whole}{path}", CancelToken(), stays_on_host=True)
+        assert client.fetch(f"{whole}up", CancelToken(), stays_on_host=True).body == b"secure"
 
 
 def test_one_private_address_among_those_of_a_host_is_enough_to_refuse_it(
