@@ -2,7 +2,8 @@
 
 An edit consists of steps, one for each changed file. `journal.jsonl` contains one line per step,
 and one line for each change of a step's status. File contents are stored in files named by hash. A
-line that was cut off by a crash is skipped. `EditJournal.prune` removes runs older than 90 days,
+line that was cut off by a crash, or that no step can be read from, is skipped, and stays in the
+file. `EditJournal.prune` removes runs older than 90 days,
 and the oldest runs if the contents exceed 200 MB.
 """
 
@@ -10,6 +11,7 @@ import errno
 import hashlib
 import json
 import os
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
@@ -32,6 +34,7 @@ __all__ = ["EditJournal", "EditRun", "EditStep", "StepMark", "hash_content", "pa
 MOST_AGE: Final = timedelta(days=90)
 MOST_BYTES: Final = 200_000_000
 StepMark = Literal["begun", "done", "failed", "undoing", "undone"]
+_DIGEST: Final = re.compile(r"[0-9a-f]{64}")
 _MARKS: Final[tuple[StepMark, ...]] = ("begun", "done", "failed", "undoing", "undone")
 
 
@@ -93,9 +96,22 @@ class EditStep:
 
         Raises:
             KeyError: a field is missing.
+            TypeError: the folders are not a list.
+            ValueError: a field has a value that no step has, such as a time without a time zone.
         """
-        fields = {name: found[name] for name in cls.__dataclass_fields__ if name != "mark"}
-        return cls(**{**fields, "folders": tuple(found["folders"])})
+        names = [name for name in cls.__dataclass_fields__ if name not in ("folders", "mark")]
+        step = cls(**{name: found[name] for name in names}, folders=tuple(found["folders"]))
+        hashes = [step.after] if step.before is None else [step.before, step.after]
+        texts = [getattr(step, name) for name in names if name != "before"]
+        if not isinstance(found["folders"], list) or not all(
+            map(_is_text, texts + found["folders"])
+        ):
+            raise ValueError("not the texts of a step")
+        if datetime.fromisoformat(step.time).tzinfo is None or not all(
+            map(_DIGEST.fullmatch, hashes)
+        ):
+            raise ValueError("not the time or a hash of a step")
+        return step
 
 
 class EditJournal:
@@ -243,7 +259,8 @@ class EditJournal:
         lines = [_write_step(step) for step in steps]
         lines += [{"mark": s.mark, "steps": [s.id]} for s in steps if s.mark != "begun"]
         text = "".join(f"{json.dumps(line)}\n" for line in lines)
-        write_atomically(self._file, text.encode("ascii"))
+        unread = b"".join(b"%s\n" % line for line in _read_lines(self._read_content())[1])
+        write_atomically(self._file, text.encode("ascii") + unread)
 
     def _measure(self, digest: str) -> int:
         try:
@@ -309,9 +326,15 @@ def parse_journal(content: bytes) -> list[EditStep]:
 
     Lines that cannot be read are skipped.
     """
+    return _read_lines(content)[0]
+
+
+def _read_lines(content: bytes) -> tuple[list[EditStep], list[bytes]]:
+    """Return the steps in the content of a journal, and the lines that cannot be read."""
     steps: dict[str, EditStep] = {}
-    for line in content.split(b"\n"):
-        with suppress(ValueError, KeyError, TypeError):
+    unread = []
+    for line in filter(bytes.strip, content.split(b"\n")):
+        try:
             found = json.loads(line)
             if "mark" in found and found["mark"] in _MARKS:
                 for id in found["steps"]:
@@ -319,7 +342,17 @@ def parse_journal(content: bytes) -> list[EditStep]:
             else:
                 step = EditStep.from_dict(found)
                 steps[step.id] = step
-    return list(steps.values())
+        except (ValueError, KeyError, TypeError, RecursionError):
+            unread.append(line)
+    return list(steps.values()), unread
+
+
+def _is_text(value: object) -> bool:
+    """Return whether a value is a text that can be part of a path."""
+    if not isinstance(value, str) or "\0" in value:
+        return False
+    os.fsencode(value)  # raises an error for a character that is none
+    return True
 
 
 def _write_step(step: EditStep) -> dict[str, Any]:

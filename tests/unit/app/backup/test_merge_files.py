@@ -37,8 +37,8 @@ def merge(name: str, place: Path, content: bytes) -> bool:
 
 
 def test_edits_of_two_journals_are_in_the_order_of_their_times(tmp_path: Path) -> None:
-    early, late = make_step("early", "2026-01-01"), make_step("late", "2026-01-03")
-    between = make_step("between", "2026-01-02", "/other notes")
+    early, late = make_step("early", "2026-01-01T00:00Z"), make_step("late", "2026-01-03T00:00Z")
+    between = make_step("between", "2026-01-02T00:00Z", "/other notes")
     own = write_journal(tmp_path / "own", early, late)
     other = write_journal(tmp_path / "other", early, between)
     other.mark([early], "undone")

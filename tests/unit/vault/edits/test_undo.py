@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from context.json_codec import encode
 from tests.support.kills.killed_edits import kill_edits
 from vault.edits.editor import NoteEditor
-from vault.edits.journal import EditJournal, EditRun, hash_content
+from vault.edits.journal import EditJournal, EditRun, hash_content, parse_journal
 from vault.edits.undo import EditHistory
 from vault.errors import EditFailed, EditRefused, NoteUnreadable, UndoRefused
 
@@ -291,3 +291,59 @@ def test_the_oldest_runs_leave_a_journal_that_is_too_large(
 def test_pruning_makes_no_journal(tmp_path: Path) -> None:
     assert EditJournal(tmp_path / "none").prune((), datetime.now(UTC)) == 0
     assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"time": "garbage"},
+        {"time": "2026-01-01T00:00:00"},
+        {"time": 5},
+        {"time": None},
+        {"run": ["x"]},
+        {"id": {}},
+        {"id": "a\0b"},
+        {"path": 7},
+        {"root": None},
+        {"path": "\ud800.md"},
+        {"after": "../../x"},
+        {"after": "\0"},
+        {"after": ""},
+        {"before": 1},
+        {"before": ""},
+        {"before": []},
+        {"folders": "abc"},
+        {"folders": [1]},
+        {"folders": {"a": 1}},
+    ],
+    ids=str,
+)
+def test_a_step_with_a_wrong_value_is_not_read(change: dict[str, object]) -> None:
+    hashes = {"before": None, "after": hash_content(b"x")}
+    names = {name: name for name in ("id", "run", "session", "root", "kind", "path", "to")}
+    step = {**names, **hashes, "time": "2026-01-01T00:00:00.000Z", "folders": ["a"]}
+    assert len(parse_journal(json.dumps(step).encode())) == 1
+    assert parse_journal(json.dumps({**step, **change}).encode()) == []
+
+
+def test_a_step_without_a_time_breaks_no_sweep_and_stays_in_the_file(
+    three_runs: NoteEditor, journal: EditJournal
+) -> None:
+    steps, lines = journal.read(), journal._file.read_bytes().splitlines()
+    bad = json.dumps({**json.loads(lines[0]), "id": "bad", "time": "garbage"}).encode()
+    journal._file.write_bytes(b"\n".join([bad, *lines, b""]))
+    three_runs.history.remove_leftovers()
+    assert journal.read() == steps
+    assert journal.prune((), datetime.now(UTC) + timedelta(days=91)) == 3
+    assert journal._file.read_bytes().splitlines() == [bad]
+
+
+def test_lines_that_are_no_steps_break_nothing(
+    three_runs: NoteEditor, journal: EditJournal
+) -> None:
+    steps = journal.read()
+    bad = [b"[" * 50_000, b"9" * 5_000, b'"mark"', b'["mark"]', b'{"mark": "done", "steps": [[]]}']
+    journal._file.write_bytes(b"\n".join([*bad, journal._file.read_bytes()]))
+    assert journal.read() == steps
+    assert journal.prune((), datetime.now(UTC)) == 0
+    assert not journal.merge(steps)
