@@ -459,14 +459,12 @@ class Assistant:
         return self._vault.require_vault().read_note(path, options)
 
     def take_warnings(self) -> tuple[str, ...]:
-        """Return new warnings about data files: damaged ones, and those that are only read.
+        """Return new warnings about data files: damaged, merged, and those that are only read.
 
         Each warning is returned only once.
         """
-        vault = self._vault.vault
-        said = (self.sessions.take_warning(), "" if vault is None else vault.take_warning())
         unsaid, self._unsaid = self._unsaid, []
-        return tuple(filter(None, (*unsaid, *said)))
+        return tuple(filter(None, (*unsaid, *self.runner.take_warnings())))
 
     def tags(self) -> dict[str, tuple[str, ...]]:
         """Map each tag, without its leading `#`, to the paths of the notes that have it."""

@@ -54,9 +54,10 @@ def build(
     for folder in (paths.state, paths.instructions):
         remove_leftovers(folder)
     settings = SettingsStore(paths.settings_file, overrides)
-    merge_text_copies(paths, settings)
+    merged = merge_text_copies(paths, settings)
     sessions = SessionStore(paths.sessions, StateDB(paths.state_db), SentStore(paths.sent))
     assistant = Assistant(paths, settings, sessions, embedder, web, is_read_only=is_newer)
+    assistant.runner.unsaid.extend(merged)
     try:
         assistant.edits.remove_leftovers()
     except VaultError as error:  # the journal cannot be read; only edits and undo need it

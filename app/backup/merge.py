@@ -1,11 +1,12 @@
 """Merge a file of an archive, or of another machine, into the one that is here.
 
 What is merged has entries that are independent of each other: lines of memories, edits of the
-journal, calls of the ledger, pinned answers, dismissed findings. Nothing that is here is lost, and
-merging the same file again changes nothing.
+journal, calls of the ledger, pinned answers, dismissed findings, settings. Nothing that is here is
+lost, and merging the same file again changes nothing.
 """
 
 import json
+import logging
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import datetime
@@ -13,7 +14,8 @@ from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
-from app.errors import InvalidRequest, StorageFailed
+from app.config.settings_file import SettingsStore
+from app.errors import BadSetting, InvalidRequest, StorageFailed
 from app.line_file import LineFile
 from app.paths import Paths
 from resources.system.files import (
@@ -26,8 +28,9 @@ from resources.system.files import (
 from vault.edits.journal import EditJournal, parse_journal
 from vault.errors import VaultError
 
-__all__ = ["JOURNAL", "find_merge", "merge_lines", "put_file_aside"]
+__all__ = ["JOURNAL", "add_settings", "find_merge", "merge_lines", "put_file_aside"]
 
+_log = logging.getLogger(__name__)
 JOURNAL: Final = "edits/journal.jsonl"
 _ASIDE: Final = "restored"
 _LEDGER: Final = "ledger.log"
@@ -37,6 +40,31 @@ _LISTS: Final[Mapping[str, tuple[str, str | None]]] = {
     "reviews": ("dismissed", None),
 }
 
+
+def _unite_patterns(own: list[str], other: list[str]) -> list[str]:
+    """Return the patterns of both. One that includes notes again must be in both."""
+    shared = {pattern for pattern in own if pattern in other}
+    both = dict.fromkeys([*own, *other])
+    return [one for one in both if one in shared or not one.startswith("!")]
+
+
+def _choose_limit(own: float, other: float) -> float:
+    return min(filter(None, (own, other)), default=0.0)  # 0 is no limit
+
+
+def _is_either(own: bool, other: bool) -> bool:
+    return own or other
+
+
+# The settings that protect the user. Of two files, the stricter value counts, so that a merge never
+# takes a protection away. The functions return that value.
+_PROTECTING: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
+    "vault.exclude": _unite_patterns,
+    "privacy.offline": _is_either,
+    "spending.dayLimit": _choose_limit,
+    "spending.monthLimit": _choose_limit,
+    "spending.holdUnpriced": _is_either,
+}
 Merge = Callable[[Path, bytes], bool]
 
 
@@ -87,8 +115,38 @@ def _has(path: Path, content: bytes) -> bool:
     return path.is_file() and read_file(path) == content
 
 
+def add_settings(store: SettingsStore, other: SettingsStore) -> bool:
+    """Add the settings of another file to a store, and return whether that is all of it.
+
+    What the store has set counts, but of settings that protect the user, the stricter value does.
+    """
+    own = SettingsStore(store.path)  # without the values of this run
+    written, theirs = own.list_written(), other.list_written()
+    is_whole = not (other.problems or other.unknown)
+    for key in theirs:
+        here, there = own.get(key), other.get(key)
+        stricter = _PROTECTING.get(key)
+        value = stricter(here, there) if stricter else here if key in written else there
+        try:
+            if value != here or key not in written:
+                store.set(key, value)
+        except BadSetting as error:  # it does not agree with what is set here
+            _log.warning("The setting %s was not taken over: %s", key, error)
+            is_whole = False
+        is_whole &= value == there or stricter is _unite_patterns
+    return is_whole
+
+
 def merge_lines(place: Path, content: bytes) -> bool:
-    """Add the lines that are missing in a file, and return whether there were any."""
+    """Add the lines that are missing in a file, and return whether there were any.
+
+    Raises:
+        InvalidRequest: the content is no text, which would make the file unreadable.
+    """
+    try:
+        content.decode()
+    except UnicodeDecodeError as error:
+        raise InvalidRequest("The file is not UTF-8.") from error
     with lock_folder(place.parent):
         own = read_file(place)
         known = {line.strip() for line in own.splitlines()}
@@ -145,7 +203,12 @@ def _read_objects(content: bytes) -> list[dict[str, Any]]:
 
 
 def _merge_list(place: Path, content: bytes, name: str, key: str | None) -> bool:
-    """Add the entries that are missing in the list of a JSON file."""
+    """Add the entries that are missing in the list of a JSON file.
+
+    Raises:
+        InvalidRequest: an entry differs from the one here with the same id, which is kept, or a
+            file is damaged.
+    """
     with lock_folder(place.parent):
         own, other = _read_list(read_file(place), name), _read_list(content, name)
         if own.get("version") != other.get("version"):
@@ -156,6 +219,8 @@ def _merge_list(place: Path, content: bytes, name: str, key: str | None) -> bool
             merged = {**own, name: [*own[name], *missing]}
             text = json.dumps(merged, ensure_ascii=False, indent=1)
             write_atomically(place, text.encode("utf-8", "surrogatepass"))
+    if any(entry not in [*own[name], *missing] for entry in other[name]):
+        raise InvalidRequest("An entry in the backup differs from the one here.")
     return bool(missing)
 
 

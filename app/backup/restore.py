@@ -11,13 +11,12 @@ from typing import Any, Final
 
 from app.backup.archive import Archive, FileProgress, open_archive
 from app.backup.contents import SETTINGS, STATE_DB, find_place, is_chat
-from app.backup.merge import find_merge, put_file_aside
+from app.backup.merge import add_settings, find_merge, put_file_aside
 from app.backup.missing_folders import MissingFolder, find_missing_folders
 from app.backup.text_copies import NOT_TAKEN
 from app.config.settings_file import SettingsStore, remove_file_secrets, remove_setting
 from app.errors import (
     AppError,
-    BadSetting,
     InvalidRequest,
     SessionBusy,
     describe,
@@ -49,12 +48,14 @@ class RestoreReport:
         counts: how many files were restored, merged with what was there, or the same already.
         aside: where the files lie that differ from what was there and cannot be merged.
         failed: the files that were not restored, each with the reason.
+        hooks_off: whether hooks were switched off, because the archive brought some.
         missing: the folders that chats, settings and projects name and that are not here.
     """
 
     counts: Counter[str] = field(default_factory=Counter)
     aside: list[Path] = field(default_factory=list)
     failed: list[tuple[str, str]] = field(default_factory=list)
+    hooks_off: bool = False
     missing: tuple[MissingFolder, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
@@ -65,6 +66,7 @@ class RestoreReport:
             "unchanged": self.counts["unchanged"],
             "aside": [str(path) for path in self.aside],
             "failed": [{"path": name, "reason": reason} for name, reason in self.failed],
+            "hooks_off": self.hooks_off,
             "missing": [folder.to_dict() for folder in self.missing],
         }
 
@@ -160,6 +162,8 @@ class Restorer:
         if _is_equal(place, content) or self._is_binned(place, content):
             return "unchanged"
         if not os.path.lexists(place):
+            if name.startswith("hooks/"):
+                report.hooks_off |= self._switch_hooks_off()
             make_private_folder(place.parent)
             create_file(place, content)
             self._reunite(place)
@@ -175,6 +179,19 @@ class Restorer:
             _log.warning("%s of a backup could not be merged: %s", name, error)
             return self._put_aside(name, content, report)
         return "merged" if is_changed else "unchanged"
+
+    def _switch_hooks_off(self) -> bool:
+        """Switch hooks off before one is restored, and return whether they were on.
+
+        The user has not seen what was restored, and switches them on again.
+        """
+        written = SettingsStore(
+            self._settings.path
+        )  # the settings may have other values in this run
+        is_on = bool(self._settings.get(NOT_TAKEN) or written.get(NOT_TAKEN))
+        if is_on:
+            self._settings.set(NOT_TAKEN, False)
+        return is_on
 
     def _is_binned(self, place: Path, content: bytes) -> bool:
         """Return whether a place in the bin has its content already, under another time."""
@@ -199,7 +216,7 @@ class Restorer:
         return self._sessions.merge(place.stem, content) > 0
 
     def _merge_settings(self, _place: Path, content: bytes) -> bool:
-        """Set the settings of the archive that are not set here.
+        """Set the settings of the archive that are not set here, or protect the user more.
 
         Raises:
             InvalidRequest: the archive has other settings too, which are not taken.
@@ -208,19 +225,10 @@ class Restorer:
             file = Path(folder) / SETTINGS
             create_file(file, content)
             other = SettingsStore(file)
-        is_whole = not (other.problems or other.unknown)
-        own, theirs = set(self._settings.list_written()), other.list_written()
-        missing = [key for key in theirs if key not in own]
-        differing = [k for k in theirs if k in own and self._settings.get(k) != other.get(k)]
-        for key in missing:
-            try:
-                self._settings.set(key, other.get(key))
-            except BadSetting as error:  # it does not agree with what is set here
-                _log.warning("The setting %s of a backup was not restored: %s", key, error)
-                is_whole = False
-        if differing or not is_whole:
+        before = SettingsStore(self._settings.path).list_values()
+        if not add_settings(self._settings, other):
             raise InvalidRequest("The settings in the backup differ from those here.")
-        return bool(missing)
+        return SettingsStore(self._settings.path).list_values() != before
 
     def _merge_database(self, content: bytes) -> str:
         with tempfile.TemporaryDirectory(prefix="strata-") as folder:

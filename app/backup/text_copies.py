@@ -2,22 +2,23 @@
 
 A program makes a copy if two machines wrote to one file. Memories get the lines of both. Settings
 that only one file has are taken from it, and where both have one, that of the file which was
-changed last. The other file is put aside, so nothing is lost. Copies of chats are merged by
-`app.sessions.store`.
+changed last, or the stricter one if it protects the user. The other file is put aside, so nothing
+is lost. Copies of chats are merged by `app.sessions.store`.
 """
 
 import logging
 import os
 import tempfile
+import tomllib
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Final
 
 from app.backup.contents import SETTINGS
-from app.backup.merge import merge_lines, put_file_aside
-from app.config.settings_file import SettingsStore, remove_setting
-from app.errors import AppError, BadSetting
+from app.backup.merge import add_settings, merge_lines, put_file_aside
+from app.config.settings_file import BYTE_ORDER_MARK, SettingsStore, remove_setting
+from app.errors import AppError, InvalidRequest
 from app.paths import Paths
 from resources.system.copies import find_copies, take_file
 from resources.system.files import create_file, lock_folder, read_file, write_atomically
@@ -29,40 +30,89 @@ _log = logging.getLogger(__name__)
 NOT_TAKEN: Final = "hooks.enabled"
 
 
-def merge_text_copies(paths: Paths, settings: SettingsStore) -> None:
-    """Merge the copies of settings and memories, and remove them. Failures are only logged."""
+def merge_text_copies(paths: Paths, settings: SettingsStore) -> list[str]:
+    """Merge the copies of settings and memories, and remove them.
+
+    A copy that cannot be read is put aside. Other failures are only logged.
+
+    Returns:
+        Sentences that tell the user what became of settings, and what was put aside.
+    """
+    said: list[str] = []
     for place in (paths.memories, *sorted(paths.projects.glob("*/memory.md"))):
-        _merge_copies(place, _merge_memories)
-    _merge_copies(paths.settings_file, partial(_merge_settings, paths, settings))
+        _merge_copies(paths, place, partial(_merge_memories, place), said)
+    merge = partial(_merge_settings, paths, settings)
+    _merge_copies(paths, paths.settings_file, merge, said)
+    return said
 
 
-def _merge_copies(place: Path, merge: Callable[[Path, Path, bytes], object]) -> None:
+def _merge_copies(
+    paths: Paths, place: Path, merge: Callable[[Path, bytes], str], said: list[str]
+) -> None:
+    """Merge the copies of a file.
+
+    Args:
+        paths: the folders of Strata.
+        place: the file.
+        merge: merges a copy with a content, and returns what the user is told.
+        said: gets what the user is told.
+    """
+
+    def use(copy: Path, content: bytes) -> None:
+        try:
+            told = merge(copy, content)
+        except InvalidRequest as error:
+            _log.warning("%s was not merged into %s: %s", copy, place.name, error)
+            aside = put_file_aside(paths, _name_copy(paths, copy), content)
+            told = f"{copy.name}, a copy of a sync program, cannot be read. It is kept as {aside}."
+        said.extend(filter(None, [told]))
+
     for copy in find_copies(place):
         try:
-            take_file(copy, partial(merge, place, copy))
+            take_file(copy, partial(use, copy))
         except (AppError, OSError, ValueError) as error:
             _log.warning("%s was not merged into %s: %s", copy, place.name, error)
 
 
-def _merge_memories(place: Path, _copy: Path, content: bytes) -> None:
+def _name_copy(paths: Paths, copy: Path) -> str:
+    """Return the name of a copy in an archive."""
+    is_of_project = copy.is_relative_to(paths.projects)
+    return f"projects/{copy.relative_to(paths.projects).as_posix()}" if is_of_project else copy.name
+
+
+def _merge_memories(place: Path, _copy: Path, content: bytes) -> str:
     merge_lines(place, content)
+    return ""
 
 
-def _merge_settings(
-    paths: Paths, settings: SettingsStore, _place: Path, copy: Path, content: bytes
-) -> None:
+def _merge_settings(paths: Paths, settings: SettingsStore, copy: Path, content: bytes) -> str:
     """Merge a copy of the settings. The merged file replaces the former one at once."""
+    other = _read_settings(content)
     place = Path(os.path.realpath(paths.settings_file))  # it may be a symbolic link
+    told = f"{copy.name}, a copy of your settings by a sync program, was merged."
     with lock_folder(place.parent):
-        own, other = read_file(place).decode(), content.decode()
+        own = read_file(place).decode()
+        if own == other:
+            return ""
         is_copy_newer = copy.stat().st_mtime_ns > place.stat().st_mtime_ns
         newer, older = (other, own) if is_copy_newer else (own, other)
         merged, is_whole = _add_settings(newer, older, own)
         if not is_whole:
-            put_file_aside(paths, SETTINGS, older.encode())
+            aside = put_file_aside(paths, SETTINGS, older.encode())
+            told += f" The newer file counts where they differ. The other is kept as {aside}."
         if merged != own:
             write_atomically(place, merged.encode())
     settings.reload()
+    return told
+
+
+def _read_settings(content: bytes) -> str:
+    try:
+        text = content.decode()
+        tomllib.loads(text.removeprefix(BYTE_ORDER_MARK))
+    except (ValueError, RecursionError) as error:
+        raise InvalidRequest("The copy of the settings is damaged.") from error
+    return text
 
 
 def _add_settings(newer: str, older: str, own: str) -> tuple[str, bool]:
@@ -77,15 +127,7 @@ def _add_settings(newer: str, older: str, own: str) -> tuple[str, bool]:
         result = _write_store(Path(folder, "newer.toml"), remove_setting(newer, NOT_TAKEN))
         added = _write_store(Path(folder, "older.toml"), remove_setting(older, NOT_TAKEN))
         used = _write_store(Path(folder, "own.toml"), own)
-        taken = set(result.list_written())
-        is_whole = not (added.problems or added.unknown)
-        for key in added.list_written():
-            try:
-                if key not in taken:
-                    result.set(key, added.get(key))
-            except BadSetting as error:  # it does not agree with the newer ones
-                _log.warning("The setting %s of a copy is put aside: %s", key, error)
-            is_whole &= result.get(key) == added.get(key)
+        is_whole = add_settings(result, added)
         if NOT_TAKEN in used.list_written():
             result.set(NOT_TAKEN, used.get(NOT_TAKEN))
         return read_file(result.path).decode(), is_whole

@@ -69,6 +69,11 @@ def _describe_restore(report: RestoreReport) -> Iterator[str]:
     )
     for path in report.aside:
         yield escape_text(f"It differs from what is here, so it was put aside: {path}")
+    if report.hooks_off:
+        yield (
+            "The backup brought hooks, so hooks were switched off. Look at them, then switch "
+            "them on: `strata settings set hooks.enabled true`."
+        )
     for name, reason in report.failed:
         yield escape_text(f"Not restored: {name}. {reason}")
     for folder in report.missing:

@@ -5,11 +5,13 @@ folder next to the settings, and run only if the setting `hooks.enabled` is on. 
 provides a function `register(registry)`. If a hook cannot be loaded, this is reported, and the
 others are still loaded.
 
+Copies of hook files that a sync program made are not run: the user did not put them there.
 Code from a vault is never run: files in the open vault are rejected, even through a symbolic link.
 Files that other users of the computer can write to are rejected too.
 """
 
 import logging
+import re
 import stat
 import sys
 import threading
@@ -24,6 +26,7 @@ from pathlib import Path
 from types import ModuleType
 
 from context.hooks import HookRegistry
+from resources.system.copies import is_copy_name
 from resources.system.processes import is_owned_by_others, is_writable_by_others
 
 __all__ = ["GROUP", "Hooks", "LoadedHooks"]
@@ -90,6 +93,7 @@ def _load(files: list[Path], vault: Path | None, problems: tuple[str, ...]) -> L
     found = [*problems, *_register_offers(registry)]
     for file in files:
         try:
+            _refuse_copy(file, files)
             _refuse_in_vault(file, vault)
             real = file.resolve()
             for written in (real.parent, real):
@@ -116,6 +120,13 @@ def _register(registry: HookRegistry, load: Callable[[], object]) -> None:
         raise _Refused("it offers no register(registry)")
     with registry.all_or_nothing():
         register(registry)
+
+
+def _refuse_copy(file: Path, files: list[Path]) -> None:
+    """Raise `_Refused` if a sync program may have made a file, even if its original is gone."""
+    first = re.split(r"[ .(\[~,]", file.stem)[0]
+    if any(is_copy_name(file.stem, name) for name in (first, *(one.stem for one in files))):
+        raise _Refused("a sync program may have made it; if it is yours, give it another name")
 
 
 def _refuse_in_vault(file: Path, vault: Path | None) -> None:

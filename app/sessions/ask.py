@@ -101,6 +101,7 @@ class TurnRunner:
         self._customization = customization
         self._agents, self._edits = builder.agents, builder.agents.edits
         self._builder = builder
+        self.unsaid: list[str] = []
         self._damaged: set[str] = set()  # the damaged chats that the user was warned about
 
     @property
@@ -363,14 +364,20 @@ class TurnRunner:
         answer = replace(result.answer, evidence=evidence.with_changes(changes))
         return TurnEnded(replace(result, answer=answer))
 
+    def take_warnings(self) -> list[str]:
+        """Return new warnings about files: merged or damaged ones. Each is returned only once."""
+        vault = self._vault.vault
+        unsaid, self.unsaid = self.unsaid, []
+        said = (self._sessions.take_warning(), "" if vault is None else vault.take_warning())
+        return [*unsaid, *filter(None, said)]
+
     def _report_damage(self, warnings: list[str], chat: Session) -> Iterator[Event]:
         """Yield a warning, only once, if the index, `state.db` or the chat's file is damaged."""
-        vault = self._vault.vault
-        found = [self._sessions.take_warning(), "" if vault is None else vault.take_warning()]
+        found = self.take_warnings()
         if chat.problems and chat.id not in self._damaged:
             self._damaged.add(chat.id)
             found.append(describe_damage(chat))
-        for warning in filter(None, found):
+        for warning in found:
             warnings.append(warning)
             yield Warned(warning)
 

@@ -6,8 +6,8 @@ changed it for a minute.
 
 The names of copies depend on the program, the language and the computer. All put something behind
 the name of the file, such as ` (Ada's conflicted copy 2026-11-27)`, `.sync-conflict-20261127`,
-`-ADAS-PC` or ` 2`. Names such as `-old` or ` (mine)`, which only have words in small letters, are
-given by people to files of their own.
+`-ADAS-PC` or ` 2`. Names such as `-old`, ` (mine)`, `_v2` or `-2026-11-27` are given by people to
+files of their own.
 """
 
 import os
@@ -26,7 +26,10 @@ __all__ = ["ARRIVES_WITHIN_S", "find_copies", "is_copy_name", "take_file"]
 ARRIVES_WITHIN_S: Final = 60.0
 _BEHIND_NAME: Final = frozenset(" .-_([~,")
 _CONFLICT: Final = re.compile("[ck]onfl", re.IGNORECASE)
-_WORDS_OF_PEOPLE: Final = re.compile(r"[a-z \W_]+", re.ASCII)
+# Words in small letters, version numbers and dates.
+_END_OF_PEOPLE: Final = re.compile(
+    r"_.*|[-.~,][a-z\d\W_]*|[ (\[][a-z\W_]*|\W*\d{4}[\d\W]*", re.ASCII
+)
 
 
 def find_copies(place: Path) -> Iterator[Path]:
@@ -49,8 +52,8 @@ def is_copy_name(name: str, original: str) -> bool:
     end = name.removeprefix(original)
     if end == name or end[:1] not in _BEHIND_NAME:
         return False
-    has_only_words = end.isascii() and _WORDS_OF_PEOPLE.fullmatch(end) is not None
-    return _CONFLICT.search(end) is not None or not has_only_words
+    is_of_people = end.isascii() and _END_OF_PEOPLE.fullmatch(end) is not None
+    return _CONFLICT.search(end) is not None or not is_of_people
 
 
 def take_file(path: Path, use: Callable[[bytes], object]) -> bool:

@@ -215,5 +215,9 @@ def _word_restore(report: RestoreReport) -> tuple[str, str]:
     if shown:
         others = f" and {count(more)} more" if more > 0 else ""
         lines.append(f"Put aside, because what is here differs: {', '.join(shown)}{others}.")
+    if report.hooks_off:
+        lines.append(
+            "It brought hooks, so hooks were switched off. Look at them before you switch them on."
+        )
     lines.append("API keys are not in a backup: enter them again on the page Models.")
     return "\n".join(lines), "amber" if report.failed else "secondary"

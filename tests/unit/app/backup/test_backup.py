@@ -296,6 +296,27 @@ def test_settings_that_are_only_set_here_are_no_difference(
     assert (other.settings.get("retrieval.topK"), other.settings.get("chat.titles")) == (9, False)
 
 
+def test_no_protection_is_taken_away_by_a_backup(
+    assistant: Assistant, other: Assistant, tmp_path: Path
+) -> None:
+    for each, values in (
+        (
+            assistant,
+            {"vault.exclude": ["There/**"], "spending.dayLimit": 1.5, "privacy.offline": False},
+        ),
+        (other, {"vault.exclude": ["Here/**"], "spending.dayLimit": 0.0, "privacy.offline": True}),
+    ):
+        for key, value in values.items():
+            each.settings.set(key, value)
+    back_up(assistant, tmp_path / "b.zip")
+    restore(other, tmp_path / "b.zip", merges=True)
+    assert other.settings.get("vault.exclude") == ["Here/**", "There/**"]
+    assert (other.settings.get("spending.dayLimit"), other.settings.get("privacy.offline")) == (
+        1.5,
+        True,
+    )
+
+
 def test_no_trust_is_restored(assistant: Assistant, other: Assistant, tmp_path: Path) -> None:
     assistant.settings.set("hooks.enabled", True)
     assistant.paths.mcp.mkdir(parents=True)
@@ -305,6 +326,29 @@ def test_no_trust_is_restored(assistant: Assistant, other: Assistant, tmp_path: 
     other.settings.reload()
     assert other.settings.get("hooks.enabled") is False
     assert not other.paths.mcp.exists()
+
+
+@pytest.mark.parametrize("name", ["mine.py", "lib/used.py"])
+@pytest.mark.parametrize("is_of_run", [False, True])
+def test_hooks_that_are_restored_do_not_run_before_the_user_asks(
+    assistant: Assistant, tmp_path: Path, name: str, is_of_run: bool
+) -> None:
+    hook = assistant.paths.hooks / name
+    hook.parent.mkdir(parents=True)
+    hook.write_text("raise SystemExit")
+    back_up(assistant, tmp_path / "b.zip")
+    paths = Paths.find({"STRATA_HOME": str(tmp_path / "third")})
+    with closing(build(paths, {"hooks.enabled": True} if is_of_run else None)) as third:
+        third.settings.set("retrieval.topK", 9)
+        if not is_of_run:
+            third.settings.set("hooks.enabled", True)
+        report = restore(third, tmp_path / "b.zip", merges=True)
+        assert (third.paths.hooks / name).exists()
+        assert third.settings.get("hooks.enabled") is False
+        assert report.to_dict()["hooks_off"] is True
+        third.settings.set("hooks.enabled", True)
+        assert not restore(third, tmp_path / "b.zip", merges=True).hooks_off
+        assert third.settings.get("hooks.enabled") is True
 
 
 def test_a_chat_that_is_in_use_is_named_and_restored_later(

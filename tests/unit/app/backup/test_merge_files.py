@@ -55,7 +55,7 @@ def test_edits_of_two_journals_are_in_the_order_of_their_times(tmp_path: Path) -
 LISTS: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = {
     "pinned/0123456789abcdef.json": (
         {"version": 1, "answers": [{"id": "a", "title": "mine"}]},
-        {"version": 1, "answers": [{"id": "a", "title": "other"}, {"id": "b"}]},
+        {"version": 1, "answers": [{"id": "a", "title": "mine"}, {"id": "b"}]},
         {"version": 1, "answers": [{"id": "a", "title": "mine"}, {"id": "b"}]},
     ),
     "reviews/0123456789abcdef.json": (
@@ -74,6 +74,19 @@ def test_entries_of_lists_are_added(name: str, tmp_path: Path) -> None:
     assert merge(name, place, json.dumps(other).encode())
     assert json.loads(place.read_text()) == wanted
     assert not merge(name, place, json.dumps(other).encode())
+
+
+def test_an_answer_that_differs_is_not_dropped_silently(tmp_path: Path) -> None:
+    place = tmp_path / "file.json"
+    place.write_text('{"version": 1, "answers": [{"id": "a", "title": "mine"}]}')
+    other = b'{"version": 1, "answers": [{"id": "a", "title": "newer"}, {"id": "b"}]}'
+    for _ in range(2):
+        with pytest.raises(InvalidRequest, match="differs"):
+            merge("pinned/0.json", place, other)
+        assert json.loads(place.read_text())["answers"] == [
+            {"id": "a", "title": "mine"},
+            {"id": "b"},
+        ]
 
 
 @pytest.mark.parametrize("name", ["memories.md", "projects/0123456789abcdef/memory.md"])

@@ -1,6 +1,7 @@
 """Copies of settings and memories that a sync program made: both machines end alike."""
 
 import os
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from app.backup.text_copies import merge_text_copies
 from app.config.settings_file import SettingsStore
 from app.paths import Paths
+from app.wiring import build
 from tests.support.sessions.synced_folders import COPY_NAMES, SyncedFolders, make_old
 
 OLDER_S, NEWER_S = 1_000, 2_000
@@ -74,16 +76,19 @@ def test_files_of_the_user_stay(name: str, tmp_path: Path) -> None:
     assert (paths.config / name).exists()
 
 
-def test_a_damaged_copy_stays_for_the_user(tmp_path: Path) -> None:
+def test_a_damaged_copy_is_put_aside(tmp_path: Path) -> None:
     paths = make_paths(tmp_path)
     paths.settings_file.write_text("[retrieval]\ntopK = 9\n")
     copy = name_copy(paths.settings_file, "Syncthing")
     copy.write_text("[retrieval\n")
     make_old(copy)
     settings = SettingsStore(paths.settings_file)
-    merge_text_copies(paths, settings)
+    (told,) = merge_text_copies(paths, settings)
+    assert told.startswith(f"{copy.name}, a copy of a sync program, cannot be read.")
     assert settings.get("retrieval.topK") == 9
-    assert copy.exists()
+    (aside,) = (paths.data / "restored").rglob("*.toml")
+    assert (aside.name, aside.read_text()) == (copy.name, "[retrieval\n")
+    assert not copy.exists()
 
 
 @pytest.mark.parametrize("winner", [0, 1])
@@ -126,3 +131,65 @@ def test_a_memory_that_is_still_arriving_waits(tmp_path: Path) -> None:
     merge_text_copies(paths, SettingsStore(paths.settings_file))
     assert paths.memories.read_text() == "- mine\n- begun\n- ended\n"
     assert not copy.exists()
+
+
+STRICTER = [
+    ("[vault]\nexclude = ['Private/**']", "[vault]\nexclude = []", "vault.exclude", ["Private/**"]),
+    ("[vault]\nexclude = ['A']", "[vault]\nexclude = ['!A', 'B']", "vault.exclude", ["A", "B"]),
+    ("[privacy]\noffline = true", "[privacy]\noffline = false", "privacy.offline", True),
+    ("[spending]\ndayLimit = 2.0", "[spending]\ndayLimit = 0.0", "spending.dayLimit", 2.0),
+    ("[spending]\nmonthLimit = 9.0", "[spending]\nmonthLimit = 5.0", "spending.monthLimit", 5.0),
+    (
+        "[spending]\nholdUnpriced = true",
+        "[spending]\nholdUnpriced = false",
+        "spending.holdUnpriced",
+        True,
+    ),
+]
+
+
+@pytest.mark.parametrize("is_copy_newer", [False, True])
+@pytest.mark.parametrize("is_swapped", [False, True])
+@pytest.mark.parametrize(("one", "two", "key", "wanted"), STRICTER)
+def test_no_copy_takes_a_protection_away(
+    one: str,
+    two: str,
+    key: str,
+    wanted: object,
+    is_swapped: bool,
+    is_copy_newer: bool,
+    tmp_path: Path,
+) -> None:
+    paths = make_paths(tmp_path)
+    copy = name_copy(paths.settings_file, "Syncthing")
+    own, other = (two, one) if is_swapped else (one, two)
+    for path, text, is_newer in (
+        (paths.settings_file, own, not is_copy_newer),
+        (copy, other, is_copy_newer),
+    ):
+        path.write_text(text)
+        os.utime(path, (NEWER_S if is_newer else OLDER_S,) * 2)
+    assistant = build(paths)
+    with closing(assistant):
+        found = assistant.settings.get(key)
+        assert sorted(found) == wanted if isinstance(found, list) else found == wanted
+        (told,) = assistant.take_warnings()
+        assert told.startswith(
+            f"{copy.name}, a copy of your settings by a sync program, was merged."
+        )
+        assert assistant.take_warnings() == ()
+    assert not copy.exists()
+
+
+@pytest.mark.parametrize("content", [b"- \xff\xfe", "- käse".encode("latin-1")])
+def test_a_copy_of_memories_that_is_no_text_is_put_aside(content: bytes, tmp_path: Path) -> None:
+    paths = make_paths(tmp_path)
+    paths.memories.write_text("- mine\n")
+    copy = name_copy(paths.memories, "OneDrive")
+    copy.write_bytes(content)
+    make_old(copy)
+    (told,) = merge_text_copies(paths, SettingsStore(paths.settings_file))
+    (aside,) = (paths.data / "restored").rglob("*.md")
+    assert aside.read_bytes() == content
+    assert str(aside) in told
+    assert (paths.memories.read_text(), copy.exists()) == ("- mine\n", False)

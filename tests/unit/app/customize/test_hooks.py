@@ -40,6 +40,36 @@ def test_files_run_in_the_order_of_their_names(folder):
     assert (said(loaded), loaded.problems) == ("10ab", ())
 
 
+@pytest.mark.parametrize("has_original", [True, False])
+@pytest.mark.parametrize(
+    "end",
+    [
+        ".sync-conflict-20261127-184500-ABCDEFG",
+        " (Ada's conflicted copy 2026-11-27)",
+        " (Ada の競合コピー 2026-11-27)",
+        " 2",
+        "(1)",
+    ],
+)
+def test_no_copy_of_a_sync_program_runs(end, has_original, folder):
+    (folder / f"mine{end}.py").write_text(UPPER.format(sign="copy"))
+    if has_original:
+        (folder / "mine.py").write_text(UPPER.format(sign="own"))
+    loaded = Hooks(folder).load(is_enabled=True)
+    assert said(loaded) == ("own" if has_original else "")
+    (problem,) = loaded.problems
+    assert f"mine{end}.py does not run: a sync program may have made it" in problem
+
+
+def test_the_name_of_a_computer_makes_a_copy_only_beside_the_original(folder):
+    for name in ("mine-DESKTOP-7Q2F", "other-MAC", "mine_v2", "mine-more"):
+        (folder / f"{name}.py").write_text(UPPER.format(sign=f"[{name}]"))
+    (folder / "mine.py").write_text(UPPER.format(sign="[mine]"))
+    loaded = Hooks(folder).load(is_enabled=True)
+    assert said(loaded) == "[mine-more][mine][mine_v2][other-MAC]"
+    assert len(loaded.problems) == 1
+
+
 def test_no_file_runs_unless_it_is_allowed(folder):
     (folder / "a.py").write_text("raise RuntimeError")
     loaded = Hooks(folder).load(is_enabled=False)

@@ -36,6 +36,7 @@ ENDS_OF_COPIES = [
     " (12)",
 ]
 ENDS_OF_PEOPLE = ["", "-old", ".bak", " (mine)", "_of_work", "s", "2", "Backup", " before update"]
+ENDS_OF_PEOPLE += ["_v2", "-v2", "_OLD", ".2026-11-27", " 2026-11-27", "-20261127"]
 
 
 @pytest.mark.parametrize("end", ENDS_OF_COPIES)
