@@ -23,7 +23,7 @@ def test_a_backup_is_made_and_restored_on_the_command_line(
     monkeypatch.setenv("STRATA_HOME", str(tmp_path / "elsewhere"))
     restored = document(strata("restore", str(target), "--json")[1])
     counts = {"restored": 1, "merged": 1, "unchanged": 0}
-    assert restored == {**counts, "aside": [], "failed": [], "missing": []}
+    assert restored == {**counts, "aside": [], "failed": [], "hooks_off": False, "missing": []}
     assert document(strata("settings", "get", "retrieval.topK", "--json")[1])["value"] == 9
 
 
