@@ -7,6 +7,7 @@ can read. All other files of an index can be rebuilt from the catalog.
 import json
 import sqlite3
 import threading
+import uuid
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -363,3 +364,17 @@ class Catalog:
             if not is_damaged(self.path):
                 raise
             raise self._damage_error("it holds what is no text") from error
+
+
+class MemoryCatalog(Catalog):
+    """A catalog that no file contains, so that nothing of it is left when the process ends."""
+
+    def __init__(self) -> None:
+        """Create an empty catalog."""
+        super().__init__(Path(f"strata-{uuid.uuid4().hex}"), is_writable=True)
+
+    def _connect(self) -> sqlite3.Connection:
+        uri = f"file:{self.path.name}?mode=memory&cache=shared"
+        return sqlite3.connect(
+            uri, _BUSY_S, uri=True, isolation_level=None, check_same_thread=False
+        )

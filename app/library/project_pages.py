@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Final, Literal, Self, get_args
 
@@ -158,7 +158,8 @@ class PageStore:
         found = []
         for file in sorted(self._folder.glob("*.json")):
             try:
-                found.append(ProjectPage.from_dict(json.loads(read_file(file))))
+                stat = file.stat()
+                found.append(_read_page(file, stat.st_mtime_ns, stat.st_size, stat.st_ino))
             except (OSError, ValueError, RecursionError) as error:
                 _log.warning("The kept page %s cannot be read: %s", file, error)
         return tuple(sorted(found, key=lambda page: (page.title.casefold(), page.address)))
@@ -189,6 +190,7 @@ class PageStore:
         with storage_errors(file):
             make_private_folder(self._folder)
             write_atomically(file, text.encode("utf-8", "surrogatepass"))
+        _read_page.cache_clear()  # a clock may be too coarse to tell two states apart
 
     def remove(self, page: ProjectPage) -> None:
         """Remove a page. `put` brings it back.
@@ -199,6 +201,7 @@ class PageStore:
         file = self._folder / f"{page.id}.json"
         with storage_errors(file):
             remove_synced(file)
+        _read_page.cache_clear()
 
 
 class PageFetcher:
@@ -350,6 +353,12 @@ class PageFetcher:
         else:
             note = read_allowed(place.root, place.path)
         return place.file.name, note.text
+
+
+@lru_cache(maxsize=MOST_PAGES)
+def _read_page(file: Path, _changed_ns: int, _size: int, _inode: int) -> ProjectPage:
+    """Parse the file of a kept page, which is read again only if it was changed."""
+    return ProjectPage.from_dict(json.loads(read_file(file)))
 
 
 def _normalise(named: str) -> str:

@@ -44,6 +44,7 @@ _log = logging.getLogger(__name__)
 _FILE = "project.toml"
 _KEYS = ("include", "exclude", "model")
 _MOST_TITLE_CHARS = 100
+_MOST_KEPT = 3  # projects whose pages stay ready to be searched, in memory
 _INSTRUCTIONS = UserTextKind("project_instructions", "instructions for the project")
 PROJECT_MEMORY = UserTextKind("project_memory", "memories of the project")
 
@@ -101,7 +102,7 @@ class Projects:
         self._paths = paths
         self._vault = vault
         self._outside: Library | None = None  # the last used project outside the vault
-        self._kept: KeptTexts | None = None  # of the project that was searched last
+        self._kept: dict[Path, KeptTexts] = {}  # of the projects searched last, by their folders
         self._lock = threading.RLock()
 
     def find_name(self, named: str) -> str:
@@ -403,9 +404,12 @@ class Projects:
             if not any(page.source in found for found in hidden)
         )
         with self._lock:
-            if self._kept is None or self._kept.texts != texts:
-                self._kept = KeptTexts(texts)
-            return self._kept
+            kept = self._kept.pop(folder) if folder in self._kept else KeptTexts()
+            self._kept[folder] = kept
+            while len(self._kept) > _MOST_KEPT:
+                del self._kept[next(iter(self._kept))]
+        kept.replace(texts)
+        return kept
 
     def _open_outside(self, folder: Path) -> Library:
         with self._lock:

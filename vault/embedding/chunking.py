@@ -35,6 +35,9 @@ _MAX_CONTEXT_TOKENS = 64
 _SMALL_TOKENS = 48
 _MERGED_TOKENS = 160
 _LINES_AT_ONCE = 5_000
+
+# Returns the number of tokens of each text.
+CountTokens = Callable[[Sequence[str]], Sequence[int]]
 _SLICE_CHARS = 5_000
 _SENTENCE_ENDS = (". ", "? ", "! ", "。", "।", " ")
 _LEADING_BLANK_LINES = re.compile(r"(?:[ \t]*\n)+")
@@ -101,7 +104,10 @@ def build_embedded_text(context: str, text: str) -> str:
 
 
 def chunk_note(
-    note: Note, document: Document, tick: Callable[[], None] = lambda: None
+    note: Note,
+    document: Document,
+    tick: Callable[[], None] = lambda: None,
+    count: CountTokens = count_tokens,
 ) -> tuple[Chunk, ...]:
     """Split a note into passages that cover every non-blank line.
 
@@ -109,8 +115,9 @@ def chunk_note(
         note: the note with its title and text.
         document: the structure of the note's text.
         tick: called regularly while a large note is split. It can raise an exception to stop.
+        count: counts the tokens of texts. Passages that are not embedded can do with an estimate.
     """
-    text = _Text(note.text, document.lines, tick)
+    text = _Text(note.text, document.lines, tick, count)
     pieces: list[_Piece] = []
     above = 0  # the tokens of the headings that have no text of their own
     for path, blocks in _split_sections(document):
@@ -129,14 +136,17 @@ def chunk_note(
 class _Text:
     """A note's text, and the offset and token count of each line."""
 
-    def __init__(self, text: str, lines: Sequence[str], tick: Callable[[], None]):
+    def __init__(
+        self, text: str, lines: Sequence[str], tick: Callable[[], None], count: CountTokens
+    ):
         self.text = text
         self.tick = tick
+        self.count = count
         self._starts = [0, *accumulate(len(line) + 1 for line in lines)]
         self._up_to = [0]
         for start in range(0, len(lines), _LINES_AT_ONCE):
             tick()
-            for tokens in count_tokens(lines[start : start + _LINES_AT_ONCE]):
+            for tokens in count(lines[start : start + _LINES_AT_ONCE]):
                 self._up_to.append(self._up_to[-1] + tokens)
 
     def piece(self, first: int, last: int, path: tuple[Heading, ...]) -> _Piece:
@@ -272,18 +282,20 @@ def _split_sentences(text: _Text, piece: _Piece, room: int) -> Iterator[_Piece]:
     most_chars = room * CHARS_PER_TOKEN
     for slice_start, part in _slice(text.text[piece.start : piece.end]):
         text.tick()
-        for offset, cut in _build_splitter(room).chunk_indices(part):
+        for offset, cut in _build_splitter(room, text.count).chunk_indices(part):
             start = piece.start + slice_start + offset
             for at in range(0, len(cut), most_chars):
-                tokens = _count_tokens(cut[at : at + most_chars])
+                (tokens,) = text.count([cut[at : at + most_chars]])
                 end = min(at + most_chars, len(cut))
                 yield _Piece(start + at, start + end, tokens, piece.path)
 
 
 @lru_cache(maxsize=64)
-def _build_splitter(room: int) -> "TextSplitter":
+def _build_splitter(room: int, count: CountTokens) -> "TextSplitter":
     from semantic_text_splitter import TextSplitter
 
+    if count is not count_tokens:
+        return TextSplitter.from_callback(lambda text: count([text])[0], room)
     # Given the tokenizer itself, each splitter would make its own copy, which takes 0.1 s.
     return TextSplitter.from_callback(_count_all_tokens, room)
 

@@ -1,25 +1,26 @@
 """Search texts that are not indexed, such as a note that is too large to send to the model.
 
-The texts are stored in a temporary catalog. Only the query is embedded. The semantic search covers
-only passages whose vectors the vault's index already contains.
+The texts are put into a catalog in memory, so that a process that is killed leaves nothing of them
+on the disk. Only the query is embedded. The semantic search covers only passages whose vectors the
+vault's index already contains.
 
 The texts that a project keeps beside its notes, such as web pages and transcripts, are searched by
-words in a catalog that is kept. What is found in them is put between the notes that were found:
-before the first one that holds fewer words of the query.
+words in a catalog that is kept while the program runs. What is found in them is put between the
+notes that were found: before the first one that holds fewer words of the query. If only one side
+holds a phrase of the query, the other side finds nothing.
 """
 
 import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import islice, zip_longest
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from itertools import count, islice, zip_longest
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from vault.catalog import Catalog
-from vault.embedding.chunking import chunk_note
+from vault.catalog import Catalog, MemoryCatalog
+from vault.embedding.chunking import CountTokens, chunk_note
+from vault.embedding.models import count_tokens
 from vault.errors import EmbedderFailed
 from vault.notes.note import parse_note
 from vault.notes.text.stems import WordStems
@@ -27,6 +28,7 @@ from vault.records import Records
 from vault.scan import FileStat
 from vault.search.exact import ExactScan
 from vault.search.excerpts import FEWEST_PASSAGES, shorten_hits
+from vault.search.filters import warn_missing_phrase
 from vault.search.hits import WORDS, Hit, SearchResult, build_hit, compute_hit_id
 from vault.search.passages import Passages
 from vault.search.query import parse_query
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
 __all__ = ["AdhocText", "KeptTexts", "OpenTexts", "add_kept_texts", "search_texts"]
 
 _NO_FILE = FileStat(0, 0, 0, 0)
+_BYTES_OF_A_TOKEN = 4
 _IN_ORDER = """
 SELECT chunks.id, path, first_line, hash FROM chunks JOIN files ON files.id = file_id
 ORDER BY CAST(path AS INTEGER), chunks.id
@@ -141,18 +144,21 @@ def _build_catalog(texts: Sequence[AdhocText], vectors: Vectors) -> Iterator[Cat
 
     The texts are named by number, because their paths may not be unique.
     """
-    with TemporaryDirectory(prefix="strata-") as folder:
-        catalog = Catalog(Path(folder) / "within.db", is_writable=True)
-        try:
-            for number, text in enumerate(texts):
-                _put_text(catalog, str(number), text, vectors)
-            yield catalog
-        finally:
-            catalog.close()
+    catalog = MemoryCatalog()
+    try:
+        for number, text in enumerate(texts):
+            _put_text(catalog, str(number), text, vectors)
+        yield catalog
+    finally:
+        catalog.close()
 
 
 def _put_text(
-    catalog: Catalog, name: str, text: AdhocText, vectors: Vectors = lambda _hashes: {}
+    catalog: Catalog,
+    name: str,
+    text: AdhocText,
+    vectors: Vectors = lambda _hashes: {},
+    count: CountTokens = count_tokens,
 ) -> None:
     """Add a text to a catalog.
 
@@ -161,10 +167,11 @@ def _put_text(
         name: the path of the text in the catalog.
         text: the text.
         vectors: returns existing vectors by text hash.
+        count: counts the tokens of texts. Only passages with vectors need the right numbers.
     """
     note, document = parse_note("text.md", text.text.encode("utf-8", "replace"))
     note = replace(note, path=name, title=text.title)
-    chunks = chunk_note(note, document)
+    chunks = chunk_note(note, document, count=count)
     with catalog.transaction():
         Records(catalog).put_note(_NO_FILE, note, chunks)
         there = vectors([chunk.hash for chunk in chunks])
@@ -179,18 +186,30 @@ def _restore_source(hit: Hit, text: AdhocText) -> Hit:
 class KeptTexts:
     """Texts that are searched beside the notes of a vault. Thread-safe.
 
-    Their catalog is built for the first search, and removed with the object.
-
-    Attributes:
-        texts: the texts.
+    Their catalog is in memory. A text is read into it by the first search that it is there for.
     """
 
-    def __init__(self, texts: Sequence[AdhocText]) -> None:
-        self.texts = tuple(texts)
+    def __init__(self) -> None:
+        self._texts: tuple[AdhocText, ...] = ()
         self._lock = Lock()
+        self._numbers = count()
+        self._named: dict[str, AdhocText] = {}  # the texts in the catalog
         self._catalog: Catalog | None = None
 
-    def search(self, query: str, k: int, *, is_shortened: bool) -> Sequence[Hit]:
+    def replace(self, texts: Sequence[AdhocText]) -> None:
+        """Replace the texts. Those that are not among the new ones leave the catalog."""
+        with self._lock:
+            self._texts = tuple(texts)
+            wanted = frozenset(texts)
+            gone = [name for name, text in self._named.items() if text not in wanted]
+            if self._catalog is not None and gone:
+                with self._catalog.transaction():
+                    for name in gone:
+                        Records(self._catalog).remove(name)
+            for name in gone:
+                del self._named[name]
+
+    def search(self, query: str, k: int, *, is_shortened: bool) -> SearchResult:
         """Find the `k` best passages by words.
 
         A query with filters finds none, because filters are about notes.
@@ -200,26 +219,34 @@ class KeptTexts:
             k: the maximum number of passages.
             is_shortened: whether long passages are shortened to what matches.
         """
-        if not self.texts or not parse_query(query).words or _has_filters(query):
-            return ()
         with self._lock:
-            catalog = self._open()
+            if not self._texts or not parse_query(query).words or _has_filters(query):
+                return SearchResult(query, (), 0.0)
+            catalog = self._fill()
             searcher = Searcher(catalog, _encode_nothing, lambda *_arguments: [])
             found = searcher.search(query, max(k, FEWEST_PASSAGES) if is_shortened else k)
             if is_shortened:
                 found = shorten_hits(found, Passages(catalog), query, k)
-        restored = (_restore_source(hit, self.texts[int(hit.path)]) for hit in found.hits)
-        return [replace(hit, is_kept=True) for hit in restored]
+            restored = (_restore_source(hit, self._named[hit.path]) for hit in found.hits)
+            return replace(found, hits=tuple(replace(hit, is_kept=True) for hit in restored))
 
-    def _open(self) -> Catalog:
+    def _fill(self) -> Catalog:
+        """Read the texts that are not in the catalog yet, one after the other."""
         if self._catalog is None:
-            folder = TemporaryDirectory(prefix="strata-")
-            catalog = Catalog(Path(folder.name) / "kept.db", is_writable=True)
-            weakref.finalize(self, _remove, catalog, folder)
-            for number, text in enumerate(self.texts):
-                _put_text(catalog, str(number), text)
-            self._catalog = catalog
+            self._catalog = MemoryCatalog()
+            weakref.finalize(self, self._catalog.close)
+        there = set(self._named.values())
+        for text in dict.fromkeys(self._texts):
+            if text not in there:
+                name = str(next(self._numbers))
+                _put_text(self._catalog, name, text, count=_estimate_tokens)
+                self._named[name] = text
         return self._catalog
+
+
+def _estimate_tokens(texts: Sequence[str]) -> list[int]:
+    """Estimate the tokens of texts that are not embedded, which is much faster than to count."""
+    return [-(-len(text.encode("utf-8", "replace")) // _BYTES_OF_A_TOKEN) for text in texts]
 
 
 # Returns the texts that are searched beside the notes now.
@@ -244,11 +271,14 @@ def add_kept_texts(
             around the best ones, is kept.
         is_shortened: whether the passages are shortened to what matches.
     """
-    hits = () if open_texts is None else open_texts().search(query, k, is_shortened=is_shortened)
-    if not hits:
+    if open_texts is None:
+        return found
+    kept = open_texts().search(query, k, is_shortened=is_shortened)
+    found, kept = _prefer_phrases(found, kept)
+    if not kept.hits:
         return found
     best, around = found.hits[:k], found.hits[k:]
-    merged = tuple(_merge(best, hits, WordStems(parse_query(query).words)))
+    merged = tuple(_merge(best, kept.hits, WordStems(parse_query(query).words)))
     is_first = merged[0] not in best
     return replace(
         found,
@@ -258,6 +288,22 @@ def add_kept_texts(
         # It says how well the notes support an answer.
         support=None if is_first else found.support,
     )
+
+
+def _prefer_phrases(notes: SearchResult, kept: SearchResult) -> tuple[SearchResult, SearchResult]:
+    """Drop the passages found by words on one side, if only the other side holds the phrases."""
+    if not kept.hits:
+        return notes, kept
+    phrases = parse_query(kept.query).phrases
+    ours = frozenset(notes.missing_phrases if notes.hits else phrases)
+    theirs = frozenset(kept.missing_phrases)
+    if ours < theirs:
+        return notes, replace(kept, hits=())
+    held = set(map(warn_missing_phrase, ours - theirs))
+    warnings = tuple(warning for warning in notes.warnings if warning not in held)
+    missing = tuple(phrase for phrase in notes.missing_phrases if phrase in theirs)
+    hits = () if theirs < ours else notes.hits
+    return replace(notes, hits=hits, warnings=warnings, missing_phrases=missing), kept
 
 
 def _merge(notes: Sequence[Hit], kept: Sequence[Hit], stems: WordStems) -> Iterator[Hit]:
@@ -280,8 +326,3 @@ def _has_filters(query: str) -> bool:
 
 def _encode_nothing(_words: str) -> Callable[[], None]:
     return lambda: None
-
-
-def _remove(catalog: Catalog, folder: "TemporaryDirectory[str]") -> None:
-    catalog.close()
-    folder.cleanup()

@@ -23,6 +23,7 @@ __all__ = [
     "has_notes_to_search",
     "is_only_scheduled",
     "list_matching_tasks",
+    "warn_missing_phrase",
 ]
 
 _MAX_PHRASE_PASSAGES = 5_000
@@ -37,11 +38,13 @@ class ChosenPassages:
             passages.
         warnings: sentences about filters that were ignored.
         tag_clauses: the conditions on tags that a task must fulfil, if tasks are chosen.
+        missing_phrases: the phrases that no passage contains.
     """
 
     passages: Mapping[int, bytes] | None = None
     warnings: tuple[str, ...] = ()
     tag_clauses: tuple[TagClause, ...] = ()
+    missing_phrases: tuple[str, ...] = ()
 
 
 def choose_passages(
@@ -67,14 +70,20 @@ def choose_passages(
     elif query.days and chosen is not None:
         dated = _find_dated(query.days, catalog)
         chosen = {number: hash for number, hash in chosen.items() if number in dated}
-    warnings = list(query.problems)
+    missing: list[str] = []
     for phrase in query.phrases:
         holding = _find_phrase(phrase, passages, chosen)
         if holding:
             chosen = holding
         else:
-            warnings.append(f"No passage holds “{phrase}” word for word; its words were searched.")
-    return ChosenPassages(chosen, tuple(warnings), tag_clauses)
+            missing.append(phrase)
+    warnings = (*query.problems, *map(warn_missing_phrase, missing))
+    return ChosenPassages(chosen, warnings, tag_clauses, tuple(missing))
+
+
+def warn_missing_phrase(phrase: str) -> str:
+    """Return the warning that no passage contains a phrase."""
+    return f"No passage holds “{phrase}” word for word; its words were searched."
 
 
 def list_matching_tasks(

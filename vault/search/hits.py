@@ -72,6 +72,7 @@ class SearchResult:
         has_notes: whether there are notes to search. This is only checked if nothing was found.
         by: the ways of searching that were really used: `words`, `meaning`, or both. A search by
             filters alone used neither.
+        missing_phrases: the phrases of the query that no passage contains.
     """
 
     query: str
@@ -91,6 +92,7 @@ class SearchResult:
     has_notes: bool = True
     by: tuple[str, ...] = ()
     scheduled: int = 0
+    missing_phrases: tuple[str, ...] = ()
 
     json_shape = (
         "query",

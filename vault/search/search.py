@@ -131,11 +131,13 @@ class Searcher:
         hits: Sequence[Hit] = ()
         warnings: list[str] = []
         by: tuple[str, ...] = ()
+        missing: tuple[str, ...] = ()
         if text.strip() and k > 0 and self._passages.most:
             vector = _QueryVector(self._begin_encoding(query.words, warnings))
             self._catch_up()
             chosen = choose_passages(query, self._catalog, self._passages, scope)
             warnings += chosen.warnings
+            missing = chosen.missing_phrases
             hits = self._find(query.words, vector, chosen, k, in_play)
             has_terms = bool(choose_terms(query.words, self._today()))
             by = (*((WORDS,) if has_terms else ()), *((MEANING,) if vector.is_compared else ()))
@@ -143,7 +145,7 @@ class Searcher:
         seconds = time.perf_counter() - began
         found = SearchResult(text, tuple(hits), seconds, query.filters(), tuple(warnings))
         has_notes = bool(hits) or has_notes_to_search(self._catalog, scope)
-        return replace(found, support=support, has_notes=has_notes, by=by)
+        return replace(found, support=support, has_notes=has_notes, by=by, missing_phrases=missing)
 
     def collect_scores(self, words: str) -> Scores:
         """Return the scores of the passages that a question finds, for fitting the ranking weights.

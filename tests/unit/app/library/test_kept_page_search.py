@@ -136,3 +136,62 @@ def test_a_project_outside_of_the_vault_finds_its_pages(
     assistant.projects.add(str(folder))
     put(assistant.projects.pages(str(folder)))
     assert find(assistant, "clams", str(folder)) == [PAGE]
+
+
+TALK = "A heron flew over the pond. The second nests of the heron were empty."
+NOTES = {
+    "Birds.md": "# Birds\n\nThe heron nests in June.",
+    "Flight.md": "# Flight\n\nSwifts flew high, and a crane went over the house.",
+}
+
+
+@pytest.mark.parametrize(
+    ("phrase", "paths", "missing"),
+    [
+        ('"flew over"', ["talk.txt"], []),
+        ('heron "flew over"', ["talk.txt"], []),
+        ('"heron nests"', ["Thesis/Birds.md"], []),
+        ('"Swifts flew" over', ["Thesis/Flight.md"], []),
+        ('"flew over" "second nests"', ["talk.txt"], []),
+        ('"flew over" "heron sings"', ["talk.txt"], ["heron sings"]),
+        ('"over heron"', ["Thesis/Birds.md", "Thesis/Flight.md", "talk.txt"], ["over heron"]),
+        ('"flew over" "heron nests"', ["Thesis/Birds.md", "talk.txt"], []),
+    ],
+)
+@pytest.mark.parametrize("is_shortened", [False, True])
+def test_a_phrase_is_found_on_the_side_that_holds_it(
+    assistant: Assistant,
+    store: PageStore,
+    tmp_path: Path,
+    phrase: str,
+    paths: list[str],
+    missing: list[str],
+    is_shortened: bool,
+) -> None:
+    for name, text in NOTES.items():
+        (tmp_path / "vault" / "Thesis" / name).write_text(text)
+    assert assistant.library is not None
+    assistant.library.vault.update()
+    put(store, "talk.txt", TALK, "talk.txt")
+    vault = assistant.projects.open("Thesis")
+    found = vault.excerpts(phrase, 5) if is_shortened else vault.search(phrase, 5)
+    others = {"Thesis/Plan.md"}  # found by meaning, where no note holds the phrase
+    assert sorted({hit.path for hit in found.hits} - others) == paths
+    warned = [warning for warning in found.warnings if "word for word" in warning]
+    assert len(warned) == len(missing)
+    assert all(phrase in warned[0] for phrase in missing)
+
+
+def test_pages_stay_ready_after_another_project_was_searched(
+    assistant: Assistant, store: PageStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(store)
+    (tmp_path / "vault" / "Zoo").mkdir()
+    assistant.projects.add("Zoo")
+    put(assistant.projects.pages("Zoo"), "https://walrus.example/zoo", "It eats clams at noon.")
+    assert find(assistant, "clams") == [PAGE]
+    assert find(assistant, "clams", "Zoo") == ["https://walrus.example/zoo"]
+    monkeypatch.setattr("vault.search.adhoc.parse_note", lambda *_: pytest.fail("read again"))
+    monkeypatch.setattr("app.library.project_pages.read_file", lambda *_: pytest.fail("again"))
+    assert find(assistant, "clams") == [PAGE]
+    assert find(assistant, "clams", "Zoo") == ["https://walrus.example/zoo"]

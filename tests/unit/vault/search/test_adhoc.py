@@ -2,8 +2,10 @@ from pathlib import Path
 
 import pytest
 
+from vault.embedding import chunking
 from vault.notes.note import read_note
-from vault.search.adhoc import AdhocText, search_texts
+from vault.search import adhoc
+from vault.search.adhoc import AdhocText, KeptTexts, search_texts
 from vault.vault import Vault
 
 CHAPTERS = "\n".join(
@@ -92,3 +94,44 @@ def test_what_an_index_holds_is_found_by_meaning_too(small_vault: Path, tmp_path
         assert any(hit.signals["dense"] is not None for hit in hits)
     finally:
         index.close()
+
+
+def test_texts_are_never_written_to_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    kept = KeptTexts()
+    kept.replace([BOOK])
+    assert kept.search("barrel", 3, is_shortened=False).hits
+    assert search_texts([BOOK], "barrel", 3)
+    assert list(tmp_path.iterdir()) == [], "a process that is killed now would leave it"
+
+
+def test_only_texts_that_are_new_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    parse = adhoc.parse_note
+    monkeypatch.setattr(adhoc, "parse_note", lambda *a: read.append(a[1].decode()) or parse(*a))
+    texts = [AdhocText(f"{n}", f"{n}", f"{n}", f"The walrus weighs {n} kg.") for n in range(4)]
+    kept = KeptTexts()
+
+    def find(*numbers: int) -> set[str]:
+        kept.replace([texts[number] for number in numbers])
+        return {hit.path for hit in kept.search("walrus", 5, is_shortened=False).hits}
+
+    assert find(0, 1, 2) == {"0", "1", "2"}
+    assert find(0, 1, 2) == {"0", "1", "2"}
+    assert find(2, 3) == {"2", "3"}
+    assert find(3, 3) == {"3"}
+    assert read == [text.text for text in texts]
+
+
+def test_passages_without_vectors_are_split_without_the_tokenizer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(chunking, "load_tokenizer", lambda: pytest.fail("It is slow."))
+    kept = KeptTexts()
+    kept.replace([AdhocText("Talk.vtt", "Talk", "v", "The walrus sang again. " * 500 + "Seals.")])
+    hit, *_ = kept.search("seals", 5, is_shortened=False).hits
+    assert hit.text.endswith("Seals.")
+    assert len(hit.text) < 2_000
