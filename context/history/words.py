@@ -22,6 +22,7 @@ RUN_OF_LETTERS: Final = 10
 _WEIGHT_OF_WORD: Final = 10
 _WEIGHT_OF_CHARACTER: Final = 4
 _WEIGHT_OF_LETTER: Final = 3
+_WEIGHT_OF_TONED: Final = 8
 _WEIGHT_OF_FILLER: Final = 2
 REMEMBERED_WORDS: Final = 20_000
 
@@ -36,6 +37,7 @@ _LETTER: Final = re.compile(f"[{_LETTERS}]")
 _CHARACTER: Final = re.compile(f"[{_CHARACTERS}]")
 _FIRST_LETTER: Final = "\u0e00"
 _CONSONANT: Final = re.compile(r"[\u0590-\u08ff]")  # of scripts that write few vowels
+_TONED: Final = re.compile("[\u1ea0-\u1ef9ơưđƠƯĐ]")  # of Vietnamese, whose words are syllables
 _SYLLABLE: Final = re.compile(r"[\u1200-\u139f\u1400-\u167f\u3040-\U0003ffff]")
 _LAST_PLAIN_MARK: Final = 9  # marks of higher combining classes are accents and vowel points
 _TATWEEL: Final = "\u0640"  # only makes an Arabic word longer
@@ -93,6 +95,8 @@ class QuotableWord(NamedTuple):
         least_chars = LEAST_CONSONANTS if _CONSONANT.match(self.key) else LEAST_WORD_CHARS
         if len(self.key) >= least_chars or self.is_value:
             return _WEIGHT_OF_WORD
+        if _TONED.search(unicodedata.normalize("NFC", self.text)):
+            return _WEIGHT_OF_TONED
         is_dense = _SYLLABLE.match(self.key) is not None
         return _WEIGHT_OF_CHARACTER * len(self.key) if is_dense else _WEIGHT_OF_FILLER
 
