@@ -109,8 +109,9 @@ class Assistant:
         self.ledger = ledger = Ledger(paths.ledger)
         self.spending = Spending(paths.spending, settings)
         self._vault = vault = OpenVault(paths, settings, lambda: ledger, embedder)
-        vault.after_change = self._remove_excluded
-        settings.after_set.append(self._remove_excluded)
+        vault.after_change = self.remove_excluded
+        sessions.sent.after_add = lambda reference: self.remove_excluded([reference])
+        settings.after_set.append(self._after_set)
         self.projects = Projects(paths, vault)
         self.customization = UserCustomization(paths, settings, vault, self.projects)
         self.edits = NoteEdits(paths.edits)
@@ -171,13 +172,21 @@ class Assistant:
             lambda folder: follow_folder(folder, self.paths),
         )
 
-    def _remove_excluded(self, key: str = EXCLUDE) -> None:
-        """Remove the texts of excluded notes that are kept, after notes or a setting changed."""
-        if key == EXCLUDE and self.sessions.sent.folder.is_dir():
+    def remove_excluded(self, references: Sequence[str] | None = None) -> None:
+        """Remove the texts of excluded notes that are kept. A failure is only logged.
+
+        Args:
+            references: the requests to look at, or None for all.
+        """
+        if self.sessions.sent.folder.is_dir():
             try:
-                self.kept_passages.remove_excluded()
+                self.kept_passages.remove_excluded(references)
             except AppError as error:
                 _log.warning("Texts of excluded notes are still kept: %s", error)
+
+    def _after_set(self, key: str) -> None:
+        if key == EXCLUDE:
+            self.remove_excluded()
 
     @cached_property
     def _rebuilder(self) -> "RequestRebuilder":

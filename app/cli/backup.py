@@ -35,6 +35,7 @@ def restore(args: argparse.Namespace, assistant: Assistant, output: Output) -> i
         source = Path(args.file).absolute()
         report = _follow(restorer.restore(source, merges=args.merge, cancel=run.cancel))
     assert isinstance(report, RestoreReport)
+    assistant.remove_excluded()  # an older backup may have their text
     output.show(report.to_dict, _describe_restore(report))
     return run.exit_code or (FAILED if report.failed else 0)
 

@@ -112,11 +112,12 @@ class KeptPassages:
         return self._sent.forget_notes(gone, EXCLUDED)
 
     def describe(self) -> KeptSummary:
-        """Return what is kept.
+        """Return what is kept, after the texts of excluded notes were removed.
 
         Raises:
-            StorageFailed: the store cannot be read.
+            StorageFailed: the store cannot be read or written.
         """
+        self.remove_excluded()
         stored = self._sent.list_notes()
         places = _list_places(stored.pieces)
         names = {tuple((note.root, note.path) for note in one) for one in places}

@@ -56,6 +56,7 @@ class BackupRequests:
         events = restorer.restore(source, merges=request.merge, cancel=cancel)
         report = self._follow(request, events)
         assert isinstance(report, RestoreReport)
+        assistant.remove_excluded()  # an older backup may have their text
         return report.to_dict()
 
     def _follow(self, request: asked.RpcRequest, events: Iterable[object]) -> object:

@@ -87,11 +87,17 @@ class StoredNotes:
 
 
 class SentStore:
-    """The requests that were sent. It can be shared by threads and processes."""
+    """The requests that were sent. It can be shared by threads and processes.
+
+    Attributes:
+        after_add: called with the reference to a request that was added, since its notes may have
+            been excluded while it was made.
+    """
 
     def __init__(self, folder: Path) -> None:
         """Use a folder, which need not exist."""
         self.folder = folder
+        self.after_add: Callable[[str], object] = lambda _reference: None
         self._lock = threading.RLock()
         self._places: dict[str, _Place] = {}
         self._files: set[str] = set()
@@ -108,6 +114,7 @@ class SentStore:
                 self._look()
                 if new := [one for one in objects if not self._has(one.hash)]:
                     self._write(new)
+        self.after_add(objects[-1].hash)
         return objects[-1].hash
 
     def load(self, reference: str) -> SentRequest | None:

@@ -12,6 +12,8 @@ import pytest
 
 from app.assistant import Assistant
 from app.past.machine import PastRequest
+from app.sent.pieces import KnownText, NoteTexts
+from app.sent.record import SentTexts, build_objects
 from app.sent.store import read_texts
 from chains.cancel import CancelToken
 from chains.events import Mode
@@ -285,6 +287,31 @@ def test_the_text_behind_the_path_of_a_found_line_names_no_other_note(
         (),
         True,
     )
+
+
+def test_a_request_that_is_added_after_its_note_was_excluded_loses_the_text(
+    assistant: Assistant, notes: Path
+) -> None:
+    """The request was made before, and is stored while the answer arrives."""
+    text = "The server is backed up on Monday at 02:00."
+    known = NoteTexts((str(notes),), {}, {}, (KnownText(text, ("Backups.md",)),))
+    body = json.dumps({"messages": [text]})
+    assistant.settings.set("vault.exclude", ["Backups.md"])
+    assistant.sessions.sent.add(build_objects(SentTexts(body, None, {}), known))
+    assert b"Monday at 02:00" not in read_stored(assistant)
+
+
+def test_a_restored_backup_brings_no_text_of_excluded_notes_back(
+    assistant: Assistant, server: ModelServer, notes: Path, tmp_path: Path
+) -> None:
+    server.script(Answer("It is so."))
+    ask(assistant, "When is it?", "chat", attach=("Backups.md",))
+    client, file = Caller(assistant), str(tmp_path / "backup.zip")
+    client.ask("backup", path=file)
+    assistant.settings.set("vault.exclude", ["Backups.md"])
+    client.ask("restore", path=file, merge=True)
+    client.hang_up()
+    assert b"Monday at 02:00" not in read_stored(assistant)
 
 
 SECRET = "The code of the server is Zebra 7391, as Johanna Feldkamp knows."
