@@ -9,7 +9,6 @@ import gc
 import json
 import logging
 import os
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -45,7 +44,6 @@ _SUFFIX: Final = ".jsonl"
 # `5ed00001-HOST.jsonl` and `5ed00001 2.jsonl`. The words behind it depend on the language.
 _BEHIND_ID: Final = frozenset(" .-_([~,")
 _MOST_HEADER_BYTES: Final = 100_000
-_ARRIVES_WITHIN_S: Final = 60.0
 _DECODER: Final = json.JSONDecoder(parse_constant=lambda _name: _NO_NUMBER)
 
 
@@ -435,11 +433,6 @@ def find_copies(files: Iterable[Path]) -> Iterator[ChatCopy]:
             rest = name[len(session) :]
             if session and name.startswith(session) and rest[:1] in _BEHIND_ID and rest:
                 yield ChatCopy(session, path)
-
-
-def is_still_arriving(path: Path, content: bytes) -> bool:
-    """Return whether the last line of a new file is incomplete, so that more of it may arrive."""
-    return not content.endswith(b"\n") and time.time() - path.lstat().st_mtime < _ARRIVES_WITHIN_S
 
 
 def _read_id(path: Path) -> str:

@@ -8,6 +8,7 @@ import secrets
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, suppress
+from functools import partial
 from pathlib import Path
 
 from app.errors import (
@@ -26,7 +27,6 @@ from app.sessions.file import (
     add_header,
     encode_line,
     find_copies,
-    is_still_arriving,
     keep_original,
     keep_torn,
     list_lines,
@@ -49,12 +49,11 @@ from context.fixes import Command, Fix
 from context.log.entries import MessageEntry, parse_entry
 from context.log.merge import merge_logs
 from context.log.parse import SessionHeader
+from resources.system.copies import take_file
 from resources.system.files import (
     create_file,
     make_private_folder,
     open_file,
-    read_file,
-    remove_if_there,
     write_synced,
 )
 
@@ -260,19 +259,16 @@ class SessionStore:
     def _merge_copies(self, copies: Iterable[ChatCopy]) -> None:
         """Merge copies into their chats and remove them. What is not possible now stays for later.
 
+        So does a copy that may still be written.
+
         A kill leaves a copy or no copy. What was merged before is not merged again.
         """
         for copy in copies:
             try:
-                content = read_file(copy.path)
-                if is_still_arriving(copy.path, content):
-                    continue
-                added = self.merge(copy.session, content)
-                remove_if_there(copy.path)
+                if take_file(copy.path, partial(self.merge, copy.session)):
+                    _log.info("%s was merged into its chat", copy.path.name)
             except (AppError, OSError) as error:
                 _log.warning("%s was not merged into its chat: %s", copy.path, error)
-            else:
-                _log.info("%s: %d lines were merged into its chat", copy.path.name, added)
         try:
             self.bin.reunite()
         except AppError as error:

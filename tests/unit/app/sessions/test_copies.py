@@ -18,7 +18,7 @@ from app.sessions.store import SessionStore
 from app.state_db import StateDB
 from context.log.entries import MessageEntry
 from context.messages import Message
-from tests.support.sessions.synced_folders import COPY_NAMES, SyncedFolders
+from tests.support.sessions.synced_folders import COPY_NAMES, SyncedFolders, make_old
 
 OUTDATED = (
     '{"type":"session","id":"5ed00001","timestamp":"2026-01-01T00:00:00.000Z",'
@@ -31,11 +31,6 @@ CURRENT = (
     '{"type":"message","id":"aa","parentId":null,"timestamp":"2026-01-01T00:00:01.000Z",'
     '"role":"user","content":"both","turnId":"t"}\n'
 )
-
-
-def age(path: Path) -> None:
-    """Let the last change of a file be an hour ago."""
-    os.utime(path, (time.time() - 3600,) * 2)
 
 
 class Home:
@@ -117,6 +112,7 @@ def test_a_copy_of_an_older_version_is_merged_too(machines: tuple[Home, Home]) -
     for name, line in zip((session, f"{session} 2"), more, strict=True):
         text = "".join(json.dumps(one) + "\n" for one in (*lines, line))
         (home.folder / f"{name}.jsonl").write_text(text)
+        make_old(home.folder / f"{name}.jsonl")
     assert len(home.store.list()) == 1
     assert home.read_texts(session) == ["both", "here", "there"]
 
@@ -133,14 +129,56 @@ def test_what_is_no_copy_of_a_chat_stays(machines: tuple[Home, Home]) -> None:
     assert sorted(path.name for path in home.folder.iterdir()) == before
 
 
-def test_a_copy_that_is_still_arriving_waits_for_its_last_line(machines: tuple[Home, Home]) -> None:
+@pytest.mark.parametrize("age_s", [0, 30, -3600])
+@pytest.mark.parametrize("cut", [-1, -5, None])
+def test_a_copy_that_may_still_be_written_waits(
+    machines: tuple[Home, Home], cut: int | None, age_s: float
+) -> None:
+    home = machines[0]
+    session, _ = begin(machines, "iCloud")
+    machines[1].say(session, "there")
+    whole = machines[1].store.file(session).read_bytes()
+    first = whole[: whole.rindex(b'{"type":"message"')] if cut is None else whole[:cut]
+    copy = home.folder / f"{session} 2.jsonl"
+    copy.write_bytes(first)
+    os.utime(copy, (time.time() - age_s,) * 2)
+    home.store.list()
+    assert copy.read_bytes() == first
+    copy.write_bytes(whole)
+    make_old(copy)
+    home.store.list()
+    assert not copy.exists()
+    assert home.read_texts(session) == ["both", "there"]
+
+
+def test_what_is_written_to_a_copy_while_it_is_merged_stays(
+    machines: tuple[Home, Home], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = machines[0]
+    session, _ = begin(machines, "iCloud")
+    machines[1].say(session, "there")
+    whole = machines[1].store.file(session).read_bytes()
+    copy = home.folder / f"{session} 2.jsonl"
+    copy.write_bytes(home.store.file(session).read_bytes())
+    make_old(copy)
+    merge = home.store.merge
+    monkeypatch.setattr(
+        home.store, "merge", lambda *given: (merge(*given), copy.write_bytes(whole))[0]
+    )
+    home.store.list()
+    assert copy.read_bytes() == whole
+    monkeypatch.undo()
+    make_old(copy)
+    home.store.list()
+    assert home.read_texts(session) == ["both", "there"]
+
+
+def test_the_last_line_of_a_copy_that_stays_cut_off_is_kept(machines: tuple[Home, Home]) -> None:
     home = machines[0]
     session, _ = begin(machines, "iCloud")
     copy = home.folder / f"{session} 2.jsonl"
     copy.write_bytes(home.store.file(session).read_bytes() + b'{"type":"mess')
-    home.store.list()
-    assert copy.exists()
-    os.utime(copy, (time.time() - 3600,) * 2)
+    make_old(copy)
     home.store.list()
     assert not copy.exists()
     assert (home.folder / f"{session}.jsonl.torn").read_bytes() == b'{"type":"mess\n'
@@ -167,7 +205,7 @@ def test_a_chat_whose_first_line_is_broken_gets_that_of_its_copy(
     text = OUTDATED if version == "outdated" else CURRENT
     copy.write_bytes(text.encode())
     file.write_bytes(harm(text.encode()))
-    age(copy)
+    make_old(copy)
     (info,) = home.store.list()
     assert (info.session, info.vault, info.project) == (session, "/notes", "work")
     assert set(home.read_texts(session)) == {"both"}  # entries without an id may be there twice
@@ -190,7 +228,7 @@ def test_a_line_of_a_copy_that_cannot_be_read_is_kept(
     for _ in range(2):  # the second copy has nothing new
         copy = home.folder / f"{session} 2.jsonl"
         copy.write_bytes(first + b"\n" + line + b"\n" + rest)
-        age(copy)
+        make_old(copy)
         home.store.list()
         assert not copy.exists()
     assert home.read_texts(session) == ["both"]
@@ -205,7 +243,7 @@ def test_an_entry_of_an_outdated_copy_that_cannot_be_converted_is_kept(
     copy = home.folder / f"{session} 2.jsonl"
     content = OUTDATED + '{"type":"message","role":7,"content":"my words"}\n'
     copy.write_text(content)
-    age(copy)
+    make_old(copy)
     home.store.list()
     assert not copy.exists()
     assert content in [path.read_text() for path in home.folder.glob("*.v1-*")]
@@ -221,6 +259,7 @@ def test_the_folder_of_chats_may_be_a_link_into_a_synced_folder(
     machines[1].say(session, "there")
     other = machines[1].store.file(session).read_bytes()
     (tmp_path / "cloud" / f"{session} 2.jsonl").write_bytes(other)
+    make_old(tmp_path / "cloud" / f"{session} 2.jsonl")
     assert home.list_ids() == ([session], [])
     assert home.read_texts(session) == ["both", "there"]
     home.store.delete(session)
@@ -233,6 +272,7 @@ def test_a_copy_of_a_chat_in_use_waits(machines: tuple[Home, Home]) -> None:
     session, _ = begin(machines, "iCloud")
     copy = home.folder / f"{session} 2.jsonl"
     copy.write_bytes(home.store.file(session).read_bytes())
+    make_old(copy)
     with home.store.open(session):
         home.store.list()
         assert copy.exists()
