@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from app.assistant import Assistant
+from app.backup.contents import list_folders
 from app.backup.text_copies import merge_text_copies
 from app.config.settings_file import SettingsStore
 from app.library.open_vault import follow_folder, parse_folder
@@ -51,7 +52,8 @@ def build(
     is_newer = keep_newer_home(paths.state_db, folders, but=paths.crashes)
     written = Path(os.path.realpath(paths.settings_file))  # it may be a symbolic link
     remove_leftovers(written.parent, frozenset({written.name}))
-    for folder in (paths.state, paths.instructions):
+    remove_leftovers(paths.config, frozenset({paths.memories.name, paths.user_instructions.name}))
+    for folder in (paths.state, paths.instructions, *list_folders(paths)):
         remove_leftovers(folder)
     settings = SettingsStore(paths.settings_file, overrides)
     merged = merge_text_copies(paths, settings)

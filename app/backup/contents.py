@@ -9,6 +9,7 @@ import os
 import re
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -19,7 +20,16 @@ from resources.system.calls import SYSTEM, list_entries
 from resources.system.names import find_windows_problem
 from vault.paths import printable
 
-__all__ = ["SETTINGS", "STATE_DB", "BackupFile", "find_place", "is_chat", "is_log", "list_files"]
+__all__ = [
+    "SETTINGS",
+    "STATE_DB",
+    "BackupFile",
+    "find_place",
+    "is_chat",
+    "is_log",
+    "list_files",
+    "list_folders",
+]
 
 # The database is copied by SQLite, because a file copied while it is written may be damaged.
 STATE_DB: Final = "state.db"
@@ -95,6 +105,15 @@ def list_files(paths: Paths) -> Iterator[BackupFile]:
     for name in sorted(_PLACES.keys() - {STATE_DB}):
         place: Path = getattr(paths, _PLACES[name])
         yield from _list_folder(name, place) if name in _FOLDERS else _list_file(name, place)
+
+
+def list_folders(paths: Paths) -> Iterator[Path]:
+    """Yield the folders of Strata itself that a backup is restored to, and the folders in them."""
+    for name in sorted(_FOLDERS):
+        place: Path = getattr(paths, _PLACES[name])
+        with suppress(OSError):  # it does not exist, or cannot be read
+            inner = [Path(entry.path) for entry in list_entries(place) if entry.is_dir()]
+            yield from (place, *inner)
 
 
 def find_place(paths: Paths, name: str) -> Path | None:

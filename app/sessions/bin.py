@@ -23,14 +23,20 @@ from typing import Final
 from app.errors import AppError, SessionMissing, StorageFailed, storage_errors
 from app.sent.store import SentStore
 from app.sessions.bin_folder import DAYS_IN_BIN, BinFolder, BinnedFile, is_regular
-from app.sessions.file import open_locked
+from app.sessions.file import ChatCopy, find_copies, open_locked
 from app.sessions.session import timestamp
 from app.sessions.session_info import SessionInfo
 from app.state_db import StateDB
 from context.fixes import Command, Fix
 from context.json_codec import Record
 from resources.system.calls import remove_path, rename_open_file, rename_path, sync_folder
-from resources.system.files import open_file, read_file, write_atomically
+from resources.system.files import (
+    open_file,
+    read_file,
+    remove_if_there,
+    remove_leftovers,
+    write_atomically,
+)
 
 __all__ = ["DAYS_IN_BIN", "BinnedChat", "ChatBin"]
 
@@ -86,6 +92,7 @@ class ChatBin:
         sent: SentStore,
         describe: Callable[[Path], SessionInfo | None],
         merge: Callable[[str, bytes], int],
+        merge_copies: Callable[[], object],
     ) -> None:
         """Use the bin in the folder of chats, which need not exist.
 
@@ -95,10 +102,11 @@ class ChatBin:
             sent: the requests that were sent.
             describe: returns a chat's list entry by its file, or None if the file is gone.
             merge: adds the content of a file to the chat with this id.
+            merge_copies: merges what sync programs made beside the chats, where this is possible.
         """
         self._chats, self.folder = chats, BinFolder(chats / "bin")
         self._state, self._sent = state, sent
-        self._describe, self._merge = describe, merge
+        self._describe, self._merge, self._merge_copies = describe, merge, merge_copies
 
     def put(self, session: str) -> BinnedChat:
         """Move a chat's file into the bin, and return the chat.
@@ -181,18 +189,23 @@ class ChatBin:
             SessionMissing: the chat is not in the bin.
             StorageFailed: not everything can be deleted now. The chat is no longer listed.
         """
+        with storage_errors(self.folder.path):
+            self.folder.adopt_copies()
         self._mark_as_gone(self._require(session))
         self._finish_removal()
 
     def empty(self) -> tuple[str, ...]:
         """Delete all chats in the bin for good, and return their ids.
 
-        Where a chat with the same id is on the list, the entries are added to it instead.
+        Where a chat with the same id is on the list, the entries are added to it instead. A chat
+        comes back if a copy of it, which a sync program made, was used after it was deleted.
 
         Raises:
             StorageFailed: not everything can be deleted now. The chats are no longer listed.
         """
-        self._reunite(prefers_list=True)
+        listed = {file.session for file in self._list_files() if self._is_listed(file.session)}
+        self._merge_copies()
+        self._reunite(listed)
         sessions = self._mark_as_gone(self._list_files())
         self._finish_removal()
         return sessions
@@ -204,15 +217,19 @@ class ChatBin:
         change. If they are over after a time in which nobody checked the bin, perhaps only the
         clock went forward: then the chat stays for seven more days, but only once, and so it does
         if its last change is in the future. Deletions that a crash or a failure interrupted are
-        completed. Failures are only logged.
+        completed. A chat of which there is a copy that cannot be merged now waits. Failures are
+        only logged.
 
         Returns:
             The ids of the deleted chats.
         """
         sessions: tuple[str, ...] = ()
         try:
+            self._merge_copies()
             self.reunite()
-            sessions = self._mark_as_gone(self._find_expired())
+            waiting = {copy.session for copy in self._find_copies()}
+            expired = [file for file in self._find_expired() if file.session not in waiting]
+            sessions = self._mark_as_gone(expired)
             self._finish_removal()
         except StorageFailed as error:
             _log.warning("The bin of chats was not cleared: %s", error)
@@ -229,18 +246,19 @@ class ChatBin:
         Raises:
             StorageFailed: the folder of the bin cannot be read.
         """
-        self._reunite(prefers_list=False)
+        self._reunite(frozenset())
 
-    def _reunite(self, prefers_list: bool) -> None:
+    def _reunite(self, preferred: Set[str]) -> None:
+        """Reunite the chats. Those with the preferred ids come on the list in any case."""
         with storage_errors(self.folder.path):
             self.folder.adopt_copies()
         deleted = {file.session: file.deleted for file in self._list_files()}
         for session, when in deleted.items():
             path = self._chats / f"{session}.jsonl"
-            if not os.path.lexists(path):
+            if not self._is_listed(session):
                 continue
             try:
-                info = None if prefers_list else self._describe(path)
+                info = None if session in preferred else self._describe(path)
                 if info is not None and _read_time(info.updated) < when.timestamp():
                     self.put(session)
                 else:
@@ -329,16 +347,22 @@ class ChatBin:
         own: dict[BinnedFile, set[bytes]] = {}
         for file in rest:
             _attempt(problems, file, lambda one: own.update({one: _find_references(one.path)}))
+        strays: dict[str, list[Path]] = {}
         try:
-            kept = self._find_kept({file.path for file in own})
+            strays = self._find_strays(own)
+            for file in own:
+                own[file] |= _find_all_references(strays.get(file.session, ()))
+            kept = self._find_kept({file.path for file in own}.union(*strays.values()))
             self._remove_requests(set[bytes]().union(*own.values()), kept)
         except (OSError, StorageFailed) as error:
             problems.append(_not_removed(error))
             own = {}
         for file, references in own.items():
             results = {one for one in references - kept if len(one) == _RESULT_CHARS}
-            _attempt(problems, file, partial(self._remove_file, results=results))
+            beside = strays.get(file.session, ())
+            _attempt(problems, file, partial(self._remove_file, results=results, beside=beside))
         with storage_errors(self.folder.path):
+            self.remove_leftovers()
             self._sync()
         if problems:
             raise problems[0]
@@ -347,22 +371,41 @@ class ChatBin:
         if not self._is_kept(file.session):
             self._state.forget_chat(file.session)
 
+    def _find_strays(self, gone: Iterable[BinnedFile]) -> dict[str, list[Path]]:
+        """Return what lies beside the chats that are gone, by their ids.
+
+        These are cut-off lines, older versions, and copies that a sync program made.
+        """
+        sessions = {file.session for file in gone}
+        found: dict[str, list[Path]] = {one: [] for one in sessions if not self._is_kept(one)}
+        with storage_errors(self._chats):
+            for copy in self._find_copies():
+                found.get(copy.session, []).append(copy.path)
+            for path in filter(is_regular, self._chats.glob("*.jsonl?*")):
+                found.get(path.name.partition(".jsonl")[0], []).append(path)
+        return found
+
+    def _find_copies(self) -> list[ChatCopy]:
+        with storage_errors(self._chats):
+            return list(find_copies(self._chats.glob("*.jsonl")))
+
     def _find_kept(self, gone: Set[Path]) -> set[bytes]:
         """Return what the other chats refer to."""
-        return set[bytes]().union(*map(_find_references, self._list_others(gone)))
+        return _find_all_references(self._list_others(gone))
 
     def _remove_requests(self, own: Set[bytes], kept: Set[bytes]) -> None:
         """Remove the requests that were sent for answers in chats that are gone."""
         gone, others = ({one.decode() for one in some} for some in (own, kept))
         self._sent.remove(gone, others)
 
-    def _remove_file(self, file: BinnedFile, results: Iterable[bytes]) -> None:
+    def _remove_file(
+        self, file: BinnedFile, results: Iterable[bytes], beside: Iterable[Path]
+    ) -> None:
         """Remove a file with its tool results, and what lies beside the chat if it is gone."""
         self._state.forget_results(ref.decode("ascii") for ref in results)
         if not self._is_kept(file.session):
-            for aside in self._chats.glob(f"{file.session}.jsonl.*"):
-                if is_regular(aside):
-                    remove_path(aside)  # a cut-off line, or an older version
+            for path in beside:
+                remove_if_there(path)
         with suppress(FileNotFoundError):  # another process removed it
             remove_path(file.path)
 
@@ -374,7 +417,15 @@ class ChatBin:
 
     def _is_kept(self, session: str) -> bool:
         """Return whether a chat is on the list, or in the bin and not about to be removed."""
-        return os.path.lexists(self._chats / f"{session}.jsonl") or bool(self._find(session))
+        return self._is_listed(session) or bool(self._find(session))
+
+    def _is_listed(self, session: str) -> bool:
+        return os.path.lexists(self._chats / f"{session}.jsonl")
+
+    def remove_leftovers(self) -> None:
+        """Remove the temporary files of chats that killed processes left behind."""
+        for folder in (self._chats, self.folder.path):
+            remove_leftovers(folder)
 
     def _require(self, session: str) -> list[BinnedFile]:
         if not (found := self._find(session)):
@@ -429,6 +480,10 @@ def _read_time(written: str) -> float:
         return datetime.fromisoformat(written).timestamp()
     except (ValueError, OverflowError, OSError):
         return 0.0
+
+
+def _find_all_references(files: Iterable[Path]) -> set[bytes]:
+    return set[bytes]().union(*map(_find_references, files))
 
 
 def _find_references(file: Path) -> set[bytes]:

@@ -29,7 +29,9 @@ _NAME: Final = re.compile(
 )
 
 # The start of the name of such a file, and of the copies of it that sync programs make.
-_COPY: Final = re.compile(r"([A-Za-z0-9][\w-]{0,63})\.(\d{8}T\d{12}Z)(?!\.gone)[^\w]", re.ASCII)
+_COPY: Final = re.compile(
+    r"([A-Za-z0-9][\w-]{0,63})\.(\d{8}T\d{12}Z)(?:\.\d{8}T\d{12}Z)?(\.gone(?!\w))?[^\w]", re.ASCII
+)
 
 
 @dataclass(frozen=True)
@@ -108,7 +110,7 @@ class BinFolder:
             if found is None or _read_name(path) is not None or not is_regular(path):
                 continue
             with suppress(ValueError):  # no day of the calendar
-                file = self._name(found[1], _read_stamp(found[2]))
+                file = self._name(found[1], _read_stamp(found[2]), found[3] or "")
                 with suppress(FileNotFoundError):  # another process has renamed it
                     rename_path(path, file.path)
 
@@ -116,10 +118,13 @@ class BinFolder:
         """Return the file, with an unused name, of a chat that is deleted now."""
         return self._name(session, datetime.now(UTC))
 
-    def _name(self, session: str, deleted: datetime) -> BinnedFile:
-        while os.path.lexists(path := self.path / f"{session}.{deleted.strftime(_STAMP)}.jsonl"):
+    def _name(self, session: str, deleted: datetime, gone: str = "") -> BinnedFile:
+        def make_path() -> Path:
+            return self.path / f"{session}.{deleted.strftime(_STAMP)}{gone}.jsonl"
+
+        while os.path.lexists(path := make_path()):
             deleted += timedelta(microseconds=1)
-        return BinnedFile(path, session, deleted, is_gone=False)
+        return BinnedFile(path, session, deleted, is_gone=bool(gone))
 
     def name_put_off(self, file: BinnedFile) -> BinnedFile:
         """Return a file with an unused name that puts its removal off by seven days from now."""

@@ -6,7 +6,7 @@ import os
 import re
 import secrets
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
@@ -22,7 +22,6 @@ from app.errors import (
 from app.sent.store import SentStore
 from app.sessions.bin import BinnedChat, ChatBin
 from app.sessions.file import (
-    ChatCopy,
     LoadedLog,
     add_header,
     encode_line,
@@ -84,7 +83,7 @@ class SessionStore:
         self._rescue = threading.Lock()  # a second reader waits until the first one has written
         self._newest: tuple[tuple[str, int, int], LoadedLog] | None = None
         self._begun: dict[str, LoadedLog] = {}
-        self.bin = ChatBin(folder, state, self.sent, self._describe, self.merge)
+        self.bin = ChatBin(folder, state, self.sent, self._describe, self.merge, self._merge_copies)
 
     def create(
         self, vault: str | None, project: str | None = None, branched_from: str | None = None
@@ -160,12 +159,13 @@ class SessionStore:
         Raises:
             StorageFailed: the folder of chats cannot be read.
         """
-        with storage_errors(self._folder):
-            files = list(self._folder.iterdir()) if self._folder.exists() else []
-            if copies := list(find_copies(files)):
-                self._merge_copies(copies)
-                files = list(self._folder.iterdir())
-        files.sort(key=_read_change_time, reverse=True)  # for chats used in the same millisecond
+        if self._merge_copies():
+            try:
+                self.bin.reunite()
+            except AppError as error:
+                _log.warning("The bin of chats cannot be read: %s", error)
+        # For chats used in the same millisecond.
+        files = sorted(self._list_files(), key=_read_change_time, reverse=True)
         found = [info for info in self._infos(files) if info.turns or info.title]
         return sorted(found, key=lambda info: info.updated, reverse=True)
 
@@ -256,23 +256,24 @@ class SessionStore:
                 os.close(handle)
         return len(lines)
 
-    def _merge_copies(self, copies: Iterable[ChatCopy]) -> None:
-        """Merge copies into their chats and remove them. What is not possible now stays for later.
+    def _merge_copies(self) -> bool:
+        """Merge copies into their chats and remove them, and return whether there were any.
 
-        So does a copy that may still be written.
-
-        A kill leaves a copy or no copy. What was merged before is not merged again.
+        What is not possible now stays for later, and so does a copy that may still be written. A
+        kill leaves a copy or no copy. What was merged before is not merged again.
         """
+        copies = list(find_copies(self._list_files()))
         for copy in copies:
             try:
                 if take_file(copy.path, partial(self.merge, copy.session)):
                     _log.info("%s was merged into its chat", copy.path.name)
             except (AppError, OSError) as error:
                 _log.warning("%s was not merged into its chat: %s", copy.path, error)
-        try:
-            self.bin.reunite()
-        except AppError as error:
-            _log.warning("The bin of chats cannot be read: %s", error)
+        return bool(copies)
+
+    def _list_files(self) -> Sequence[Path]:
+        with storage_errors(self._folder):
+            return [*self._folder.iterdir()] if self._folder.exists() else []
 
     def is_stored(self, session: str) -> bool:
         """Return whether a chat has a file on the list, not in the bin."""

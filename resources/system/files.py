@@ -98,15 +98,17 @@ def open_new(path: Path) -> Iterator[IO[bytes]]:
     handle = calls.open_file(new, os.O_RDWR | os.O_CREAT | os.O_EXCL)
     try:
         with os.fdopen(handle, "w+b") as file:
+            with contextlib.suppress(OSError):  # a file system without locks
+                calls.lock_file(handle)  # tells `remove_leftovers` that the file is in use
             yield file
             file.flush()
             calls.sync_file(handle)
-        try:
-            calls.add_name(new, path)
-        except FileExistsError:
-            raise taken from None
-        except OSError:  # a file system without hard links
-            calls.rename_path(new, path)
+            try:
+                calls.add_name(new, path)
+            except FileExistsError:
+                raise taken from None
+            except OSError:  # a file system without hard links
+                calls.rename_open_file(handle, new, path)
         calls.sync_folder(path.parent)
     finally:
         remove_if_there(new)

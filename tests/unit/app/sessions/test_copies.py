@@ -18,6 +18,7 @@ from app.sessions.store import SessionStore
 from app.state_db import StateDB
 from context.log.entries import MessageEntry
 from context.messages import Message
+from tests.support.sessions.binned import let_pass
 from tests.support.sessions.synced_folders import COPY_NAMES, SyncedFolders, make_old
 
 OUTDATED = (
@@ -385,3 +386,72 @@ def _describe(home: Home, session: str) -> dict[str, Any]:
     info = home.store.info(session)
     marks = info.title, info.pinned, info.archived
     return {"listed": is_listed, "marks": marks, "texts": home.read_texts(session)}
+
+
+def list_rest(home: Home) -> list[str]:
+    """Return the names of the files that are left of all chats."""
+    files = (path for path in home.folder.rglob("*") if path.is_file())
+    return sorted(path.name for path in files if path.name != ".strata-checked")
+
+
+@pytest.mark.parametrize("act", ["empty", "remove"])
+@pytest.mark.parametrize("program", COPY_NAMES)
+@pytest.mark.parametrize("is_settled", [True, False])
+def test_a_chat_that_is_deleted_for_good_does_not_come_back_from_a_copy(
+    machines: tuple[Home, Home], program: str, act: str, is_settled: bool
+) -> None:
+    home = machines[0]
+    session, _ = begin(machines, program)
+    content = home.store.file(session).read_bytes()
+    home.store.delete(session)
+    (binned,) = home.store.bin.find_files(session)
+    for stem, end, folder in (
+        (session, ".jsonl", home.folder),
+        (f"{session}.jsonl", ".torn", home.folder),
+        (binned.stem, ".jsonl", binned.parent),
+        (f"{binned.stem}.gone", ".jsonl", binned.parent),
+    ):
+        copy = folder / COPY_NAMES[program](stem, end)
+        copy.write_bytes(content)
+        if is_settled:
+            make_old(copy)
+    (home.folder / f".{session}.jsonl.ff8b5933").write_bytes(content)
+    (binned.parent / f".{binned.name}.ff8b5933").write_bytes(content)
+    if act == "empty":
+        assert home.store.bin.empty() == (session,)
+    else:
+        home.store.bin.remove(session)
+    home.store.bin.remove_expired()
+    assert (home.list_ids(), list_rest(home)) == (([], []), [])
+
+
+def test_emptying_the_bin_keeps_a_chat_whose_copy_was_used_later(
+    machines: tuple[Home, Home],
+) -> None:
+    home = machines[0]
+    session, _ = begin(machines, "Syncthing")
+    home.store.delete(session)
+    time.sleep(0.002)  # the times of entries are in milliseconds
+    machines[1].say(session, "there")
+    copy = home.folder / f"{session} 2.jsonl"
+    copy.write_bytes(machines[1].store.file(session).read_bytes())
+    make_old(copy)
+    assert home.store.bin.empty() == ()
+    assert home.list_ids() == ([session], [])
+    assert home.read_texts(session) == ["both", "there"]
+
+
+def test_a_chat_stays_in_the_bin_while_a_copy_of_it_is_written(
+    machines: tuple[Home, Home],
+) -> None:
+    home = machines[0]
+    session, _ = begin(machines, "iCloud")
+    content = home.store.file(session).read_bytes()
+    home.store.delete(session)
+    let_pass(home.store, session, days=31)
+    copy = home.folder / f"{session} 2.jsonl"
+    copy.write_bytes(content)
+    assert home.store.bin.remove_expired() == ()
+    assert copy.exists()
+    copy.unlink()
+    assert home.store.bin.remove_expired() == (session,)

@@ -131,16 +131,14 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from resources.system import files as durable
-from app.paths import Paths
-from app.wiring import build
 durable.os.fsync = lambda _handle: {act}
-durable.write_atomically(Path(sys.argv[1]), b"half")
+durable.{write}(Path(sys.argv[1]), b"half")
 """
 
 
-def leave(target: Path, act: str) -> "subprocess.Popen[bytes]":
+def leave(target: Path, act: str, write: str = "write_atomically") -> "subprocess.Popen[bytes]":
     """Start a process that comes to an end, or waits, while it writes a file."""
-    command = [sys.executable, "-c", KILLED.format(act=act), target]
+    command = [sys.executable, "-c", KILLED.format(act=act, write=write), target]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
 
@@ -149,22 +147,30 @@ def test_what_a_killed_write_of_the_settings_left_is_removed_at_the_next_start(
 ) -> None:
     paths = Paths.find()
     kept = [".settings.toml.swp", ".other.toml.abcd1234", "settings.toml.bak"]
-    files = (paths.settings_file, paths.state / "window.json", paths.instructions / "digest")
+    written = (paths.settings_file, paths.state / "window.json", paths.instructions / "digest")
+    restored = (
+        paths.sessions / "5ed00001.jsonl",
+        paths.sessions / "bin" / "5ed00001.20260101T000000000000Z.jsonl",
+        paths.projects / "5ed00002" / "memory.md",
+    )
+    files = (*written, *restored)
     for file in files:
         file.parent.mkdir(parents=True, exist_ok=True)
-        leave(file, "os.kill(os.getpid(), signal.SIGKILL)").communicate()
+        write = "create_file" if file in restored else "write_atomically"
+        leave(file, "os.kill(os.getpid(), signal.SIGKILL)", write).communicate()
         assert [left.name[: len(file.name) + 2] for left in file.parent.glob(".*")] == [
             f".{file.name}."
         ]
     for name in kept:
         (paths.config / name).write_text("another program's")
     build(paths).close()
-    assert sorted(file.name for file in paths.config.iterdir()) == sorted(kept)
-    assert [list(file.parent.glob(".*")) for file in files[1:]] == [[], []]
+    assert sorted(file.name for file in paths.config.iterdir() if file.is_file()) == sorted(kept)
+    assert [list(file.parent.glob(".*.????????")) for file in files[1:]] == [[]] * 5
 
 
-def test_a_write_that_goes_on_keeps_its_temporary_file(tmp_path: Path) -> None:
-    writer = leave(tmp_path / "settings.toml", "(print(flush=True), input())")
+@pytest.mark.parametrize("write", ["write_atomically", "create_file"])
+def test_a_write_that_goes_on_keeps_its_temporary_file(write: str, tmp_path: Path) -> None:
+    writer = leave(tmp_path / "settings.toml", "(print(flush=True), input())", write)
     assert writer.stdout is not None
     writer.stdout.readline()
     durable.remove_leftovers(tmp_path)
