@@ -16,7 +16,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Literal, TypeVar
 
 from app.errors import StorageFailed, storage_failed
 from app.migrations import migrate
@@ -31,6 +31,7 @@ from app.request_images import (
 )
 from resources.system.files import create_empty, make_private_folder
 from vault.database_file import (
+    choose_read_mode,
     is_damage_error,
     is_full_disk_error,
     set_aside,
@@ -40,6 +41,7 @@ from vault.database_file import (
 _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
 _Row = tuple[Any, ...]
+CopyUse = Literal["restored", "merged", "unchanged"]
 _MOST_VERSIONS: Final = 10_000
 _BUSY_S: Final = 30.0  # other processes write for milliseconds, unless the machine is overloaded
 # Raised when bytes that Strata did not write are decoded.
@@ -297,20 +299,41 @@ class StateDB:
 
         Raises:
             StorageFailed: the database cannot be read or is damaged, or the file cannot be written.
+            FileNotFoundError: there is no database, and none can be made.
         """
 
         def copy(db: sqlite3.Connection) -> None:
             with closing(sqlite3.connect(path)) as target:
                 db.backup(target)
 
-        self._run(copy)
+        folder = self._path.parent
+        if folder.is_dir() and not os.access(folder, os.W_OK):
+            self._read_only(copy)
+        else:
+            self._run(copy)
         with _open_copy(path) as connection:
             _require_sound(connection)
 
-    def merge_from(self, path: Path, is_stored: Callable[[str], bool]) -> None:
+    def _read_only(self, work: Callable[[sqlite3.Connection], None]) -> None:
+        """Do something with a database that cannot be written, and may be of an older version."""
+        uri = f"{self._path.absolute().as_uri()}?{choose_read_mode(self._path)}"
+        try:
+            self._path.stat()
+            with closing(sqlite3.connect(uri, uri=True, timeout=_BUSY_S)) as connection:
+                work(connection)
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            raise storage_failed(self._path, error) from error
+        except (sqlite3.Error, *_UNREADABLE) as error:
+            raise StorageFailed(f"{self._path} cannot be used: {error}.") from error
+
+    def merge_from(self, path: Path, is_stored: Callable[[str], bool]) -> CopyUse:
         """Add the tool results, requests and partial answers of a copy that are not here yet.
 
         The copy is read before anything is written, so a damaged one changes nothing here.
+        Return "restored" if there was nothing here, "merged" if rows were added to others, and
+        "unchanged" if none were added.
 
         Args:
             path: the copy, which is migrated to the current version.
@@ -329,7 +352,7 @@ class StateDB:
             rows = {table: connection.execute(_READ_COPY[table]).fetchall() for table in _READ_COPY}
         rows["tool_result_blobs"] = [row for row in rows["tool_result_blobs"] if _is_result(row)]
         rows["partial_answer"] = [row for row in rows["partial_answer"] if not is_stored(row[0])]
-        self._run(lambda db: _add_rows(db, rows))
+        return self._run(lambda db: _add_rows(db, rows))
 
     def close(self) -> None:
         """Close the database. The next use opens it again."""
@@ -458,17 +481,24 @@ def _name_result(data: bytes) -> str:
     return f"r{hashlib.sha256(data).hexdigest()[:20]}"
 
 
-def _add_rows(db: sqlite3.Connection, rows: Mapping[str, Sequence[_Row]]) -> None:
-    """Add the rows of a copy that the database has not got."""
+def _add_rows(db: sqlite3.Connection, rows: Mapping[str, Sequence[_Row]]) -> CopyUse:
+    """Add the rows of a copy that the database has not got, and return what was done."""
+    added = 0
     with db:
         db.execute("BEGIN IMMEDIATE")
+        selects = (f"SELECT 1 FROM {table} LIMIT 1" for table in _READ_COPY)  # noqa: S608 - ours
+        was_empty = not any(db.execute(select).fetchone() for select in selects)
         known = set(db.execute("SELECT session, turn FROM request"))
         images = [row for row in rows["request_image"] if row[:2] not in known]
         for table, found in {**rows, "request_image": images}.items():
             marks = ", ".join("?" * len(found[0])) if found else ""
             if found:
-                db.executemany(f"INSERT OR IGNORE INTO {table} VALUES ({marks})", found)  # noqa: S608 - a name of ours
+                done = db.executemany(f"INSERT OR IGNORE INTO {table} VALUES ({marks})", found)  # noqa: S608 - a name of ours
+                added += 0 if table == "image" else done.rowcount  # an unused one is removed below
         db.execute(_DELETE_UNUSED_IMAGES)
+    if not added:
+        return "unchanged"
+    return "restored" if was_empty else "merged"
 
 
 def _check_version(connection: sqlite3.Connection) -> None:

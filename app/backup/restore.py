@@ -234,8 +234,7 @@ class Restorer:
         with tempfile.TemporaryDirectory(prefix="strata-") as folder:
             file = Path(folder) / STATE_DB
             create_file(file, content)
-            self._state.merge_from(file, self._has_chat)
-        return "merged"
+            return self._state.merge_from(file, self._has_chat)
 
     def _has_chat(self, session: str) -> bool:
         return self._sessions.is_stored(session) or self._sessions.bin.holds(session)

@@ -137,7 +137,11 @@ def test_a_backup_names_what_of_a_home_cannot_be_read(
 
 
 def test_a_home_that_has_become_read_only_is_still_read(
-    program: Program, asking: TurnRunner, small_vault: Path, without_rights: tuple[str, ...]
+    program: Program,
+    asking: TurnRunner,
+    small_vault: Path,
+    tmp_path: Path,
+    without_rights: tuple[str, ...],
 ) -> None:
     session = asking(program).json("ask", "x", *CHAT)["session"]
     program.json("index", str(small_vault))
@@ -150,6 +154,8 @@ def test_a_home_that_has_become_read_only_is_still_read(
         assert bound.json("sessions", "show", session)["entries"]
         found = bound.json("search", "barrel", "--vault", str(small_vault))
         assert found["hits"][0]["signals"]["dense"] is not None
+        made = bound.json("backup", str(tmp_path / "b.zip"))
+        assert (made["chats"], made["left_out"]) == (1, [])
         assert sorted(program.home.rglob("*")) == sorted(files[1:])
         why_not = bound.json("search", "barrel", "--vault", str(small_vault), "--why-not", "no.md")
         assert why_not["hits"] == found["hits"]

@@ -57,7 +57,7 @@ def test_a_backup_is_made_refused_and_merged(
     assert not section.question.isVisible()
     press(dialog, "Restore…", qtbot)
     said = press(dialog, "Merge them", qtbot)
-    assert said.startswith("0 files restored, 1 merged with what was here")
+    assert said.startswith("0 files restored, 0 merged with what was here")
     assert "Put aside" in said
     assert assistant.settings.get("retrieval.topK") == 5
     assert restored

@@ -233,6 +233,18 @@ def test_merging_keeps_both_sides(assistant: Assistant, other: Assistant, tmp_pa
     assert sorted(list_texts(other, session)) == ["both", "here", "there"]
 
 
+def test_a_database_counts_by_what_was_added_to_it(
+    assistant: Assistant, other: Assistant, tmp_path: Path
+) -> None:
+    assistant.sessions.state.keep_result("read_note", "theirs")
+    back_up(assistant, tmp_path / "one.zip")
+    assert restore(other, tmp_path / "one.zip").counts == {"restored": 1}
+    assert restore(other, tmp_path / "one.zip").counts == {"unchanged": 1}
+    assistant.sessions.state.keep_result("read_note", "more of theirs")
+    back_up(assistant, tmp_path / "two.zip")
+    assert restore(other, tmp_path / "two.zip").counts == {"merged": 1}
+
+
 @pytest.mark.parametrize("damage", ["no database", "no table", "a view", "another type"])
 def test_a_bad_database_in_an_archive_costs_nothing(
     assistant: Assistant, other: Assistant, tmp_path: Path, damage: str

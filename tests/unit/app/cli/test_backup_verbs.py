@@ -22,7 +22,7 @@ def test_a_backup_is_made_and_restored_on_the_command_line(
     }
     monkeypatch.setenv("STRATA_HOME", str(tmp_path / "elsewhere"))
     restored = document(strata("restore", str(target), "--json")[1])
-    counts = {"restored": 1, "merged": 1, "unchanged": 0}
+    counts = {"restored": 1, "merged": 0, "unchanged": 1}
     assert restored == {**counts, "aside": [], "failed": [], "hooks_off": False, "missing": []}
     assert document(strata("settings", "get", "retrieval.topK", "--json")[1])["value"] == 9
 
@@ -42,7 +42,7 @@ def test_what_exists_is_said_with_a_way_out(
     assert "--merge" in said
     code, text, _ = strata("restore", str(tmp_path / "b.zip"), "--merge")
     assert code == 0
-    assert text.startswith("0 files restored, 1 merged")
+    assert text.startswith("0 files restored, 0 merged")
 
 
 def test_a_backup_is_made_also_with_damaged_settings(strata: Strata, tmp_path: Path) -> None:
