@@ -102,6 +102,8 @@ DEFINITIONS: dict[str, tuple[Callable[[str], bool], set[str]]] = {
         is_sentence_end,
         {
             CARRIED,
+            # Divides what models and other programs wrote, JSON too, to leave quotations out.
+            "context/history/quotes.py",
             "vault/notes/text/sentences.py",
         },
     ),
