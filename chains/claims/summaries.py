@@ -19,6 +19,8 @@ from context.exam import ChangedFact, ChatFact, FactKind, FactReader, find_whole
 from context.fit.summary_facts import read_fields
 from context.history.outline import remove_head
 from vault.notes.dates import LocatedDate, write_date_forms
+from vault.notes.text.lines import CODE, FENCE_OPENS
+from vault.notes.text.markdown_text import read_text
 from vault.review.statements import (
     LEAST_OVERLAP,
     QUALIFIERS,
@@ -37,9 +39,6 @@ _LEAST_TELLING_DIGITS: Final = 3
 _DIGIT: Final = re.compile(r"\d")
 _SEPARATORS: Final = re.compile(r"(?<=\d)[.,'’\u00a0\u202f\u2009 ](?=\d{3}(?!\d))")
 _QUOTE_MARK: Final = re.compile(r"^[ \t]*>[ \t]?", re.MULTILINE)
-_FENCE: Final = re.compile(
-    r"^(`{3,}+|~{3,}+)[ \t]*+(\w*+)[^\n]*+\n(.*?)^\1", re.MULTILINE | re.DOTALL
-)
 _SHELLS: Final = frozenset({"sh", "bash", "zsh", "shell", "console", "powershell", "fish"})
 _CODE: Final = re.compile(r"(?<!`)`([^`\n]{4,160})`(?!`)")
 _COMMAND: Final = re.compile(r"[\w./~-]+(?:[ \t]+\S+)+")
@@ -82,10 +81,18 @@ def _list_facts(text: str) -> tuple[ChatFact, ...]:
 
 
 def _list_commands(text: str) -> Iterator[ChatFact]:
-    fenced = (match[3] for match in _FENCE.finditer(text) if match[2].lower() in _SHELLS)
-    lines = [_PROMPT.sub("", line) for block in fenced for line in block.splitlines()]
-    spans = (match[1] for match in _CODE.finditer(_FENCE.sub("", text)))
-    for command in (*lines, *(span for span in spans if _COMMAND.fullmatch(span.strip()))):
+    markdown, commands, prose = read_text(text), list[str](), list[str]()
+    language = ""
+    for at, kind in enumerate(markdown.kinds):
+        line = markdown.strip_quotes(at)
+        if kind == FENCE_OPENS:
+            language = line.strip("`~ \t").lower().partition(" ")[0]
+        elif kind == CODE and language in _SHELLS:
+            commands.append(_PROMPT.sub("", line))
+        elif not markdown.is_code(at):
+            prose.append(line)
+    spans = (match[1] for match in _CODE.finditer("\n".join(prose)))
+    for command in (*commands, *(span for span in spans if _COMMAND.fullmatch(span.strip()))):
         if form := normalize(command):
             yield ChatFact("command", command.strip(), f"`{command.strip()}`", (form,))
 
