@@ -8,7 +8,7 @@ Reasons: ARCHITECTURE.md, "Attachments".
 
 import html
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Final
 
@@ -58,6 +58,17 @@ def truncate_with_ellipsis(text: str, max_chars: int) -> str:
 def split_sentences(text: str) -> list[str]:
     """Return the lines of a text, split at the ends of sentences, without their marks."""
     return [sentence.strip() for sentence in _ANY_SENTENCE_END.split(text)]
+
+
+def find_sentences(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where each sentence of a text begins and ends. Its end mark belongs to it."""
+    start = 0
+    for end in (*(match.end() for match in _ANY_SENTENCE_END.finditer(text)), len(text)):
+        piece = text[start:end]
+        if bare := piece.strip():
+            first = start + piece.index(bare)
+            yield first, first + len(bare)
+        start = end
 
 
 def compact_by_section(

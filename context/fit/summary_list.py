@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
+from context.carry_forward import find_sentences
 from context.exam import FACT_KINDS, ChangedFact, ChatFact, FactKind, SummaryExam, has_whole
 from context.history.outline import format_summary, remove_head
 from context.messages import Message
@@ -21,7 +22,6 @@ _LABELS: Final[dict[FactKind, str]] = {
     "decision": "Decided:",
     "question": "Still open:",
 }
-_SENTENCE: Final = re.compile(r"\S[^\n]*?(?:[.!?](?=\s)|[。！？]|$)", re.MULTILINE)
 _CUT: Final = "\0"
 _AFTER_CUT: Final = re.compile(r"\0[ \t]*")
 _MARKER: Final = re.compile(r"\W*(?:\d+[.)])?\W*")
@@ -52,9 +52,9 @@ def _locate(text: str, changed: ChangedFact) -> Iterator[tuple[int, int]]:
     if changed.passage and text[start:end] == changed.passage:
         yield start, end
         return
-    for sentence in _SENTENCE.finditer(text):
-        if has_whole(sentence[0], changed.text):
-            yield sentence.span()
+    for first, last in find_sentences(text):
+        if has_whole(text[first:last], changed.text):
+            yield first, last
 
 
 def _tidy(line: str) -> str | None:

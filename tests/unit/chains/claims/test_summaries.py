@@ -234,5 +234,9 @@ def test_an_unchanged_chat_is_not_compacted_again():
 
 
 def test_a_long_fence_is_not_closed_by_a_shorter_one() -> None:
-    facts = list_facts("````sh\ngit fetch --all\n```\nThat was it.\n")
-    assert "command" not in {fact.kind for fact in facts}
+    facts = list_facts(
+        "````sh\ngit fetch --all\n```\ngit push\n````\nThat was it.\n" + "~" * 20_000
+    )
+    commands = [fact.text for fact in facts if fact.kind == "command"]
+    assert {"git fetch --all", "git push"} <= {*commands}
+    assert "That was it." not in commands
