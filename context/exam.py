@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Final, Literal, Self, get_args
 
+from context.carry_forward import find_sentences
+
 FactKind = Literal["path", "command", "figure", "date", "name", "decision", "question"]
 # In the order of what is lost first where conversations are summarised.
 FACT_KINDS: Final[tuple[FactKind, ...]] = get_args(FactKind)
@@ -163,17 +165,31 @@ class SummaryExam:
         said += [f"{len(self.new):,} new"] if self.new else []
         return ", ".join([*said, f"{len(self.changed):,} changed"])
 
-    def after_edit(self, summary: str) -> Self:
-        """Return the exam after the user edited the summary, by what it lists as gone or changed.
+    def after_edit(self, before: str, after: str) -> Self | None:
+        """Return the exam after the user edited the summary, by the facts that it lists.
 
         Args:
-            summary: the edited summary.
+            before: the summary that was examined.
+            after: the edited summary.
+
+        Returns:
+            None if the edit took more away than sentences with listed facts: what else they said
+            is not known any more.
         """
-        told = FactTexts((summary,), lambda _line: frozenset())
+        listed = (*self.changed, *self.new)
+        for first, last in find_sentences(before):
+            sentence = before[first:last]
+            is_listed = any(has_whole(sentence, one.text) for one in listed)
+            if not is_listed and sentence not in after:
+                return None
+        told = FactTexts((after,), lambda _line: frozenset())
         gone = tuple(one for one in self.gone if not told.has_text(one.text))
-        changed = tuple(one for one in self.changed if told.has_text(one.text))
+        changed, new = (
+            tuple(one for one in facts if told.has_text(one.text))
+            for facts in (self.changed, self.new)
+        )
         kept = self.in_request + len(self.gone) - len(gone)
-        return replace(self, in_request=kept, gone=gone, changed=changed)
+        return replace(self, in_request=kept, gone=gone, changed=changed, new=new)
 
     def list_lines(self) -> list[str]:
         """Return the figures as a line, and a line for each fact that is gone or changed."""

@@ -401,7 +401,7 @@ def _summary(entry: str, op: Mapping[str, Any], edit: Mapping[str, Any] | None) 
     text = op.get("summary", "") if edit is None else edit.get("parts", "")
     exam = SummaryExam.read(op.get("exam"))
     if exam is not None and edit is not None:
-        exam = exam.after_edit(str(text))
+        exam = exam.after_edit(str(op.get("summary", "")), str(text))
     kept = op.get("firstKeptEntryId")
     compaction = Compaction(
         entry,

@@ -10,7 +10,7 @@ from context.compaction import HEAD
 from context.errors import SummaryFailed
 from context.fit.compact_session import read_history
 from context.fit.summaries import check_length, compute_list_size, compute_summary_size
-from context.history.outline import format_summary
+from context.history.outline import find_chat_note, format_summary, remove_head
 from context.history.replay import replay_path
 from context.log.entries import Entry, TransformEntry
 from context.messages import Message
@@ -25,7 +25,8 @@ _EDITED: Final = "the summary was edited"
 def edit_summary(request: Request, compaction: str, text: str) -> None:
     """Append a log entry that replaces the text of a summary in all later requests.
 
-    The log entry of the compaction stays unchanged. Nothing is appended if the text is the same.
+    The line that says how to read what the summary replaces stays. The log entry of the compaction
+    stays unchanged. Nothing is appended if the text is the same.
 
     Args:
         request: a new request, except that its path may also end with an answer.
@@ -42,7 +43,8 @@ def edit_summary(request: Request, compaction: str, text: str) -> None:
     op = _find_operation(path, compaction)
     if old is None or op is None:
         raise SummaryFailed("This summary is not sent any more, so it cannot be edited.")
-    new = Message("user", format_summary(text), compaction)
+    written = format_summary(remove_head(text))
+    new = Message("user", f"{written}{find_chat_note(old.text)}", compaction)
     if new.content == old.content:
         return
     before, after = (count_message(message, request.counter) for message in (old, new))

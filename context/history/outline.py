@@ -135,6 +135,12 @@ def _shorten_line(text: str, chars: int) -> str:
     return truncate_with_ellipsis(" ".join(text.split()), chars)
 
 
+def find_chat_note(summary: str) -> str:
+    """Return the line of a summary that says how to read what it replaces, or an empty string."""
+    found = _NOTE_LINE.search(summary)
+    return "" if found is None else found[0]
+
+
 def build_chat_note(ref_id: str) -> str:
     """Return the line of a summary that says how to read the turns before it.
 

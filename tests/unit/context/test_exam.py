@@ -2,7 +2,7 @@
 
 import pytest
 
-from context.exam import FactTexts, SummaryExam, has_whole
+from context.exam import ChangedFact, ChatFact, FactTexts, SummaryExam, has_whole
 
 EXAM = {"facts": 9, "in_request": 7, "one_call": 1, "findable": 0}
 
@@ -65,3 +65,28 @@ def test_neighbours_end_a_word_in_scripts_without_blanks(text, form, is_there):
 )
 def test_a_path_is_named_only_as_a_whole(text, path, is_there):
     assert FactTexts((text,), lambda _line: frozenset()).has_path(path) is is_there
+
+
+SUMMARY = "The pump stands in the cellar. The rent is 15 €.\nNamed Anna Berg"
+EXAMINED = SummaryExam(
+    4,
+    2,
+    gone=(ChatFact("date", "3 May 2026", "Anna calls on 3 May 2026", ("3 may 2026",)),),
+    changed=(ChangedFact("15 €", "14 € was said"),),
+)
+
+
+def test_an_edit_by_the_listed_facts_keeps_the_figures_true() -> None:
+    kept = EXAMINED.after_edit(SUMMARY, f"{SUMMARY}\nAnna calls on 3 May 2026.")
+    assert kept is not None
+    assert (kept.in_request, kept.gone) == (3, ())
+    taken_out = EXAMINED.after_edit(SUMMARY, "The pump stands in the cellar.\nNamed Anna Berg")
+    assert taken_out is not None
+    assert (taken_out.in_request, taken_out.changed) == (2, ())
+
+
+@pytest.mark.parametrize(
+    "after", ["Nothing to see.", "", "The rent is 15 €.\nNamed Anna Berg", SUMMARY.upper()]
+)
+def test_an_edit_that_takes_other_sentences_away_has_no_figures(after: str) -> None:
+    assert EXAMINED.after_edit(SUMMARY, after) is None

@@ -9,6 +9,7 @@ from context.assemble.inputs import HistoryPolicy
 from context.compaction import HEAD
 from context.exam import ChangedFact, SummaryExam
 from context.fit.compact_session import compact_session
+from context.fit.edit import edit_summary
 from context.fit.summary_list import strike_changed
 from context.messages import ToolDefinition
 from context.offload import READ_RESULT_NAME
@@ -210,6 +211,16 @@ def test_the_line_of_the_program_is_no_fact_of_a_summary():
     assert again.exam.facts == facts
     assert again.summary.count(READ_RESULT_NAME) == 1
     assert f'"{report.entry}"' not in again.summary
+
+
+def test_an_edited_summary_still_says_how_to_read_what_it_replaces():
+    loop, report = compacted(tools=(READ_RESULT,))
+    kept = []
+    inputs = replace(loop.inputs, path=tuple(loop.chat.path), turn="", tools=loop.tools)
+    edit_summary(replace(inputs, ports=loop.chat.ports(kept)), report.entry, "Beds are wide.")
+    written = kept[-1].patch[-1]["parts"]
+    assert "Beds are wide.\n" in written
+    assert f'{READ_RESULT_NAME} with ref_id="{report.entry}"' in written
 
 
 def test_an_agent_can_read_all_that_left_with_one_call():
