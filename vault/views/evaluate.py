@@ -56,6 +56,7 @@ _MOST_DEPTH: Final = 60
 # For a view, since formulas can use each other many times. This takes a few seconds.
 _MOST_STEPS: Final = 3_000_000
 _CHARS_OF_A_STEP: Final = 32
+_CHARS_OF_OTHERS: Final = 8  # of values that are neither texts nor lists
 _MOST_TEXT_CHARS: Final = 2_000
 _MOST_ITEMS: Final = 2_000
 _MOST_DIGITS: Final = 20
@@ -101,6 +102,21 @@ class NoteRow:
     def link(self) -> LinkValue:
         """A link to the note by its path, shown by its name."""
         return LinkValue(self.path, drop_note_suffix(posixpath.basename(self.path)))
+
+
+def _measure(value: Value) -> int:
+    """Return about how many characters a value has."""
+    if isinstance(value, tuple):
+        return sum(map(_measure, value))
+    return len(value) if isinstance(value, str) else _CHARS_OF_OTHERS
+
+
+def _estimate_work(values: Sequence[Value]) -> int:
+    """Return how many characters a function reads at most, which may look for each in the first."""
+    if not values:
+        return 0
+    wanted = sum(len(one) if isinstance(one, tuple) else 1 for one in values[1:])
+    return _measure(values[0]) * max(1, wanted)
 
 
 def _join_words(name: str) -> str:
@@ -212,10 +228,13 @@ class Evaluator:
         """
         found = self._evaluate(expression, row)
         size = len(found) if isinstance(found, str | tuple) else 0
-        self._steps += 1 + size // _CHARS_OF_A_STEP
+        self._add_steps(1 + size // _CHARS_OF_A_STEP)
+        return found
+
+    def _add_steps(self, steps: int) -> None:
+        self._steps += steps
         if self._steps > _MOST_STEPS:
             raise ViewTooLong
-        return found
 
     def evaluate_constant(self, expression: Expression) -> tuple[Value, bool]:
         """Return the value of an expression and True if it is the same for all notes."""
@@ -253,7 +272,7 @@ class Evaluator:
         found = self.evaluate(operations[-1].left, row)
         for operation in reversed(operations):
             found = self._operate(operation.sign, found, operation.right, row)
-            self._steps += 1
+            self._add_steps(1)
         return found
 
     def _operate(self, sign: str, left: Value, other: Expression, row: NoteRow | None) -> Value:
@@ -261,6 +280,7 @@ class Evaluator:
             is_decided = is_true(left) == (sign == "||")
             return is_true(left if is_decided else self.evaluate(other, row))
         right = self.evaluate(other, row)
+        self._add_steps(min(_measure(left), _measure(right)) // _CHARS_OF_A_STEP)
         match sign:
             case "==":
                 return are_equal(left, right)
@@ -320,9 +340,11 @@ class Evaluator:
         arguments = [self.evaluate(each, row) for each in call.arguments]
         if call.name in _FILE_METHODS:
             method = _FILE_METHODS[call.name]
+            self._add_steps(_measure(tuple(arguments)) // _CHARS_OF_A_STEP)
             return row is not None and _call_safely(method, row, *arguments) is True
         if call.target is not None:
             arguments.insert(0, self.evaluate(call.target, row))
+        self._add_steps(_estimate_work(arguments) // _CHARS_OF_A_STEP)
         return _apply(call.name, arguments)
 
     def _read_date(self, call: Call, row: NoteRow | None) -> Value:

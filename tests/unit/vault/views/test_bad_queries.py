@@ -184,7 +184,13 @@ def test_what_is_too_deep_is_named_and_a_long_row_is_not_deep(
         assert isinstance(found, ComputedView), found
 
 
-def test_a_view_that_takes_too_much_work_says_so(vault: Vault) -> None:
+@pytest.fixture
+def few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A limit that is reached sooner."""
+    monkeypatch.setattr("vault.views.evaluate._MOST_STEPS", 200_000)
+
+
+def test_a_view_that_takes_too_much_work_says_so(vault: Vault, few_steps: None) -> None:
     formulas = {"f0": "file.size"}
     for n in range(1, 25):
         formulas[f"f{n}"] = f"formula.f{n - 1} + formula.f{n - 1}"
@@ -194,3 +200,25 @@ def test_a_view_that_takes_too_much_work_says_so(vault: Vault) -> None:
     assert str(sums).startswith("Sums: This takes too much work")
     assert isinstance(others, ComputedView)
     assert others.total == len(NOTES)
+
+
+LONG_LIST = f"list({', '.join(['formula.s'] * 90)})"
+MANY_TEXTS = ", ".join(f'"z{n}"' for n in range(200))
+
+
+@pytest.mark.parametrize(
+    ("work", "columns"),
+    [
+        (f"formula.l.containsany({MANY_TEXTS})", 20),
+        (f"formula.l.containsall({MANY_TEXTS})", 20),
+        ("formula.l == formula.l", 40),
+        ("formula.l.join(formula.s).contains(formula.s)", 40),
+    ],
+)
+def test_a_view_of_few_long_steps_ends_soon(
+    vault: Vault, few_steps: None, work: str, columns: int
+) -> None:
+    formulas = {"s": '"a"' + ' + "abcdefghij"' * 150, "l": LONG_LIST}
+    formulas |= {f"t{n}": work for n in range(columns)}
+    text = write_base(formulas, *(f"formula.t{n}" for n in range(columns)))
+    assert str(compute(vault, "base", text)).startswith("This takes too much work")
