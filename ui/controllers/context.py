@@ -227,7 +227,7 @@ class ContextController(ChatController):
         self._previews.answered.connect(self._on_preview)
         self._previews.failed.connect(self._on_preview_failed)
         self._lasts.answered.connect(self._on_last)
-        self._requests.answered.connect(self.request_view.show_request)
+        self._requests.answered.connect(self._show_request)
         for asker in (self._lasts, self._requests):
             asker.failed.connect(self._on_failed)
         self._panel.which_chosen.connect(self.show)
@@ -389,6 +389,13 @@ class ContextController(ChatController):
 
     def _on_past_failed(self, error: Exception) -> None:
         self.past_view.show_failure(describe(error).message)
+
+    def _show_request(self, request: ShownRequest | None) -> None:
+        """Show a request. There is none if the chat was emptied or changed while it was read."""
+        if request is None:
+            self._frame.notifier.toast(_NOTHING_ASKED)
+        else:
+            self.request_view.show_request(request)
 
     def _read_last(self, session: str, entry: str | None) -> ShownRequest | None:
         last = self._assistant.history.last_context(session, True, entry)

@@ -344,7 +344,7 @@ def test_a_number_beside_the_text_of_the_project_is_no_missing_source(
     server.script(Answer("It is a draft [97]."))
     window.composer.send("What is it about?")
     rows = window.view.column.sources.rows()
-    sources = [text for row in rows for text in (row.title, row.detail)]
+    sources = [text for row in rows for text in (row.title, row.doubt, row.claim, row.passage)]
     assert "[97] is not the number of a passage." in sources
     assert "The project's text was sent too, without numbers." in sources
     assert not any("has no source" in text for text in (*sources, *window.chat.texts()))
@@ -547,7 +547,7 @@ def test_a_page_that_cannot_be_removed_or_put_back_stays_and_the_reason_is_said(
         raise PermissionError(errno.EACCES, "Permission denied")
 
     with monkeypatch.context() as patch:
-        patch.setattr(project_pages, "remove_if_there", refuse)
+        patch.setattr(project_pages, "remove_synced", refuse)
         click_button(pages, "Remove talk.vtt")
     assert "permission denied" in pages.state.text()
     assert pages.undo.isHidden()
