@@ -111,6 +111,4 @@ def _list_texts(texts: Sequence["ComparedText"]) -> Iterator[str]:
 
 
 def _name(text: "LayerText") -> str:
-    place = f"{text.source}, lines {text.span}" if text.span else text.source
-    number = "" if text.number is None else f"[{text.number}] "
-    return f"{text.layer} {number}{place or text.name}"
+    return f"{text.layer} {text.label}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from context.assemble.request import Request
-from context.layers import Layer
+from context.layers import Layer, name_place
 from context.messages import compact_json
 
 __all__ = ["LayerText", "describe_layout", "list_layer_texts"]
@@ -38,6 +38,13 @@ class LayerText:
     source: str = ""
     span: str = ""
     number: int | None = None
+
+    @property
+    def label(self) -> str:
+        """What the text is, for people: `[1] Inbox.md, lines 3–9`, or the name of a section."""
+        lines = [int(line) for line in re.findall(r"\d{1,9}", self.span)]
+        number = "" if self.number is None else f"[{self.number}] "
+        return f"{number}{name_place(self.source, lines) or self.name}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the text as a JSON object."""

@@ -26,7 +26,6 @@ from ui.widgets.surfaces import Pane
 if TYPE_CHECKING:
     from app.past.difference import ComparedText
     from app.past.machine import PastRequest, RequestComparison
-    from app.sent.layout import LayerText
 
 __all__ = ["PastView"]
 
@@ -236,7 +235,7 @@ def _list_differences(texts: "Sequence[ComparedText]") -> Iterator[PastLine]:
             layer = shown.layer
         is_different = text.state != "same"
         kind: LineKind = "head" if is_different else "unchanged"
-        yield PastLine(kind, f"{_name(shown)}: {_STATES[text.state]}", is_different)
+        yield PastLine(kind, f"{shown.label}: {_STATES[text.state]}", is_different)
         if is_different:
             yield from _list_lines(text)
 
@@ -257,7 +256,7 @@ def _list_request(request: "PastRequest") -> Iterator[PastLine]:
         if text.layer != layer:
             yield from _begin_layer(text.layer, is_first=not layer)
             layer = text.layer
-        yield PastLine("head", _name(text))
+        yield PastLine("head", text.label)
         yield from (PastLine("same", line) for line in text.text.splitlines())
 
 
@@ -265,12 +264,6 @@ def _begin_layer(code: str, *, is_first: bool) -> Iterator[PastLine]:
     if not is_first:
         yield PastLine("skipped", "")
     yield PastLine("layer", f"{code} {tokens()['layer_name'][code]}")
-
-
-def _name(text: "LayerText") -> str:
-    number = "" if text.number is None else f"[{text.number}] "
-    place = f"{text.source}, lines {text.span}" if text.span else text.source
-    return f"{number}{place or text.name}"
 
 
 def _write_line(cursor: QTextCursor, line: PastLine) -> None:

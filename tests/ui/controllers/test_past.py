@@ -45,11 +45,11 @@ def test_changed_lines_are_shown_and_each_request_on_its_own(
     signed = [line for line in read_lines(view) if line.startswith(("- ", "+ "))]
     before = "Water the beds before eight in the morning. The barrel behind the shed holds"
     assert signed == [f"- {before} 210 litres.", f"+ {before} 300 litres."]
-    assert view.text.textCursor().block().text() == "[1] Watering.md, lines 1-9: changed"
+    assert view.text.textCursor().block().text() == "[1] Watering.md, lines 1–9: changed"
     assert view.place.text() == "Difference 1 of 1"
     view.text.moveCursor(QTextCursor.MoveOperation.End)
     qtbot.keyClick(view, Qt.Key.Key_F7)
-    assert view.text.textCursor().block().text() == "[1] Watering.md, lines 1-9: changed"
+    assert view.text.textCursor().block().text() == "[1] Watering.md, lines 1–9: changed"
     choose_from_button(view, view.forms.accessibleName(), "As it was")
     then = view.text.toPlainText()
     assert "210 litres" in then
