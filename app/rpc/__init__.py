@@ -3,13 +3,25 @@
     standard input → requests → server → Assistant
                                   └→ jobs → wire → standard output
 
+A request is defined and served in the module of its concept, which has a row for it:
+
+    turns       ask, edit, regenerate, abort, approve
+    chats       the list of chats and the bin
+    entries     the entries of a chat: read, pin, label, branches, messages of other programs
+    context     context reports, past requests, kept passages, compaction
+    search      search, related notes, tables, the index
+    notes       review, fixes, tasks, saving as a note, undo
+    pinned      pinned answers, and the event that tells which have changed
+    projects    projects, and the web pages that they keep
+    customization  memories, AGENTS.md, skills
+    settings    settings, the state of the server, vaults, calls, spending, updates
+    backup      a backup of everything, and a restore, with their progress
+
+The others serve all requests:
+
     server      Serve requests until the input ends, or until Ctrl+C or SIGTERM.
-    requests    The types of requests; parse and validate a line.
-    chats       Serve requests about the list of chats, the bin, and the entries of a chat.
-    backup      Serve requests for a backup of everything and for a restore, with their progress.
-    notes       Serve requests about notes, the memory of a chat, and the outgoing calls.
-    pinned      Serve requests about pinned answers, and tell which have changed.
-    projects    Serve requests about projects, and the web pages that they keep.
+    requests    What all requests have; parse and validate a line; quick and slow requests.
+    client      The current chat, mode and model of the client.
     jobs        Run turns, searches and indexing while more requests are read.
     mcp_server  Serve the open vault's notes to other programs over MCP.
     wire        Write responses and events, one JSON object per line.

@@ -6,26 +6,38 @@ leaves no file, and a stopped restore can be requested again, and continues.
 """
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 
 from app.assistant import Assistant
 from app.backup.archive import ArchiveWriter, BackupReport, FileProgress
 from app.backup.restore import Restorer, RestoreReport
 from app.errors import InvalidRequest
-from app.rpc import requests as asked
+from app.rpc.requests import Handlers, RpcRequest, Slow
 from app.rpc.wire import Json, Wire
 from chains.cancel import CancelToken
 
 __all__ = ["BackupRequests"]
 
 
+class Backup(RpcRequest):
+    """Write everything that Strata has stored into a new archive, given its absolute path."""
+
+    path: str
+
+
+class Restore(RpcRequest):
+    """Restore an archive. `merge` does so also where Strata has stored something else."""
+
+    path: str
+    merge: bool = False
+
+
 class BackupRequests:
     """Serves the requests `backup` and `restore`. Thread-safe.
 
     Attributes:
-        slow: the functions for these requests, by type.
-        quick: none, because both may take long.
+        handlers: how each of these requests is served, by its type.
     """
 
     def __init__(self, assistant: Assistant, wire: Wire) -> None:
@@ -36,20 +48,19 @@ class BackupRequests:
             wire: writes the progress.
         """
         self._assistant, self._wire = assistant, wire
-        self.slow: Mapping[type[asked.RpcRequest], Callable[..., Json]] = {
-            asked.Backup: self._back_up,
-            asked.Restore: self._restore,
+        self.handlers: Handlers = {
+            "backup": Slow(Backup, self._back_up),
+            "restore": Slow(Restore, self._restore),
         }
-        self.quick: Mapping[type[asked.RpcRequest], Callable[..., Json]] = {}
 
-    def _back_up(self, request: asked.Backup, cancel: CancelToken) -> Json:
+    def _back_up(self, request: Backup, cancel: CancelToken) -> Json:
         assistant = self._assistant
         writer = ArchiveWriter(assistant.paths, assistant.settings, assistant.sessions.state)
         report = self._follow(request, writer.write(_read_path(request.path), cancel))
         assert isinstance(report, BackupReport)
         return report.to_dict()
 
-    def _restore(self, request: asked.Restore, cancel: CancelToken) -> Json:
+    def _restore(self, request: Restore, cancel: CancelToken) -> Json:
         assistant, chats = self._assistant, self._assistant.sessions
         restorer = Restorer(assistant.paths, assistant.settings, chats, chats.state)
         source = _read_path(request.path)
@@ -59,7 +70,7 @@ class BackupRequests:
         assistant.remove_excluded()  # an older backup may have their text
         return report.to_dict()
 
-    def _follow(self, request: asked.RpcRequest, events: Iterable[object]) -> object:
+    def _follow(self, request: RpcRequest, events: Iterable[object]) -> object:
         """Write the progress, and return the report, which is the last event.
 
         Args:

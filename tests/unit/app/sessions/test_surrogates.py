@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from app.assistant import Assistant
-from app.rpc.requests import PromptRequest, parse
+from app.rpc.requests import parse
+from app.rpc.turns import PromptRequest
 from app.sessions import store as session_store
 from app.sessions.file import LoadedLog
 from context.log.entries import parse_entry
@@ -143,7 +144,8 @@ def test_a_chat_that_cannot_be_read_is_listed_beside_the_others(
 
 
 def test_a_request_over_rpc_is_clean_and_its_id_comes_back_as_it_was_sent() -> None:
-    request = parse(b'{"id": "\\ud800", "type": "prompt", "text": "half \\ud83d end"}')
+    line = b'{"id": "\\ud800", "type": "prompt", "text": "half \\ud83d end"}'
+    request = parse(line, {"prompt": PromptRequest})
     assert isinstance(request, PromptRequest)
     assert (request.id, request.text) == ("\ud800", GOOD)
 

@@ -1,0 +1,163 @@
+"""Serve requests about the context of a chat: of its requests, past and next, and compaction."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from app.assistant import Assistant
+from app.errors import InvalidRequest, NotFound
+from app.rpc.client import Client
+from app.rpc.requests import Handlers, Quick, RpcRequest, Slow, require_chat
+from app.rpc.wire import Json
+from app.sessions.request_history import NO_ENTRY_NEXT
+from chains.cancel import CancelToken
+from chains.errors import CannotRead
+from chains.events import CompactionEnded
+from chains.request.ask import Ask
+from context.report.markdown import envelope_markdown, report_markdown
+
+__all__ = ["ContextRequests"]
+
+
+class GetContext(RpcRequest):
+    """Get the context report of a chat's last or next request.
+
+    Attributes:
+        when: `last` or `next`. None means the last request, or the next one if the chat has no turn
+            yet.
+        entry: a question or an answer, to get the request of its turn, or None for the last turn.
+        text: the question of the next request.
+        attach: the attachments of the next request.
+        format: `summary` for the report only, or `full` to add the body of the request.
+        include_ephemeral: whether the report in Markdown also lists the messages that hooks added
+            to a single request only.
+    """
+
+    when: Literal["last", "next"] | None = None
+    entry: str | None = None
+    text: str = ""
+    attach: list[str] = Field(default_factory=list)
+    format: Literal["summary", "full"] = "summary"
+    include_ephemeral: bool = Field(True, alias="includeEphemeral")
+
+
+class GetPastContext(RpcRequest):
+    """Get the request of an answer as it was, as today's notes would make it, or the difference.
+
+    Attributes:
+        when: `at-the-time`, `today` or `diff`.
+        entry: an answer, a question for its newest answer, or None for the last answer.
+        format: `full` to add the body of the request and the JSON that was sent.
+    """
+
+    when: Literal["at-the-time", "today", "diff"]
+    entry: str | None = None
+    format: Literal["summary", "full"] = "summary"
+
+
+class ListPassages(RpcRequest):
+    """Get what is kept of notes for past answers.
+
+    Attributes:
+        purge: whether to remove what is kept of notes that are deleted.
+    """
+
+    purge: bool = False
+
+
+class Compact(RpcRequest):
+    """Summarise a chat except for its last turn."""
+
+    custom_instructions: str = Field("", alias="customInstructions")
+
+
+class SetAutoCompaction(RpcRequest):
+    """Enable or disable automatic compaction."""
+
+    enabled: bool
+
+
+class ContextRequests:
+    """Serves the requests about the context of a chat. Thread-safe.
+
+    Attributes:
+        handlers: how each of these requests is served, by its type.
+    """
+
+    def __init__(self, assistant: Assistant, client: Client) -> None:
+        """Create the functions.
+
+        Args:
+            assistant: provides the reports, and compacts chats.
+            client: has the mode and the model of the next request.
+        """
+        self._assistant, self._client = assistant, client
+        self.handlers: Handlers = {
+            "compact": Slow(Compact, self._compact, changes_chat=True),
+            "get_context": Slow(GetContext, self._show),
+            "get_past_context": Slow(GetPastContext, self._show_past),
+            "passages": Slow(ListPassages, self._list_passages),
+            "set_auto_compaction": Quick(SetAutoCompaction, self._set_auto_compaction),
+        }
+
+    def _compact(self, request: Compact, cancel: CancelToken) -> Json:
+        told: Json = {}
+        instructions = request.custom_instructions
+        model = self._client.model
+        for event in self._assistant.compact(require_chat(request), cancel, instructions, model):
+            if isinstance(event, CompactionEnded):
+                told = event.result
+        return told
+
+    def _show(self, request: GetContext, _cancel: CancelToken) -> Json:
+        is_full, session, entry = request.format == "full", request.session, request.entry
+        found = None
+        if request.when == "next" and entry is not None:
+            raise InvalidRequest(NO_ENTRY_NEXT)
+        if request.when != "next" and session is not None:
+            found = self._assistant.history.last_context(session, is_full, entry)
+        if found is None and (request.when == "last" or entry is not None):
+            raise NotFound("Nothing has been asked in this chat yet.")
+        read: Json | None = None
+        if found is None:
+            mode, model, attach = self._client.mode, self._client.model, tuple(request.attach)
+            question = Ask(request.text, mode, model, session, attach=attach)
+            found = self._assistant.preview(
+                session, request.text, mode, model, full=is_full, attach=attach
+            )
+            read = self._estimate_reading(question) if attach else None
+        shown = (
+            found if request.include_ephemeral else {**found, "ephemerals": 0, "ephemeral_log": []}
+        )
+        markdown = (
+            envelope_markdown(shown, shown["request_body"]) if is_full else report_markdown(shown)
+        )
+        return {"markdown": markdown, "context": found, "read_whole": read}
+
+    def _estimate_reading(self, question: Ask) -> Json | None:
+        """Return the cost of reading attachments part by part, or why this is not possible.
+
+        Return None if the attachments fit.
+        """
+        try:
+            cost = self._assistant.estimate_reading(question)
+        except CannotRead as error:
+            return {"refused": str(error)}
+        return None if cost is None else cost.to_dict()
+
+    def _show_past(self, request: GetPastContext, cancel: CancelToken) -> Json:
+        machine, chat = self._assistant.time_machine, require_chat(request)
+        is_full = request.format == "full"
+        if request.when == "diff":
+            return machine.compare(chat, request.entry, cancel).to_dict()
+        if request.when == "today":
+            return machine.show_today(chat, request.entry, cancel).to_dict(is_full=is_full)
+        return machine.show_then(chat, request.entry).to_dict(is_full=is_full)
+
+    def _list_passages(self, request: ListPassages, _cancel: CancelToken) -> Json:
+        texts = self._assistant.kept_passages
+        removed = texts.remove_deleted() if request.purge else 0
+        return {**texts.describe().to_dict(), "removed": removed}
+
+    def _set_auto_compaction(self, request: SetAutoCompaction) -> Json:
+        return {"enabled": self._assistant.settings.set("context.autoCompact", request.enabled)}
