@@ -22,7 +22,7 @@ scores, and checks them against the notes on disk.
     exclude         the rules that exclude notes: patterns (`rules`), Obsidian's "Excluded files"
     indexing        updates of an index: indexer, throttle, watcher, status
     search, listing searching, lists; questions: what is asked; ranking: weights; quotes: quotations
-    vault, scope    `Vault`, `Scope`; shared_parts: what copies share; open_index: opens an index
+    vault, scope    `Vault`, `Scope`; open_index: opens an index; index_search: searches in it
     embeds, views   what notes embed; bases and Dataview queries, computed from the index
     vectors         the vector store; vector_worker: its entry point; workers: child processes
 

@@ -26,31 +26,25 @@ from vault.access import (
 from vault.catalog import Catalog
 from vault.coverage import find_gap
 from vault.embedder import Embedder
-from vault.embedding_versions import Embedders, read_used_model
+from vault.embedding_versions import Embedders
 from vault.errors import EmbedderFailed, IndexUnusable, NoteUnreadable, VaultError
 from vault.exclude.obsidian import read_settings
+from vault.index_search import IndexSearch, SharedParts
 from vault.indexing.progress import CancelCheck, IndexReport, ProgressCallback, call_when_read
 from vault.indexing.relocate import require_folder
 from vault.indexing.status import HealthCheck, IndexStatus, is_mending, read_status
 from vault.indexing.throttle import SearchActivity, Throttle, UpdateQueue
-from vault.listing.notes import list_notes
 from vault.notes.links import LinkResolver
 from vault.notes.note import READ_WHOLE, Note, ReadOptions, read_note
 from vault.open_index import IndexHandle
 from vault.options import IndexOptions
-from vault.ranking.fitting import read_fit
-from vault.ranking.fusion import DEFAULT_WEIGHTS
 from vault.records import NoteState, Records
-from vault.scope import WHOLE, Scope
+from vault.scope import Scope
 from vault.search.adhoc import AdhocText, OpenTexts, add_kept_texts, search_texts
 from vault.search.excerpts import FEWEST_PASSAGES, shorten_hits
-from vault.search.hits import Hit, SearchResult, warn_if_unfinished
+from vault.search.hits import Hit, SearchResult
 from vault.search.passages import Passages
 from vault.search.related import RelatedNote, find_related_notes
-from vault.search.rerank import RERANKED
-from vault.search.search import Searcher
-from vault.search.staleness import StalenessFilter
-from vault.shared_parts import SharedParts
 
 if TYPE_CHECKING:
     from vault.questions.reader import Reading
@@ -59,10 +53,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Vault"]
 
-_CATCH_UP_S = 3.0
 _MANY_HITS = 200
-_BEHIND = "The latest changes of the notes are still being taken up and may be missing here."
-_NOT_INDEXED = "These notes are not indexed yet; `strata index` does it."
 
 
 _Result = TypeVar("_Result")
@@ -103,7 +94,6 @@ class Vault:
     Attributes:
         root: the folder of notes. Paths are relative to it.
         index_dir: the folder of the index.
-        scope: the part of the vault that is searched, listed and read.
     """
 
     def __init__(
@@ -130,7 +120,6 @@ class Vault:
         self.root = root
         self._exclude = exclude
         self.index_dir = index_dir
-        self.scope = WHOLE
         self._open_texts: OpenTexts | None = None
         self._handle = IndexHandle(index_dir, lambda: options().server, self._rebuild_replaced)
         self._embedders = Embedders(embedder, cache_dir)
@@ -138,6 +127,13 @@ class Vault:
         self._lock = threading.RLock()
         self._activity = SearchActivity()
         self._parts = SharedParts(self._fit_ranking, self._activity)
+        shared = self._handle, self._embedders, self._parts, options
+        self._searches = IndexSearch(root, lambda: self.exclude, *shared)
+
+    @property
+    def scope(self) -> Scope:
+        """The part of the vault that is searched, listed and read."""
+        return self._searches.scope
 
     @property
     def exclude(self) -> tuple[str, ...]:
@@ -289,7 +285,8 @@ class Vault:
         searches the texts that `open_texts` returns, which are no notes.
         """
         limited = copy.copy(self)
-        limited.scope, limited._open_texts = scope, open_texts
+        limited._searches = replace(self._searches, scope=scope)
+        limited._open_texts = open_texts
         return limited
 
     @_retry_when_damaged
@@ -322,7 +319,8 @@ class Vault:
             today: the date that words such as "yesterday" refer to, or None for the current date.
         """
         near = tuple(map(self._find_path, in_play))
-        find = partial(self._search, query, k, near, reranks=reranks and by_meaning, today=today)
+        reranks = reranks and by_meaning
+        find = partial(self._searches.search, query, k, near, reranks=reranks, today=today)
         found = find(is_quoted=is_quoted, by_meaning=by_meaning)
         if rebuilds and self._rebuild_damaged():
             again = find(is_quoted=is_quoted, by_meaning=by_meaning)
@@ -337,8 +335,7 @@ class Vault:
         """
         if (catalog := self._handle.open()) is None:
             return ()
-        searcher = self._build_searcher(catalog, lambda: None)
-        return tuple(searcher.draw(k, is_quoted=is_quoted))
+        return tuple(self._searches.build_searcher(catalog).draw(k, is_quoted=is_quoted))
 
     @_retry_when_damaged
     def excerpts(self, query: str, k: int = 8) -> SearchResult:
@@ -346,7 +343,7 @@ class Vault:
         catalog = self._handle.open()
         if k < 1:
             return SearchResult(query, (), 0.0)
-        found = self._search(query, max(k, FEWEST_PASSAGES))
+        found = self._searches.search(query, max(k, FEWEST_PASSAGES))
         if catalog is not None:
             found = self._show(shorten_hits(found, Passages(catalog), query, k))
         return add_kept_texts(found, self._open_texts, query, k, is_shortened=True)
@@ -363,9 +360,10 @@ class Vault:
             offset: the number of notes to skip at the start of the list.
             rebuilds: whether to rebuild a damaged index and list again, as in `search`.
         """
-        found = self._list_notes(query, limit, offset)
+        found = self._searches.list_notes(query, limit, offset)
         if rebuilds and self._rebuild_damaged():
-            found = replace(self._list_notes(query, limit, offset), warnings=found.warnings)
+            again = self._searches.list_notes(query, limit, offset)
+            found = replace(again, warnings=found.warnings)
         return self._show(found)
 
     @_retry_when_damaged
@@ -374,7 +372,7 @@ class Vault:
         if (catalog := self._handle.open()) is None:
             return None
         with self._activity.record():
-            self._catch_up()
+            self._searches.catch_up()
             return read(catalog)
 
     @_retry_when_damaged
@@ -661,82 +659,6 @@ class Vault:
         """Check each component of the index. Return its name, whether it works, and details."""
         return HealthCheck(self.root, self._handle, self._embedders, self._options().model).run()
 
-    def _search(
-        self,
-        query: str,
-        k: int,
-        in_play: Collection[str] = (),
-        *,
-        reranks: bool = True,
-        is_quoted: bool = False,
-        by_meaning: bool = True,
-        today: date | None = None,
-    ) -> SearchResult:
-        """Find the `k` best passages. Their paths are relative to `root`."""
-        if (catalog := self._handle.open()) is None:
-            return SearchResult(query, (), 0.0, warnings=(_NOT_INDEXED,))
-        with self._activity.record():
-            self._handle.refill_if_needed()
-            behind: list[str] = []
-            catch_up = lambda: behind.append(self._catch_up())  # noqa: E731
-            searcher = self._build_searcher(catalog, catch_up, today, by_meaning=by_meaning)
-            reranker = self._options().reranker if reranks else ""
-            found: SearchResult | None = None
-            wanted = max(k, RERANKED) if reranker else k
-            while found is None:  # until the embedding model is not switched during the search
-                model = read_used_model(catalog)
-                try:
-                    found = searcher.search(query, wanted, in_play, self.scope, is_quoted=is_quoted)
-                except ValueError:  # vectors of different lengths were compared
-                    if read_used_model(catalog) == model:
-                        raise
-                found = None if read_used_model(catalog) != model else found
-            if reranker:
-                found = self._parts.reranker.rank_best(found, query, k, reranker)
-            self._parts.prefer({hit.path for hit in found.hits})
-            found = warn_if_unfinished(found, catalog, "".join(behind))
-            found = searcher.widen(found) if is_quoted else found
-            return self._warn_if_server_failed(found)
-
-    def _build_searcher(
-        self,
-        catalog: Catalog,
-        catch_up: Callable[[], None],
-        today: date | None = None,
-        *,
-        by_meaning: bool = True,
-    ) -> Searcher:
-        """Build a searcher with this vault's ranking weights."""
-        fit = read_fit(catalog)
-        current = StalenessFilter(self.root, self.exclude)
-        encode = partial(self._embedders.begin_query, catalog)
-        return Searcher(
-            catalog,
-            encode if by_meaning else lambda _words: lambda: None,
-            self._handle.find_nearest,
-            current.keep_current,
-            attachments=current.attachment_folder,
-            today=None if today is None else lambda: today,
-            catch_up=catch_up,
-            weights=DEFAULT_WEIGHTS if fit is None else fit.weights,
-        )
-
-    def _warn_if_server_failed(self, found: SearchResult) -> SearchResult:
-        store = self._handle.store
-        if store is None or store.server is None or not store.failure:
-            return found
-        return replace(found, warnings=(*found.warnings, store.failure))
-
-    def _list_notes(self, query: str, limit: int, offset: int) -> SearchResult:
-        """List one page of notes. Their paths are relative to `root`."""
-        if (catalog := self._handle.open()) is None:
-            return SearchResult(query, (), 0.0, total=0, warnings=(_NOT_INDEXED,))
-        with self._activity.record():
-            behind = self._catch_up()
-            keep_current = StalenessFilter(self.root, self.exclude).keep_current
-            found = list_notes(catalog, keep_current, query, limit, offset, self.scope)
-            return warn_if_unfinished(found, catalog, behind, by_meaning=False)
-
     def _rebuild_damaged(self) -> bool:
         """Rebuild a damaged index unless the folder is watched. Return whether it was rebuilt."""
         if not self.is_mending or self.is_watched:
@@ -774,20 +696,6 @@ class Vault:
         store = self._handle.store
         others = self._parts.reranker.pid, None if store is None else store.pid
         return *self._embedders.pids, *others
-
-    def _catch_up(self) -> str:
-        """Wait at most three seconds until recent changes to notes are indexed.
-
-        Return a warning if this takes longer, otherwise an empty string.
-        """
-        watcher = self._parts.watcher
-        if watcher is None or not watcher.is_alive or self.throttle.is_paused:
-            return ""
-        looks_at_all = not self._parts.has_seen_all and self.indexed_at is not None
-        self._parts.has_seen_all |= looks_at_all
-        with self.throttle.run_at_full_speed():
-            is_done = watcher.catch_up(_CATCH_UP_S, looks_at_all=looks_at_all)
-        return "" if is_done else _BEHIND
 
     def _rebuild_replaced(self) -> None:
         """Start rebuilding the index after its damaged catalog was replaced with an empty one.
