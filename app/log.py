@@ -11,7 +11,6 @@ from logging.handlers import RotatingFileHandler
 from pathlib import Path
 
 from app.paths import Paths
-from app.secret_text import redact
 from resources.system.files import make_private_folder, open_file
 
 PACKAGES = ("app", "chains", "context", "ui", "vault")
@@ -79,5 +78,7 @@ class _Formatter(logging.Formatter):
         return super().formatMessage(record)
 
     def format(self, record: logging.LogRecord) -> str:
+        from app.secret_text import redact  # late: it delays the first paint
+
         text = redact(super().format(record))
         return _CONTROL.sub(lambda match: f"\\x{ord(match.group()):02x}", text)

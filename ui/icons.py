@@ -99,7 +99,7 @@ def paint_icon(painter: QPainter, rect: QRect, name: str, tone: str = "text.seco
             _paint_own(painter, QRectF(rect), side, name)
         else:
             painter.setFont(_glyph_font(side))
-            painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, _glyphs()[name])
+            painter.drawText(rect, Qt.AlignmentFlag.AlignCenter, chr(int(_glyphs()[name], 16)))
     painter.restore()
 
 
@@ -193,8 +193,9 @@ def _family() -> str:
 
 @cache
 def _glyphs() -> dict[str, str]:
-    table = json.loads((_folder() / _NAMES).read_text("utf-8"))
-    return {name: chr(int(code, 16)) for name, code in table.items()}
+    """Return the hexadecimal code of each icon in the icon font, by its name."""
+    table: dict[str, str] = json.loads((_folder() / _NAMES).read_text("utf-8"))
+    return table
 
 
 def _glyph_font(side: int) -> QFont:

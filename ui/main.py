@@ -1,6 +1,7 @@
 """Start the window: create the Qt application, paint the window, and then open the vault."""
 
 import builtins
+import gc
 import os
 import socket
 import sys
@@ -46,6 +47,7 @@ def run(opening: "Startup", exit_after_show: bool = False) -> int:
     if problem is not None:
         sys.stderr.write(f"{problem}\n")
         return 1
+    gc.disable()  # `GarbageCollector` takes over; what is loaded until then is kept anyway
     from PySide6.QtCore import QTimer
 
     restore_import()

@@ -24,12 +24,7 @@ from PySide6.QtCore import (
     Signal,
     qInstallMessageHandler,
 )
-from PySide6.QtGui import (
-    QAccessible,
-    QAccessibleAnnouncementEvent,
-    QDesktopServices,
-    QGuiApplication,
-)
+from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QApplication, QSystemTrayIcon, QWidget
 from shiboken6 import isValid
 
@@ -342,6 +337,9 @@ def announce(widget: QWidget, text: str, *, is_urgent: bool = False) -> None:
         text: the sentence to announce.
         is_urgent: whether screen readers may interrupt other speech for it.
     """
+    # late: they delay the first paint
+    from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent
+
     event = QAccessibleAnnouncementEvent(widget, text)
     if is_urgent:
         event.setPoliteness(QAccessible.AnnouncementPoliteness.Assertive)

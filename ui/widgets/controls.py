@@ -1,10 +1,11 @@
 """Labels and icons, and functions that draw text and focus rings."""
 
 import html
+import re
 
 from PySide6 import QtGui
 from PySide6.QtCore import QEvent, QRect, QRectF, QSize, Qt
-from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent
+from PySide6.QtGui import QPainter, QPaintEvent, QResizeEvent, QTextOption
 from PySide6.QtWidgets import (
     QLabel,
     QLineEdit,
@@ -29,7 +30,10 @@ __all__ = [
     "make_wrapped_label",
     "one_line",
     "paint_focus",
+    "wrap_for",
 ]
+
+_ENDLESS = re.compile(r"\S{2000}")
 
 
 class AlignedLabel(QLabel):
@@ -248,3 +252,14 @@ def escape_tooltip(text: str) -> str:
     if not QtGui.Qt.mightBeRichText(text):
         return text
     return f"<qt>{html.escape(text)}</qt>".replace("\n", "<br>")
+
+
+def wrap_for(text: str) -> QTextOption.WrapMode:
+    """Return the wrap mode for text: at words, or anywhere if a word is extremely long.
+
+    When Qt wraps at words, it searches for the end of the current word again at each line. The
+    layout of a word of 200,000 letters would therefore take seconds.
+    """
+    if _ENDLESS.search(text):
+        return QTextOption.WrapMode.WrapAnywhere
+    return QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere

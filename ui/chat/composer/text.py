@@ -20,8 +20,8 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QSizePolicy, QTextEdit, QWidget
 
 from ui.actions import Keymap
-from ui.markdown.page.formats import wrap_for
 from ui.theme import Theme
+from ui.widgets.controls import wrap_for
 
 __all__ = ["ENTER", "ComposerText", "is_send_key"]
 

@@ -31,10 +31,10 @@ from ui.chat.composer.chips import ChipRow
 from ui.chat.composer.text import ComposerText
 from ui.chat.message.tools import MessageAction
 from ui.chat.message.user_tools import UserTools
-from ui.markdown.page.formats import AT_LEAST, FIXED, wrap_for
+from ui.markdown.page.formats import AT_LEAST, FIXED
 from ui.theme import Theme, dress
 from ui.widgets.buttons import CANCEL, SHOW_ALL, SHOW_LESS, ButtonText, make_button
-from ui.widgets.controls import ElidedLabel
+from ui.widgets.controls import ElidedLabel, wrap_for
 from ui.widgets.formatting import minutes_clock
 from ui.widgets.geometry import OUTDENT, keep_place
 from ui.widgets.layouts import align, grow, make_column, make_row

@@ -3,16 +3,15 @@
 import re
 
 from PySide6.QtCore import Qt
-from PySide6.QtGui import QFont, QTextBlockFormat, QTextCharFormat, QTextOption
+from PySide6.QtGui import QFont, QTextBlockFormat, QTextCharFormat
 
 from ui.markdown.blocks import Run, Style
 from ui.theme import Theme
 from ui.widgets.texts import has_tall_letters, is_rtl
 
-__all__ = ["AT_LEAST", "DOUBT", "FIXED", "Formats", "wrap_for"]
+__all__ = ["AT_LEAST", "DOUBT", "FIXED", "Formats"]
 
 _DIGITS = re.compile(r"(\d+)")
-_ENDLESS = re.compile(r"\S{2000}")
 FIXED = QTextBlockFormat.LineHeightTypes.FixedHeight.value
 AT_LEAST = QTextBlockFormat.LineHeightTypes.MinimumHeight.value
 
@@ -150,17 +149,6 @@ class Formats:
         if role == "cell":
             return self._theme.font("ui", numbers=True, weight=weight, italic=italic)
         return self._theme.font(role, weight=weight, italic=italic)
-
-
-def wrap_for(text: str) -> QTextOption.WrapMode:
-    """Return the wrap mode for text: at words, or anywhere if a word is extremely long.
-
-    When Qt wraps at words, it searches for the end of the current word again at each line. The
-    layout of a word of 200,000 letters would therefore take seconds.
-    """
-    if _ENDLESS.search(text):
-        return QTextOption.WrapMode.WrapAnywhere
-    return QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere
 
 
 def _set_anchor(made: QTextCharFormat, href: str, *, is_plain: bool = False) -> None:
