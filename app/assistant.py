@@ -31,9 +31,10 @@ from app.sessions.turn_builder import CallStores, TurnBuilder
 from app.sessions.user_messages import find_last_mode
 from app.spending import Spending
 from chains.cancel import CancelToken
+from chains.concurrency import start_call
 from chains.events import Event, IndexProgressed, Mode
 from chains.models import EXTRACTIVE
-from chains.request.ask import Ask, Selection
+from chains.request.ask import MODES, Ask, Selection
 from chains.web.client import WebClient
 from context.layers import Segment
 from vault.access import read_allowed
@@ -503,6 +504,24 @@ class Assistant:
             TurnFailed: the turn ended without an answer. The error has the reason and the chat.
         """
         return self.runner.ask(request, cancel)
+
+    def prepare_search(self, request: Ask) -> bool:
+        """Load the embedding model in the background, and return whether the notes are searched.
+
+        Interfaces call this while a question is being written. Otherwise, the first question would
+        wait until the model is loaded. Reading notes and chats loads nothing.
+
+        Args:
+            request: what was written so far. Only its mode and project are used.
+        """
+        if not MODES[request.mode].searches:
+            return False
+
+        def load() -> None:
+            self._turns.find_library(request).vault.load_model()
+
+        start_call(load)
+        return True
 
     def estimate_reading(self, request: Ask) -> "ReadingCost | None":
         """Return the maximum cost of reading large attachments part by part, or None if all fit.

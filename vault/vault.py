@@ -403,6 +403,13 @@ class Vault:
         return search_texts(texts, query, k, encode, catalog.vectors)
 
     @_retry_when_damaged
+    def load_model(self) -> None:
+        """Load the embedding model for the next search, unless nothing has been embedded yet."""
+        if (catalog := self._handle.open()) is not None:
+            with suppress(EmbedderFailed):
+                self._embedders.begin_query(catalog, "")()
+
+    @_retry_when_damaged
     def measure_cosines(self, query: str, texts: Sequence[str]) -> Sequence[float]:
         """Return the cosine similarity of a query and each of a few short texts.
 

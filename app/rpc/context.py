@@ -122,6 +122,8 @@ class ContextRequests:
         if found is None:
             mode, model, attach = self._client.mode, self._client.model, tuple(request.attach)
             question = Ask(request.text, mode, model, session, attach=attach)
+            if request.text.strip():
+                self._assistant.prepare_search(question)
             found = self._assistant.preview(
                 session, request.text, mode, model, full=is_full, attach=attach
             )

@@ -2,7 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import cast
+from math import inf
+from time import monotonic
+from typing import Final, cast
 
 from PySide6.QtCore import Signal
 
@@ -41,6 +43,8 @@ _RAISE_LIMIT = ButtonText("Raise the limit", "Open the settings of the limit")
 _SEND_AS_TEXT = ButtonText("Send as text", "Send what looks like a command as a message")
 _NO_PROJECT = "This chat has no project. A project is a folder with chats of its own."
 _NO_COMMAND = "A command cannot wait. Send it when the answer is complete, or stop the answer."
+# The process of the embedding model ends after five minutes without a call.
+PREPARED_FOR_S: Final = 60.0
 _NO_MODEL = "The agent needs a model that can call tools, and no model is set."
 
 
@@ -63,6 +67,7 @@ class ComposerController(ChatController):
         self._composer, self._drafts = self._frame.composer, drafts
         session.mode = cast(Mode, self._frame.composer.mode())  # may be chosen already
         self._is_over = self._is_filling = False
+        self._prepared_at = -inf
         self._project: str | None = None
         self.attachments = AttachmentController(shared)
         self.read_whole = ReadWholeController(shared)
@@ -375,7 +380,18 @@ class ComposerController(ChatController):
     def _on_text_changed(self, _text: str) -> None:
         if not self._is_over:
             self._composer.clear_error()
+        self._prepare_search()
         self._on_edited(is_now=False)
+
+    def _prepare_search(self) -> None:
+        """Load the embedding model while a question is being written, at most once a minute."""
+        text, now = self._composer.text().strip(), monotonic()
+        is_due = now - self._prepared_at >= PREPARED_FOR_S
+        if not is_due or not text or text.startswith("/") or self._is_filling:
+            return
+        ask = self._session.address(Ask(text, project=self._session.project))
+        if self._assistant.prepare_search(ask):
+            self._prepared_at = now
 
     def _on_returned(self, ask: Ask) -> None:
         self._put_back(ask)

@@ -73,6 +73,22 @@ def test_a_reader_sees_what_the_owner_adds(
     assert reader.search("zebra crossing", 1).hits[0].path == "c.md"
 
 
+def test_a_model_is_loaded_before_a_search_only_where_something_was_embedded(
+    make_index: MakeIndex, notes: Path, tmp_path: Path
+) -> None:
+    own = Embedder()
+    index = Vault(notes, tmp_path / "index", (), own)
+    try:
+        index.load_model()
+        assert own.pid is None
+        make_index(notes).update()
+        index.load_model()
+        assert own.pid is not None
+    finally:
+        index.close()
+        own.close()
+
+
 def test_chroma_is_started_by_a_search_and_not_waited_for(
     embedder: Embedder, notes: Path, tmp_path: Path, until: Until
 ) -> None:

@@ -60,6 +60,7 @@ class QuickAskController(ChatController):
         """Open the window for a quick question. The first question in it starts a new chat."""
         if self._turn is None:
             self._chat = None
+        self._assistant.prepare_search(Ask("", self._mode))
         self.window.begin("Ask the model" if self._mode == "chat" else "Ask about your notes")
 
     def apply_setting(self) -> None:

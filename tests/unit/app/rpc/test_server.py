@@ -15,6 +15,7 @@ from app.rpc.server import RPC
 from app.wiring import build
 from chains.cancel import CancelToken
 from chains.events import IndexProgressed
+from chains.request.ask import Ask
 from tests.support.models.model_server import Answer, Failure, ModelServer
 from tests.support.models.priced_models import charge_for_calls
 from tests.support.models.remembering_embedder import RememberingEmbedder
@@ -187,6 +188,25 @@ def test_an_overflow_has_the_layer_table(caller: Caller, assistant: Assistant) -
     end = caller.turn("word " * 9_000)
     assert end["error"]["code"] == "context_overflow"
     assert end["error"]["context"]["layers"]["L5"]["tokens"] > 4_000
+
+
+def test_the_preview_of_a_question_loads_the_model_that_finds_notes(
+    caller: Caller, assistant: Assistant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    modes: list[str] = []
+    prepare = assistant.prepare_search
+
+    def record(request: Ask) -> bool:
+        is_searched = prepare(request)
+        modes.extend([request.mode] if is_searched else [])
+        return is_searched
+
+    monkeypatch.setattr(assistant, "prepare_search", record)
+    for mode in ("chat", "vault"):
+        caller.ask("set_mode", mode=mode)
+        caller.ask("get_context", when="next")
+        caller.ask("get_context", when="next", text="Where is the barrel?")
+    assert modes == ["vault"]
 
 
 def test_the_context_is_that_of_the_last_request_then_of_the_next(caller: Caller) -> None:
