@@ -14,7 +14,7 @@
     rpc/        JSON-RPC over standard input and output.
     backup/     Back up what Strata has stored, and restore it.
     sessions/   Chats: their log on disk, turns, branches, transcripts.
-    sent/, past/  Sent requests, kept byte for byte; one beside what today's notes would make.
+    sent/, past/  Sent requests, byte for byte; one beside today's. rehearsal/: ask one again.
     library/    The open vault with its index; projects, attachments, edits, review.
     pinned/     Pinned answers, which are found again when notes change.
     customize/  The user's prompts, instructions and hooks.

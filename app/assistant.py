@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from app.past.passages import KeptPassages
     from app.pinned.answers import PinnedAnswers
     from app.pinned.notes import PinnedNotes
+    from app.rehearsal.rehearse import Rehearser
     from app.sessions.branches import BranchEditor, ChatCompactor
     from app.sessions.rebuild import RequestRebuilder
     from app.sessions.request_history import RequestHistory
@@ -159,6 +160,13 @@ class Assistant:
         from app.past.machine import TimeMachine
 
         return TimeMachine(self.sessions, self._rebuilder, self.kept_passages)
+
+    @cached_property
+    def rehearser(self) -> "Rehearser":
+        """Asks again what answers answered, without some of what the model saw."""
+        from app.rehearsal.rehearse import Rehearser
+
+        return Rehearser(self.sessions, self.time_machine, self._turns)
 
     @cached_property
     def kept_passages(self) -> "KeptPassages":

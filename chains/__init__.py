@@ -11,7 +11,7 @@ turn        run_turn: hooks, retrieve, fit attachments, prepare, store, stream, 
   ├── extractive  answer without a language model, by quoting the notes
   ├── gguf        run model files on this computer, in a child process
   ├── llm         the model port, HTTP calls, and provider errors (429 → RateLimited)
-  └── citations   verify the citations and quotations of an answer; claims: its figures and acts
+  └── citations   verify citations and quotations; claims: figures and acts; rehearsal: ask again
 ```
 
 - `events`: the values that a turn yields. `turn_answer`: its answer, from the log to the window.

@@ -17,8 +17,8 @@ from context.assemble.builder import draft_request
 from context.assemble.inputs import Ports
 from context.assemble.request import Request
 from context.budget import RequestBudget
-from context.draft import CacheMark, Preamble, RequestDraft, Tail
-from context.envelope import ContextEnvelope
+from context.draft import CacheMark, Preamble, RequestDraft, Tail, make_preamble
+from context.envelope import ContextEnvelope, System, SystemPart
 from context.errors import ContextOverflow
 from context.fit.cache import Continuation, hash_prefix
 from context.fit.compact import PlannedCompaction, compact_history, make_history, preview_compaction
@@ -27,13 +27,15 @@ from context.fit.guard import can_fit, enforce_budget, enforce_with_note, seal
 from context.fit.marks import place_marks
 from context.fit.policy import Why, decide_compaction, decide_trim, measure_usage
 from context.history.turn_list import TurnList, count_summaries
-from context.history.turns import MeasuredTurn
+from context.history.turns import LoggedTurn, MeasuredTurn
+from context.kept.content import KeptContent
 from context.layers import Layer
 from context.log.entries import Entry
-from context.messages import FrozenMapping, Message
+from context.messages import FrozenMapping, Message, ToolDefinition
 from context.report.report import Actions, ContextReport, Prefix
+from context.tokens import TokenCounter
 
-__all__ = ["Mode", "Ports", "Request", "prepare", "prepare_call"]
+__all__ = ["Mode", "Ports", "Request", "prepare", "prepare_again", "prepare_call"]
 
 Mode = Literal["send", "preview"]
 
@@ -174,16 +176,72 @@ def prepare_call(
     draft = RequestDraft(preamble, TurnList.of(history), tail)
     place = Ports.build_for_call(preamble.counter), request_budget, session, model, temperature
     request = _draft_call(Request(*place), draft)
+    marks = place_marks(draft, model) if takes_marks else ()
+    # No later request continues a call, so its user message needs no cache mark.
+    return _seal_whole(request, tuple(mark for mark in marks if mark.layer != Layer.W))
+
+
+def prepare_again(
+    content: KeptContent,
+    counter: TokenCounter,
+    request_budget: RequestBudget,
+    *,
+    model: str,
+    session: str | None = None,
+    temperature: float | None = 0.0,
+) -> Request:
+    """Build a request from one that was kept, so that it can be sent once more.
+
+    Apart from what is left out of it and the temperature, it is what was sent. Nothing else is left
+    out, and no hook runs.
+
+    Args:
+        content: the kept request, without what is left out.
+        counter: counts the tokens.
+        request_budget: the token budget of the request.
+        model: the name of the model.
+        session: the id of the session, or None.
+        temperature: the temperature of the model, or None to send none.
+
+    Raises:
+        ContextOverflow: when the request exceeds its budget.
+    """
+    body = content.body
+    system = System(tuple(SystemPart(name, text) for name, text in content.system_parts))
+    tools = tuple(map(ToolDefinition.from_dict, body["tools"]))
+    preamble = make_preamble(system, tools, counter)
+    draft = _draft_kept(content, preamble)
+    options = FrozenMapping({**body["options"], "temperature": temperature})
+    place = Ports.build_for_call(counter), request_budget, session, model, temperature
+    request = _draft_call(Request(*place), draft)
+    request = replace(request, base=replace(request.base, options=options))
+    return _seal_whole(request, tuple(CacheMark.from_dict(mark) for mark in body["marks"]))
+
+
+def _draft_kept(content: KeptContent, preamble: Preamble) -> RequestDraft:
+    messages = [Message.from_dict(message) for message in content.body["messages"]]
+    counter, at = preamble.counter, content.history
+    turn = MeasuredTurn.measure(LoggedTurn("", (), None), messages[:at], counter)
+    history = TurnList.of([turn] if at else ())
+    last = messages.pop() if content.has_uncached else None
+    tail = Tail((), messages[at], counter)
+    return RequestDraft(preamble, history, tail, tuple(messages[at + 1 :]), last)
+
+
+def _seal_whole(request: Request, marks: tuple[CacheMark, ...]) -> Request:
+    """Seal a drafted request if the guard leaves nothing out of it.
+
+    Raises:
+        ContextOverflow: when the request exceeds its budget.
+    """
     guarded = enforce_budget(request)
     report = _make_call_report(request)
     if guarded.state == "refused" or guarded.left_out:
         raise ContextOverflow(
-            f"This call has {draft.used:,} tokens where {request_budget.budget:,} fit.",
+            f"This call has {request.draft.used:,} tokens where {request.budget_tokens:,} fit.",
             report.to_dict(),
         )
-    marks = place_marks(draft, model) if takes_marks else ()
-    # No later request continues a call, so its user message needs no cache mark.
-    return seal(guarded, report, tuple(mark for mark in marks if mark.layer != Layer.W))
+    return seal(guarded, report, marks)
 
 
 def _draft_call(request: Request, draft: RequestDraft) -> Request:

@@ -122,10 +122,7 @@ def build_parser() -> argparse.ArgumentParser:
     about = "look after your notes: contradictions, broken links, copies, overdue tasks and more"
     add_verb(verbs, "review", about, _define_review)
     add_verb(verbs, "ask", "answer a question, citing the notes it rests on", _define_ask)
-    add_verb(verbs, "context", "show what the model saw, or would see next", _define_context)
-    add_verb(
-        verbs, "compact", "replace all but the last turn of a chat by a summary", _define_compact
-    )
+    _add_requests(verbs)
     add_group(verbs, "settings", "read and change the settings", _add_settings)
     _add_kept_things(verbs)
     about = "pin questions, and see what came and went in their answers"
@@ -147,6 +144,15 @@ def build_parser() -> argparse.ArgumentParser:
     about = "let other programs search and read the notes, as an MCP server over standard input"
     add_verb(verbs, "mcp", about, prints_json=False)  # standard output has the protocol only
     return found
+
+
+def _add_requests(verbs: "Verbs[ArgumentParser]") -> None:
+    """Add the verbs for what models see of a chat."""
+    add_verb(verbs, "context", "show what the model saw, or would see next", _define_context)
+    about = "ask again what an answer answered, without some of what the model saw"
+    add_verb(verbs, "rehearse", about, _define_rehearse)
+    about = "replace all but the last turn of a chat by a summary"
+    add_verb(verbs, "compact", about, _define_compact)
 
 
 def _add_kept_things(verbs: "Verbs[ArgumentParser]") -> None:
@@ -373,6 +379,32 @@ def _define_context(verb: ArgumentParser) -> None:
         "--entry", metavar="ENTRY", help="the request of this question or answer, not of the last"
     )
     verb.add_argument("--full", action="store_true", help="with the request itself")
+
+
+def _define_rehearse(verb: ArgumentParser) -> None:
+    verb.add_argument(
+        "entry", metavar="ENTRY", nargs="?", help="the question or answer (otherwise the last)"
+    )
+    verb.add_argument("--session", metavar="ID", help="the chat (otherwise the one used last)")
+    what = verb.add_mutually_exclusive_group()
+    what.add_argument(
+        "--without",
+        metavar="KEYS",
+        type=_parse_keys,
+        help="leave out sources by number, turns and layers, such as 3,5,L4.2,L2",
+    )
+    what.add_argument(
+        "--each", action="store_true", help="leave out every source in turn, in at most 12 calls"
+    )
+    verb.add_argument("--yes", action="store_true", help="agree to the price without being asked")
+
+
+def _parse_keys(text: str) -> tuple[str, ...]:
+    keys = (key.strip().removeprefix("[").removesuffix("]") for key in text.split(","))
+    found = tuple(dict.fromkeys(key[:1].upper() + key[1:] for key in keys if key))
+    if not found:
+        raise argparse.ArgumentTypeError("name at least one source, turn or layer")
+    return found
 
 
 def _define_passages(verb: ArgumentParser) -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from app.past.difference import ComparedText
     from app.past.machine import PastRequest, RequestComparison
     from app.past.passages import KeptSummary
-    from app.sent.layout import LayerText
+    from context.kept.layout import LayerText
 
 __all__ = ["show_passages", "show_past"]
 

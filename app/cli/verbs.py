@@ -169,6 +169,13 @@ def _review(args: argparse.Namespace, assistant: Assistant, output: Output) -> i
     return run.exit_code or 0
 
 
+def _rehearse(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
+    """Run `strata rehearse`, and return the exit code."""
+    from app.cli.rehearse import rehearse
+
+    return rehearse(args, assistant, output)
+
+
 def _fix(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
     """Run `strata review --fix`, and return the exit code."""
     from app.library.review import find_finding
@@ -250,6 +257,7 @@ def _serve_mcp(args: argparse.Namespace, assistant: Assistant, _output: Output) 
 _VERBS: Mapping[str, Verb] = {
     "index": _index,
     "related": _show_related,
+    "rehearse": _rehearse,
     "review": _review,
     "selftest": _selftest,
     "tick": _tick,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any, Literal
 
-from app.sent.layout import LayerText
+from context.kept.layout import LayerText
 from context.layers import WIRE_ORDER
 
 __all__ = ["ComparedText", "LineChange", "compare_requests"]

@@ -8,7 +8,6 @@ from typing import Any, Final, TypeGuard
 from app.errors import NotFound
 from app.past.difference import ComparedText, compare_requests
 from app.past.passages import KeptPassages
-from app.sent.layout import LayerText, describe_layout, list_layer_texts
 from app.sent.record import SentRequest
 from app.sessions.rebuild import RequestRebuilder
 from app.sessions.session import Session
@@ -16,6 +15,7 @@ from app.sessions.store import SessionStore
 from chains.cancel import CancelToken
 from context.assemble.request import Request
 from context.assemble.turn_context import SENT
+from context.kept.layout import LayerText, describe_layout, list_layer_texts
 from context.log.entries import Entry, MessageEntry
 
 __all__ = ["PastRequest", "RequestComparison", "TimeMachine"]
@@ -175,13 +175,32 @@ class TimeMachine:
             then, now = (_add_note(one, FIRST_ONLY) for one in (then, now))
         return RequestComparison(then, now, tuple(compare_requests(then.texts, now.texts)))
 
-    def _show(self, chat: Session, answer: MessageEntry) -> PastRequest:
+    def find_kept(
+        self, chat: Session, entry: str | None
+    ) -> tuple[MessageEntry, SentRequest | None]:
+        """Return an answer with its kept request, without the notes that are excluded now.
+
+        Args:
+            chat: the chat.
+            entry: see `show_then`.
+
+        Raises:
+            NotFound: the chat has no such answer.
+            StorageFailed: the kept requests cannot be read.
+        """
+        answer = _find_answer(chat, entry)
+        return answer, self._load(answer)
+
+    def _load(self, answer: MessageEntry) -> SentRequest | None:
+        """Return the kept request of an answer, or None if it is not kept."""
         reference = answer.extra.get(SENT)
-        stored = None
-        if isinstance(reference, str):
-            self._texts.remove_excluded([reference])
-            stored = self._sessions.sent.load(reference)
-        if stored is None:
+        if not isinstance(reference, str):
+            return None
+        self._texts.remove_excluded([reference])
+        return self._sessions.sent.load(reference)
+
+    def _show(self, chat: Session, answer: MessageEntry) -> PastRequest:
+        if (stored := self._load(answer)) is None:
             chat.continue_from(answer.id)
             return _describe_request(
                 chat, answer, "at-the-time", self._rebuilder.rebuild(chat), "", (NOT_KEPT,)

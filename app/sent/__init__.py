@@ -6,7 +6,6 @@
     record      The values: an object, the record of a request, a request that was read again.
     store       The files: add and load requests, remove texts and requests.
     keep        Store a request while its answer arrives, with the notes of its texts.
-    layout      Read the layers and sources of a stored request.
 
 The log entry of an answer refers to its request by the hash of its record (the field `sent`). So
 forks, merges and backups of a chat need nothing else than the files, whose content never changes.
@@ -15,4 +14,4 @@ A text that comes from notes is an object of its own, and can be removed without
 This package may import `app.errors`, chains, context and `resources.system`.
 """
 
-__all__ = ["keep", "layout", "pieces", "record", "store"]
+__all__ = ["keep", "pieces", "record", "store"]

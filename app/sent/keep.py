@@ -8,7 +8,6 @@ from itertools import chain
 from typing import Any, Final
 
 from app.errors import AppError
-from app.sent.layout import describe_layout
 from app.sent.pieces import VERSION_CHARS, KnownText, NoteTexts
 from app.sent.record import SentTexts, build_objects
 from app.sent.store import SentStore
@@ -20,6 +19,7 @@ from context.history.outline import QUOTING_MODEL
 from context.history.read_notes import LoadResult, collect_notes, list_note_texts
 from context.history.turn_list import count_summaries
 from context.history.turns import list_turns
+from context.kept.layout import describe_layout
 from context.layers import Segment
 from context.log.entries import Entry, SegmentsEntry
 from context.messages import (

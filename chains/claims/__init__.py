@@ -27,4 +27,4 @@ This package may import `chains.citations`, context and vault. It reads no files
 against was sent or is in the log, so that the same answer has the same report when notes change.
 """
 
-__all__ = ["acts", "check", "evidence", "report", "summaries", "turns"]
+__all__ = ["acts", "check", "evidence", "facts", "report", "summaries", "turns"]

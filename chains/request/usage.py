@@ -27,6 +27,7 @@ SUMMARY: Final = "summary"
 REWRITE: Final = "rewriting"
 READING: Final = "reading"
 TITLE: Final = "title"
+REHEARSAL: Final = "rehearsal"
 # The custom type of the entry for a safety factor that a rejected request has raised.
 RAISED: Final = "factor_raised"
 # Token counts differ up to threefold in non-Latin scripts. Below this share, text is missing.

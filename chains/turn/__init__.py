@@ -30,6 +30,7 @@ __all__ = [
     "calls",
     "compact",
     "continuation",
+    "hooks",
     "regenerate",
     "run",
 ]

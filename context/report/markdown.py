@@ -12,7 +12,7 @@ from context.layers import WIRE_ORDER, Layer
 BAR_CELLS: Final = 20
 MOST_TOOL_NAMES: Final = 12
 LONGEST_LINE_CHARS: Final = 2_000
-_NAMES: Final[Mapping[Layer, str]] = {
+LAYER_NAMES: Final[Mapping[Layer, str]] = {
     Layer.T: "tools",
     Layer.L1: "system and project",
     Layer.L2: "carry-forward",
@@ -95,7 +95,7 @@ def _layer_line(layer: Layer, context: Json) -> str:
     use = context["layers"][layer]
     share = round(100 * use["tokens"] / context["budget"]) if context["budget"] else 0
     percent = f" ({share}%)" if share else ""
-    name = f"{layer} {_NAMES[layer]}" + (f" ({use['items']})" if layer is Layer.T else "")
+    name = f"{layer} {LAYER_NAMES[layer]}" + (f" ({use['items']})" if layer is Layer.T else "")
     details = ", ".join(_details(layer, use, context))
     return f"- {name}: ~{short_count(use['tokens'])}{percent}" + (
         f" — {details}" if details else ""

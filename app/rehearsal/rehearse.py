@@ -1,0 +1,263 @@
+"""Ask again what an answer answered, without some of what the model saw."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from app.errors import InvalidRequest
+from app.past.machine import NOT_EXACT, TimeMachine
+from app.rehearsal.answers import StoredRehearsal, hash_request, list_rehearsals, store_rehearsal
+from app.rehearsal.result import EachResult, RehearsalOffer, RehearsalProgress, RehearsalResult
+from app.sent.record import SentRequest
+from app.sent.store import SentStore
+from app.sessions.session import Session
+from app.sessions.store import SessionStore
+from app.sessions.turn_builder import TurnBuilder
+from chains.cancel import CancelToken
+from chains.models import EXTRACTIVE
+from chains.rehearsal.calls import ask_again, measure_cost
+from chains.rehearsal.plan import UNCHANGED_CALLS, RehearsalPlan, count_most_calls
+from chains.rehearsal.sentences import compare_answers
+from chains.rehearsal.table import make_table
+from chains.request.ask import Ask
+from chains.request.open_turn import open_turn
+from chains.request.turn import Turn
+from chains.turn.hooks import run_answer_hooks
+from context.assemble.turn_context import SENT
+from context.fixes import Fix
+from context.kept.content import KeptContent
+from context.kept.layout import list_layer_texts
+from context.layers import Layer
+from context.log.entries import MessageEntry
+from context.messages import Message, compact_json
+
+__all__ = ["Rehearser"]
+
+NO_MODEL: Final = "No model wrote this answer, so there is nothing to ask again."
+NOTHING_SENT: Final = "Nothing was sent for this answer, so there is nothing to ask again."
+NOT_KEPT: Final = "The request of this answer is not kept, so it cannot be asked again."
+NO_SOURCES: Final = "This answer was given no sources that could be left out."
+WITH_TOOLS: Final = (
+    "The last request of this answer is asked again, with what the tools had returned. No tool is "
+    "run."
+)
+CHANGED: Final = "The kept request changed meanwhile. What was asked until then is kept."
+
+
+@dataclass(frozen=True)
+class _Subject:
+    """An answer whose request is asked again.
+
+    Attributes:
+        answer: its log entry.
+        sent: its request.
+        content: the content of the request.
+    """
+
+    answer: MessageEntry
+    sent: SentRequest
+    content: KeptContent
+
+    @property
+    def model(self) -> str:
+        """The model that gave the answer."""
+        return self.answer.model or str(self.content.layout["model"])
+
+    @property
+    def question(self) -> str:
+        """What the answer answers."""
+        texts = list_layer_texts(self.content.whole, self.content.layout)
+        return "\n".join(one.text for one in texts if one.layer == Layer.L5)
+
+
+class Rehearser:
+    """Asks again what answers answered. Thread-safe.
+
+    What is asked is the kept request, so that the notes of then count, without those that models
+    may not read now.
+    """
+
+    def __init__(self, sessions: SessionStore, machine: TimeMachine, builder: TurnBuilder) -> None:
+        self._sessions, self._machine, self._builder = sessions, machine, builder
+
+    def offer(
+        self, session: str, entry: str | None, keys: Sequence[str] = (), *, each: bool = False
+    ) -> RehearsalOffer:
+        """Return what can be left out of the request of an answer, and what asking again costs.
+
+        Nothing is sent.
+
+        Args:
+            session: the chat.
+            entry: an answer, or a question for its newest answer, or None for the last answer.
+            keys: the keys of what is to be left out.
+            each: whether each source is to be left out in turn.
+
+        Raises:
+            SessionMissing: the chat does not exist.
+            NotFound: the chat has no such answer.
+            InvalidRequest: the answer cannot be asked again, or has no such part.
+            ContextOverflow: the model takes less than it did.
+        """
+        chat = self._sessions.read(session)
+        subject = self._find(chat, entry, keys)
+        turn = self._open(chat, subject, CancelToken(), dry_run=True)
+        calls = self._count_calls(chat, subject, each=each)
+        cost = measure_cost(turn, subject.content, calls)
+        notes = [*([] if subject.sent.is_exact else [NOT_EXACT])]
+        notes += [WITH_TOOLS] if any(part.layer == "W" for part in subject.content.parts) else []
+        return RehearsalOffer(
+            chat.id,
+            subject.answer.id,
+            subject.model,
+            turn.model.where,
+            subject.content.parts,
+            cost,
+            tuple(notes),
+            tuple(list_rehearsals(chat, [subject.answer.id])),
+        )
+
+    def ask(
+        self, session: str, entry: str | None, keys: Sequence[str], cancel: CancelToken
+    ) -> Iterator[RehearsalProgress | RehearsalResult]:
+        """Ask again without some parts, and yield the progress, then the result.
+
+        If it was asked before, the stored answer is the result, and nothing is sent. Otherwise,
+        the answer is stored beside the tree of the chat.
+
+        Args:
+            session: the chat.
+            entry: see `offer`.
+            keys: the keys of what is left out.
+            cancel: the token that cancels the call.
+
+        Raises:
+            SessionMissing: the chat does not exist.
+            SessionBusy: the chat is being written to.
+            NotFound: the chat has no such answer.
+            InvalidRequest: the answer cannot be asked again, or has no such part.
+            ModelError: the model does not answer.
+            ContextOverflow: the model takes less than it did.
+            Cancelled: the token was cancelled.
+        """
+        with self._sessions.open(session) as chat:
+            subject = self._find(chat, entry, keys)
+            left_out = tuple(keys)
+            found = _find_known(chat, subject.content, subject.model)
+            is_known = found is not None
+            if found is None:
+                yield RehearsalProgress(0, 1, left_out)
+                found = self._call(chat, subject, self._open(chat, subject, cancel))
+            before = subject.answer.message.text
+            difference = compare_answers(before, found.text)
+            answer = subject.answer.id
+            yield RehearsalResult(chat.id, answer, before, found, difference, is_known)
+
+    def ask_each(
+        self, session: str, entry: str | None, cancel: CancelToken
+    ) -> Iterator[RehearsalProgress | EachResult]:
+        """Ask again without each source in turn, and yield the progress, then the result.
+
+        Each answer is stored as soon as it has arrived. What was asked before is not asked again.
+        Raises the same exceptions as `ask`.
+        """
+        with self._sessions.open(session) as chat:
+            subject = self._find(chat, entry, ())
+            _require_sources(subject.content)
+            most, sent = count_most_calls(subject.content.parts), 0
+            turn: Turn | None = None
+            while (keys := (plan := _make_plan(chat, subject)).choose_next()) is not None:
+                yield RehearsalProgress(plan.calls, max(most, plan.calls + 1), tuple(sorted(keys)))
+                turn = turn or self._open(chat, subject, cancel)
+                self._require_same(chat, subject)
+                cut = replace(subject, content=subject.content.leave_out(keys))
+                self._call(chat, cut, turn)
+                sent += 1
+            answer, model = subject.answer.id, subject.model
+            yield EachResult(chat.id, answer, model, plan.unchanged[0], make_table(plan), sent)
+
+    def _find(self, chat: Session, entry: str | None, keys: Sequence[str]) -> _Subject:
+        answer, stored = self._machine.find_kept(chat, entry)
+        if answer.model == EXTRACTIVE:
+            raise InvalidRequest(NO_MODEL)
+        if stored is None:
+            raise InvalidRequest(NOT_KEPT, hint=Fix("Regenerate the answer to keep its request."))
+        if stored.wire is None:
+            raise InvalidRequest(NOTHING_SENT)
+        content = KeptContent(stored.body, stored.report)
+        try:
+            return _Subject(answer, stored, content.leave_out(keys))
+        except KeyError as error:
+            known = ", ".join(part.key for part in content.parts)
+            raise InvalidRequest(
+                f"This request has no part {error.args[0]}.", hint=f"There are: {known}."
+            ) from error
+
+    def _open(
+        self, chat: Session, subject: _Subject, cancel: CancelToken, *, dry_run: bool = False
+    ) -> Turn:
+        ask = Ask("", "chat", subject.model, dry_run=dry_run)
+        turn = self._builder.begin_turn(ask, chat, cancel, may_ask=not dry_run)
+        turn = self._builder.equip_turn(turn, runs=not dry_run)
+        return replace(open_turn(turn), id=subject.answer.turn_id)
+
+    def _call(self, chat: Session, subject: _Subject, turn: Turn) -> StoredRehearsal:
+        turn.cancel.raise_if_cancelled()
+        notes = _list_notes(self._sessions.sent, subject)
+        given = ask_again(turn, subject.content, notes)
+        hooks = turn.customization.hooks
+        message, _warnings = run_answer_hooks(Message("assistant", given.text), hooks)
+        given = replace(given, text=message.text)
+        return store_rehearsal(chat, subject.answer, subject.content, subject.model, given)
+
+    def _require_same(self, chat: Session, subject: _Subject) -> None:
+        """Raise `InvalidRequest` if a note of the request was excluded since it was read."""
+        if self._find(chat, subject.answer.id, ()).sent.body.text != subject.sent.body.text:
+            raise InvalidRequest(CHANGED)
+
+    def _count_calls(self, chat: Session, subject: _Subject, *, each: bool) -> int:
+        if not each:
+            return int(_find_known(chat, subject.content, subject.model) is None)
+        _require_sources(subject.content)
+        plan = _make_plan(chat, subject)
+        if plan.choose_next() is None:
+            return 0
+        return max(1, count_most_calls(subject.content.parts) - plan.calls)
+
+
+def _require_sources(content: KeptContent) -> None:
+    if not any(part.kind == "source" for part in content.parts):
+        raise InvalidRequest(NO_SOURCES)
+
+
+def _find_known(chat: Session, content: KeptContent, model: str) -> StoredRehearsal | None:
+    """Return the newest answer to the same request, or None."""
+    request = hash_request(content, model)
+    known = (one for one in reversed(list_rehearsals(chat)) if one.request == request)
+    return next(known, None)
+
+
+def _make_plan(chat: Session, subject: _Subject) -> RehearsalPlan:
+    """Return the plan of an automatic rehearsal, with the answers that are stored."""
+    content = subject.content
+    stored = list_rehearsals(chat)
+    hashes: dict[frozenset[str], str] = {}
+
+    def is_own(one: StoredRehearsal) -> bool:
+        keys = frozenset(one.left_out)
+        if keys not in hashes and keys <= {part.key for part in content.parts}:
+            hashes[keys] = hash_request(content.leave_out(keys), subject.model)
+        return hashes.get(keys) == one.request
+
+    own = [one for one in stored if is_own(one)]
+    unchanged = [one.text for one in own if not one.left_out][:UNCHANGED_CALLS]
+    changed = {frozenset(one.left_out): one.text for one in own if one.left_out}
+    return RehearsalPlan(content.parts, subject.question, tuple(unchanged), changed)
+
+
+def _list_notes(store: SentStore, subject: _Subject) -> list[str]:
+    """Return the paths of the notes whose text a request still has, for the ledger."""
+    reference = subject.answer.extra.get(SENT)
+    notes = store.list_notes([str(reference)]).notes
+    left = compact_json(dict(subject.content.body))
+    return sorted({note.path for note in notes if note.path.rpartition("/")[2] in left})

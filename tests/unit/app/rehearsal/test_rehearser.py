@@ -1,0 +1,307 @@
+"""An answer is asked again without some of what the model saw, at the wire."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.assistant import Assistant
+from app.errors import InvalidRequest, SessionBusy
+from app.rehearsal.result import EachResult, RehearsalProgress, RehearsalResult
+from chains.cancel import CancelToken
+from chains.errors import Cancelled, ModelError, Offline, SpendingLimitReached
+from chains.events import AskResult, Mode
+from chains.request.ask import Ask
+from tests.support.models.model_server import Answer, Failure, ModelServer
+from tests.support.sessions.turns import result_of
+from tests.unit.app.past.test_time_machine import PNG
+
+NOTES = {
+    "Barrel.md": "# Barrel\nThe barrel behind the shed holds 210 litres of rain.\n",
+    "Copy.md": "# Old list\nThe barrel behind the shed holds 210 litres of rain.\n",
+    "Beds.md": "# Barrel and beds\nThe beans beside the barrel need 5 litres of rain a day.\n",
+    "Weather.md": "# Barrel and rain\nThere was more rain than the barrel could take in May.\n",
+}
+QUESTION = "What do the notes say about the barrel, the rain and the litres?"
+FACTS = (
+    "The barrel behind the shed holds 210 litres of rain.",
+    "The beans beside the barrel need 5 litres of rain a day.",
+)
+
+
+@pytest.fixture
+def notes(assistant: Assistant, tmp_path: Path) -> Path:
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    for name, text in NOTES.items():
+        (vault / name).write_text(text)
+    (vault / "Plan.png").write_bytes(PNG)
+    assistant.settings.set("retrieval.rewrite", False)
+    assistant.open_vault(vault, remember=False)
+    assistant.agents.connect(None, "all")
+    return vault
+
+
+def answer_facts(body: dict[str, Any]) -> Answer:
+    """Answer with each fact that is in the last message, as a model that only reads its sources."""
+    said = json.dumps(body["messages"][-1])
+    return Answer(" ".join(fact for fact in FACTS if fact in said) or "Nothing is said of it.")
+
+
+def ask(assistant: Assistant, question: str = QUESTION, mode: Mode = "vault", **fields: Any) -> Any:
+    return result_of(list(assistant.ask(Ask(question, mode, **fields), CancelToken())))
+
+
+def rehearse(assistant: Assistant, result: AskResult, *keys: str) -> RehearsalResult:
+    *_, last = assistant.rehearser.ask(result.session, result.entry, keys, CancelToken())
+    assert isinstance(last, RehearsalResult)
+    return last
+
+
+def rehearse_each(assistant: Assistant, result: AskResult) -> EachResult:
+    *_, last = assistant.rehearser.ask_each(result.session, result.entry, CancelToken())
+    assert isinstance(last, EachResult)
+    return last
+
+
+def find_key(assistant: Assistant, result: AskResult, source: str) -> str:
+    parts = assistant.rehearser.offer(result.session, result.entry).parts
+    return next(part.key for part in parts if part.source == source)
+
+
+def list_raw(server: ModelServer) -> list[str]:
+    return [one.raw.decode() for one in server.received if one.path.endswith("/chat/completions")]
+
+
+def test_the_unchanged_request_is_byte_for_byte_what_was_sent_but_for_its_temperature(
+    assistant: Assistant, server: ModelServer, notes: Path
+) -> None:
+    (notes / "Garden").mkdir()
+    (notes / "Garden" / "AGENTS.md").write_text("Answer in short sentences.\n")
+    (notes / "Garden" / "Peas.md").write_text("# Peas\nThe peas grow in the north bed.\n")
+    assistant.settings.set("chat.temperature", 0.25)
+    session, results = "", []
+    modes: tuple[Mode, ...] = ("vault", "chat", "project", "agent", "vault")
+    place: dict[str, Any] = {"project": str(notes / "Garden")}
+    for mode in modes:
+        if mode == "agent":
+            call = ("c1", "read_note", json.dumps({"path": "Peas.md"}))
+            server.script(Answer("", calls=(call,)), Answer("It is the north bed."))
+        attach = ("Plan.png", "Barrel.md") if mode == "chat" else ()
+        results.append(
+            ask(assistant, f"{QUESTION} {mode} “ü” \u2028", mode, attach=attach, **place)
+        )
+        place = {"session": results[-1].session}
+    session = results[-1].session
+    list(assistant.compact(session, CancelToken()))
+    results.append(ask(assistant, "And the peas?", "vault", session=session))
+    raw = list_raw(server)
+    for result in results:
+        rehearse(assistant, result)
+        again = list_raw(server)[-1].replace('"temperature":0.0', '"temperature":0.25')
+        assert again in raw
+    assert any("data:image/png;base64," in again for again in list_raw(server)[len(raw) :])
+
+
+def test_the_body_differs_exactly_by_the_source_that_is_left_out(
+    assistant: Assistant, server: ModelServer, notes: Path
+) -> None:
+    server.script(answer_facts)
+    result = ask(assistant)
+    rehearse(assistant, result)
+    key = find_key(assistant, result, "Beds.md")
+    found = rehearse(assistant, result, key)
+    whole, without = list_raw(server)[-2:]
+    at = next(at for at, pair in enumerate(zip(whole, without, strict=False)) if len(set(pair)) > 1)
+    at = whole.rfind("<source ", 0, at + len("<source "))
+    length = len(whole) - len(without)
+    assert whole[:at] + whole[at + length :] == without
+    gone = json.loads(f'"{whole[at : at + length]}"')
+    assert gone.startswith(f'<source n="{key}"')
+    assert gone.strip().endswith("</source>")
+    assert "need 5 litres" in gone
+    assert found.difference.gone == (FACTS[1],)
+    assert (found.difference.new, found.difference.same) == ((), 1)
+
+
+def test_each_source_is_ranked_by_what_falls_without_it_and_copies_are_grouped(
+    assistant: Assistant, server: ModelServer, notes: Path
+) -> None:
+    server.script(answer_facts)
+    result = ask(assistant)
+    offer = assistant.rehearser.offer(result.session, result.entry, each=True)
+    before = len(list_raw(server))
+    found = rehearse_each(assistant, result)
+    assert len(list_raw(server)) - before == found.sent <= offer.cost.calls
+    table = found.table
+    assert (table.noise, table.is_complete, table.untested) == (0, True, ())
+    assert sorted(one.names for one in table.ranking) == [("Barrel.md", "Copy.md"), ("Beds.md",)]
+    carriers = {one.text: one.carriers for one in table.sentences}
+    both = tuple(find_key(assistant, result, name) for name in ("Barrel.md", "Copy.md"))
+    assert carriers[FACTS[0]] == (tuple(sorted(both)),)
+    assert carriers[FACTS[1]] == ((find_key(assistant, result, "Beds.md"),),)
+    assert rehearse_each(assistant, result).sent == 0
+    assert assistant.rehearser.offer(result.session, result.entry, each=True).cost.calls == 0
+
+
+def test_a_rehearsal_is_in_no_later_request_no_version_and_no_transcript(
+    assistant: Assistant, server: ModelServer, notes: Path
+) -> None:
+    server.script(Answer("The barrel is green."))
+    result = ask(assistant)
+    before = assistant.sessions.read(result.session)
+    server.script(Answer("The barrel is purple."))
+    rehearse(assistant, result, "L3")
+    after = assistant.sessions.read(result.session)
+    assert after.path() == before.path()
+    assert after.tree.leaf == before.tree.leaf
+    server.script(Answer("Understood."))
+    ask(assistant, "And now?", session=result.session)
+    assert "purple" not in list_raw(server)[-1]
+    told = assistant.history.transcript(result.session)
+    assert "purple" not in str(told)
+    copy = assistant.branches.fork(result.session, result.entry)
+    ask(assistant, "And now?", session=copy)
+    assert "purple" not in list_raw(server)[-1]
+
+
+def test_calls_are_in_the_ledger_with_the_notes_that_were_sent(
+    assistant: Assistant, server: ModelServer, notes: Path
+) -> None:
+    result = ask(assistant)
+    rehearse(assistant, result, find_key(assistant, result, "Beds.md"))
+    calls = [one for one in assistant.ledger.list_calls() if one["kind"] == "model"]
+    assert calls[-1]["session"] == result.session
+    assert set(calls[-1]["notes"]) == {"Barrel.md", "Copy.md", "Weather.md"}
+    (usage,) = [
+        one for one in assistant.sessions.read(result.session).usage() if one.purpose == "rehearsal"
+    ]
+    assert usage.prompt_tokens == 100
+
+
+def test_the_text_of_a_note_that_is_excluded_since_is_not_sent_again(
+    assistant: Assistant, server: ModelServer, notes: Path
+) -> None:
+    server.script(answer_facts)
+    result = ask(assistant)
+    assistant.settings.set("vault.exclude", ["Beds.md"])
+    offer = assistant.rehearser.offer(result.session, result.entry)
+    assert any("not kept any more" in note for note in offer.notes)
+    rehearse(assistant, result)
+    assert "need 5 litres" not in list_raw(server)[-1]
+    assert "holds 210 litres" in list_raw(server)[-1]
+
+
+def test_what_was_asked_is_kept_when_it_is_stopped_and_it_goes_on_from_there(
+    assistant: Assistant, server: ModelServer, notes: Path
+) -> None:
+    server.script(answer_facts)
+    result = ask(assistant)
+    cancel = CancelToken()
+    events = assistant.rehearser.ask_each(result.session, result.entry, cancel)
+    for event in events:
+        assert isinstance(event, RehearsalProgress)
+        if event.done == 3:
+            cancel.cancel()
+            break
+    with pytest.raises(Cancelled):
+        next(events)
+    seen = len(list_raw(server))
+    offer = assistant.rehearser.offer(result.session, result.entry, each=True)
+    assert len(offer.stored) == 3
+    found = rehearse_each(assistant, result)
+    assert len(list_raw(server)) - seen == found.sent == found.table.calls - 3
+
+
+def test_a_server_that_is_not_allowed_is_not_called(
+    assistant: Assistant, server: ModelServer, notes: Path
+) -> None:
+    result = ask(assistant)
+    assistant.settings.set("chat.apiBase", "https://models.invalid/v1")
+    assistant.settings.set("privacy.offline", True)
+    with pytest.raises(Offline):
+        rehearse(assistant, result)
+    assert assistant.rehearser.offer(result.session, result.entry).stored == ()
+
+
+def test_the_model_that_gave_the_answer_is_asked_whatever_is_set_now(
+    assistant: Assistant, server: ModelServer, notes: Path
+) -> None:
+    result = ask(assistant)
+    assistant.settings.set("chat.model", "gpt-4o-mini")
+    assert rehearse(assistant, result).rehearsal.model == "gpt-4o"
+    assert json.loads(list_raw(server)[-1])["model"] == "gpt-4o"
+
+
+def test_an_answer_without_a_model_or_without_a_kept_request_is_refused(
+    assistant: Assistant, server: ModelServer, notes: Path
+) -> None:
+    quoted = ask(assistant, model="extractive")
+    with pytest.raises(InvalidRequest, match="No model wrote this answer"):
+        rehearse(assistant, quoted)
+    result = ask(assistant)
+    with pytest.raises(InvalidRequest, match="no part 99"):
+        assistant.rehearser.offer(result.session, result.entry, ["99"])
+    chatted = ask(assistant, "Hello", "chat")
+    with pytest.raises(InvalidRequest, match="no sources"):
+        rehearse_each(assistant, chatted)
+    for file in assistant.paths.sent.glob("*.sent"):
+        file.unlink()
+    with pytest.raises(InvalidRequest, match="not kept"):
+        rehearse(assistant, result)
+
+
+def test_a_chat_that_is_being_written_to_is_busy_and_nothing_is_sent(
+    assistant: Assistant, server: ModelServer, notes: Path
+) -> None:
+    result = ask(assistant)
+    seen = len(server.received)
+    with assistant.sessions.open(result.session), pytest.raises(SessionBusy):
+        rehearse(assistant, result)
+    assert len(server.received) == seen
+
+
+def test_a_call_of_a_tool_is_said_and_not_run(
+    assistant: Assistant, server: ModelServer, notes: Path
+) -> None:
+    read = ("c1", "read_note", json.dumps({"path": "Beds.md"}))
+    server.script(Answer("", calls=(read,)), Answer("They need 5 litres [1]."))
+    result = ask(assistant, mode="agent")
+    parts = {
+        part.key: part for part in assistant.rehearser.offer(result.session, result.entry).parts
+    }
+    assert parts["W.1"].kind == "step"
+    assert parts["1"].source == "Beds.md"
+    write = ("c2", "create_note", json.dumps({"path": "New.md", "text": "x"}))
+    server.script(Answer("I write it.", calls=(write,)))
+    found = rehearse(assistant, result, "1")
+    assert "5 litres" not in list_raw(server)[-1]
+    assert found.rehearsal.note.startswith("The model wanted to call a tool")
+    assert not (notes / "New.md").exists()
+
+
+def test_a_call_that_may_pass_the_spending_limit_is_not_made(
+    assistant: Assistant, server: ModelServer, notes: Path
+) -> None:
+    result = ask(assistant)
+    assistant.settings.set("chat.apiBase", "")
+    assistant.settings.set("spending.dayLimit", 0.0001)
+    with pytest.raises((SpendingLimitReached, ModelError)) as caught:
+        rehearse(assistant, result)
+    assert "limit" in str(caught.value) or "key" in str(caught.value)
+
+
+def test_an_answer_that_breaks_off_is_not_stored_and_an_error_keeps_the_rest(
+    assistant: Assistant, server: ModelServer, notes: Path
+) -> None:
+    server.script(answer_facts)
+    result = ask(assistant)
+    server.script(answer_facts, Failure(400))
+    with pytest.raises(ModelError):
+        rehearse_each(assistant, result)
+    assert len(assistant.rehearser.offer(result.session, result.entry).stored) == 1
+    server.script(Answer("The barrel holds 210 litres", break_after=2))
+    with pytest.raises(ModelError):
+        rehearse_each(assistant, result)
+    assert len(assistant.rehearser.offer(result.session, result.entry).stored) == 1
