@@ -2,8 +2,9 @@
 
 Drawing a note of two megabytes at once would block the window for minutes. Because each part can be
 parsed on its own, only the visible parts have to be parsed and drawn. Cuts are made before headings
-if possible, otherwise between blocks. If a very long table or code block is cut, the next part
-repeats its first lines.
+if possible, otherwise between blocks. If a very long code block is cut, the next part repeats
+its first line. A long table is cut often, because each of its cells is a block of its own, and goes
+on in the next part without its header.
 """
 
 import re
@@ -12,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from ui.markdown.blocks import Leaf
+from ui.markdown.blocks import GROUP_ROWS, ColumnLayout, Leaf, TableRows
 from ui.markdown.embeds import make_view_embed
 from ui.markdown.properties import draw_properties
 from ui.markdown.reader import Resume, read_units
@@ -31,8 +32,9 @@ __all__ = ["NotePart", "count_common", "cut_parts", "find_part", "keep_cuts", "r
 
 PART_CHARS = 4_000
 LONGEST_LINE = 5 * PART_CHARS
-# In characters of prose, which take as long to draw: a block of its own, and half of a formula.
-_LINE_WEIGHT, _FORMULA_WEIGHT = 60, 50
+# In characters of prose, which take as long to draw: a block of its own, half of a formula,
+# and a cell of a table.
+_LINE_WEIGHT, _FORMULA_WEIGHT, _CELL_WEIGHT = 60, 50, 40
 _NONE: Sequence[str] = ()
 _IN_FENCES = frozenset((CODE, FENCE_CLOSES))
 _INNER = re.compile(r"[ \t>]|(?:[-*+]|\d{1,9}[.)])[ \t]|\|")
@@ -48,12 +50,15 @@ class NotePart:
             text begins with a copy of the table's header or the block's first line.
         repeated: the number of copied lines at the beginning of `text`.
         front: the front matter at the beginning of `text`, without the `---` lines.
+        table: the first lines of the table that goes on in this section, which decide how wide its
+            columns are, or an empty string.
     """
 
     line: int
     text: str
     repeated: int = 0
     front: str = ""
+    table: str = ""
 
     def find_note_line(self, line: int) -> int:
         """Convert a line number in this part's text to a line number in the whole note."""
@@ -145,12 +150,31 @@ def read_part(part: NotePart) -> tuple[Leaf, ...]:
 
     In notes, text such as `[1]` is not a citation, and a base or query is an `Embed`.
     """
-    units = read_units(part.text, Resume(), is_final=True, has_citations=False)
+    text, resume = _resume(part)
+    units = read_units(text, resume, is_final=True, has_citations=False)
     read = (leaf for unit in units for leaf in unit.leaves)
     leaves = tuple(make_view_embed(leaf) or leaf for leaf in read)
     if part.front and (properties := draw_properties(part.front, line=2)):
         return (*properties, *leaves[1:])
     return leaves
+
+
+def _resume(part: NotePart) -> tuple[str, Resume]:
+    """Return the text of a part and where it is continued: a table goes on without its header."""
+    columns = _read_columns(part.table) if part.table else None
+    if columns is None:
+        return part.text, Resume()
+    lines = part.text.split("\n")
+    prefix = "".join(f"{line}\n" for line in lines[: part.repeated])
+    return "\n".join(lines[part.repeated :]), Resume(prefix, columns=columns)
+
+
+@lru_cache(maxsize=8)
+def _read_columns(table: str) -> ColumnLayout | None:
+    """Return the layout of a table by its first lines, or None for a table in a list or quote."""
+    units = read_units(table, Resume(), is_final=True, has_citations=False)
+    first = next((leaf for unit in units for leaf in unit.leaves), None)
+    return first.columns if isinstance(first, TableRows) and not first.boxes else None
 
 
 class _Cutter:
@@ -179,12 +203,18 @@ class _Cutter:
                 continue
             if not self._goes_on(at):
                 self._opening = at
-            size += _weigh(line)
+            size += _weigh(line, is_row=self._kinds[at] in TABLE_KINDS)
         if start < len(self._lines):
             yield self._make(start, len(self._lines), head)
 
     def _make(self, start: int, end: int, head: Sequence[str]) -> NotePart:
-        return NotePart(start + 1, "\n".join([*head, *self._lines[start:end]]), len(head))
+        text = "\n".join([*head, *self._lines[start:end]])
+        table = self._list_first_rows() if len(head) > 1 else ()
+        return NotePart(start + 1, text, len(head), table="\n".join(table))
+
+    def _list_first_rows(self) -> Sequence[str]:
+        """Return the header of the open table, and the rows that decide its columns."""
+        return self._lines[self._opening : self._opening + 2 + GROUP_ROWS]
 
     def _can_cut(self, at: int, size: int) -> bool:
         """Return whether the current part may end just before the given line.
@@ -195,7 +225,7 @@ class _Cutter:
         """
         line, before = self._lines[at], self._lines[at - 1]
         if self._goes_on(at):
-            return size >= 4 * PART_CHARS
+            return size >= (1 if self._kinds[at] in TABLE_KINDS else 4) * PART_CHARS
         if self._kinds[at] in SECTION_KINDS:
             return size >= PART_CHARS
         if not before.strip() and line.strip() and not _INNER.match(line):
@@ -217,9 +247,11 @@ class _Cutter:
         return kind in _IN_FENCES or (kind in TABLE_KINDS and before in TABLE_KINDS)
 
 
-def _weigh(line: str) -> int:
+def _weigh(line: str, *, is_row: bool) -> int:
     """Return how long drawing a line takes, as the time for that many characters of prose."""
-    return len(line) + 1 + _LINE_WEIGHT * bool(line) + _FORMULA_WEIGHT * line.count("$")
+    cells = line.count("|") if is_row else bool(line)
+    size = _CELL_WEIGHT * cells if is_row else _LINE_WEIGHT * cells
+    return len(line) + 1 + size + _FORMULA_WEIGHT * line.count("$")
 
 
 def _split_line(number: int, line: str) -> Iterator[NotePart]:

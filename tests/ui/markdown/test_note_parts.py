@@ -41,16 +41,19 @@ def test_a_large_note_is_cut_before_headings() -> None:
     assert all(len(part.text) < 2 * PART_CHARS for part in parts)
 
 
-def test_a_long_table_repeats_its_header() -> None:
-    rows = "".join(f"| {n} | {'cell ' * 20}|\n" for n in range(1_000))
-    parts = cut_parts(f"| n | words |\n|---|---|\n{rows}")
+@pytest.mark.parametrize("quote", ["", "> "])
+def test_a_long_table_goes_on_in_columns_of_the_same_width(quote: str) -> None:
+    rows = [f"{quote}| {n} | {'cell ' * (2 + n % 30)}|" for n in range(1_000)]
+    head = [f"{quote}| n | words |", f"{quote}|---|:-:|"]
+    parts = cut_parts("\n".join([*head, *rows]))
     assert len(parts) > 5
-    for part in parts:
-        tables = [leaf for leaf in read_part(part) if isinstance(leaf, TableRows)]
-        assert plain(tables[0].rows[0][0]) == "n"
-    last = read_part(parts[-1])[-1]
-    assert isinstance(last, TableRows)
-    assert plain(last.rows[-1][0]) == "999"
+    tables = [leaf for part in parts for leaf in read_part(part) if isinstance(leaf, TableRows)]
+    is_seamless = not quote
+    assert (len({table.columns for table in tables}) == 1) or not is_seamless
+    shown = [plain(row[0]) for table in tables for row in table.rows]
+    heads = 1 if is_seamless else len(parts)
+    assert [text for text in shown if text != "n"] == [str(n) for n in range(1_000)]
+    assert shown.count("n") == heads
 
 
 def test_a_long_code_block_stays_code() -> None:

@@ -1,9 +1,10 @@
 """The rendered note: its lit lines, its parts, and where it is scrolled to."""
 
 import time
+from itertools import pairwise
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import QTextCursor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
@@ -312,3 +313,27 @@ def test_the_scroll_bar_does_not_cover_the_end_of_the_text(reader: NoteReader) -
     page = reader.widget()
     assert page.height() > reader.viewport().height()
     assert all(view.geometry().right() <= page.rect().right() for view in reader.views())
+
+
+def test_a_long_wide_table_has_no_seams_and_scrolls_sideways_as_one(reader: NoteReader) -> None:
+    columns = [f"A longer name of column {n}" for n in range(9)]
+    rows = [columns, ["---"] * 9, *([f"cell {row} {n}" for n in range(9)] for row in range(120))]
+    reader.show_text("\n".join(f"| {' | '.join(row)} |" for row in rows))
+    for part in range(reader.count_parts()):
+        reader.draw_part(part)
+    tops = [
+        view.y() + view.find_height(line)
+        for view in reader.views()[1:]
+        for line in range(view.part.line + 1, view.part.line + view.part.text.count("\n") - 1)
+    ]
+    one = tops[1] - tops[0]
+    assert {low - high for high, low in pairwise(tops)} <= {one, 2 * one}
+    reader.views()[-1].wide.bars[0].setValue(70)
+    assert {bar.value() for view in reader.views() for bar in view.wide.bars} == {70}
+    seen = QRect(0, reader.verticalScrollBar().value(), 1, reader.viewport().height())
+    tops = [
+        bar.mapTo(reader.widget(), QPoint()) for view in reader.views() for bar in view.wide.bars
+    ]
+    assert sum(seen.top() <= top.y() <= seen.bottom() for top in tops) == 1
+    reader.resize(reader.width() + 2, reader.height())  # the parts are drawn anew
+    assert {bar.value() for view in reader.views() for bar in view.wide.bars} == {70}

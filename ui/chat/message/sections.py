@@ -13,7 +13,7 @@ from chains.citations.pieces import SectionPiece, cut_pieces, write_piece
 from chains.citations.sections import Lines, ShownSection
 from ui.markdown.blocks import HeadingLeaf, Leaf, Paragraph, Run, Style
 from ui.markdown.inline import FOLD, SECTION
-from ui.markdown.page.lines import find_line_band
+from ui.markdown.page.lines import SourceLines
 from ui.markdown.page.view import MarkdownView
 from ui.markdown.stream import MarkdownStream
 from ui.widgets.formatting import plural
@@ -71,8 +71,9 @@ class AnswerView(MarkdownView):
     def _paint_ground(self, painter: QPainter) -> None:
         """Paint the background of the lit lines, as wide as the view."""
         painter.setOpacity(_QUIET)
+        places = SourceLines(self.document())
         for lines in self.lit:
-            if (band := find_line_band(self.document(), *lines)) is not None:
+            if (band := places.find_band(*lines)) is not None:
                 self._ink.paint_band(painter, self._inks, band, self.width())
         painter.setOpacity(1)
 

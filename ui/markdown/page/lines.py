@@ -4,13 +4,15 @@ The writer stores a block's first source line as the block's user state. Each li
 paragraph begins another source line.
 """
 
+from bisect import bisect_left
 from collections.abc import Iterator
+from itertools import accumulate, islice
 
 from PySide6.QtGui import QTextBlock, QTextBlockFormat, QTextDocument, QTextLine
 
 from ui.markdown.blocks import TableRows
 
-__all__ = ["NO_LINE", "find_line_at", "find_line_band", "find_next_line", "find_row_line"]
+__all__ = ["NO_LINE", "SourceLines", "find_line_at", "find_row_line"]
 
 NO_LINE = -1  # Qt's own value for blocks without a user state
 _BREAK = "\N{LINE SEPARATOR}"
@@ -34,45 +36,64 @@ def find_line_at(document: QTextDocument, position: int) -> int:
     return block.userState() + before if block.isValid() else 0
 
 
-def find_next_line(document: QTextDocument, line: int) -> int:
-    """Return the first source line in a document that is not above a line, or 0 if there is none.
+class SourceLines:
+    """Finds where source lines are in a document.
 
-    This takes far less time than the band of all lines from there on, as in a table of many rows.
-    """
-    for block in _list_blocks(document):
-        if block.userState() + block.text().count(_BREAK) >= line:
-            return max(block.userState(), line)
-    return 0
-
-
-def find_line_band(document: QTextDocument, first: int, last: int) -> tuple[float, float] | None:
-    """Return the y coordinates of the upper and lower edge of a range of source lines.
-
-    Return None if the document does not contain the lines.
+    The places of all lines are listed once, because a table of many rows has thousands of blocks.
 
     Args:
-        document: a document that has been laid out.
-        first: the first source line.
-        last: the last source line.
+        document: a document that has been laid out. Call `forget` when its text has changed.
     """
-    top = bottom = None
-    for block in _list_blocks(document):
-        if block.userState() > last:
-            break
-        for line in _list_lines(block, first, last):
-            above, below = _extent(block, line)
-            top = above if top is None else min(top, above)
-            bottom = below if bottom is None else max(bottom, below)
-    return None if top is None or bottom is None else (top, bottom)
+
+    def __init__(self, document: QTextDocument) -> None:
+        self._document = document
+        self._blocks: list[tuple[int, int]] | None = None  # first line, number of the block
+        self._ends: list[int] = []  # the last line of these blocks, or of one above if it is lower
+
+    def forget(self) -> None:
+        """Forget the places of the lines, because the text has changed."""
+        self._blocks = None
+
+    def find_next(self, line: int) -> int:
+        """Return the first source line that is not above a line, or 0 if there is none."""
+        blocks = self._list_blocks()
+        at = bisect_left(self._ends, line)
+        return max(blocks[at][0], line) if at < len(blocks) else 0
+
+    def find_band(self, first: int, last: int) -> tuple[float, float] | None:
+        """Return the y coordinates of the upper and lower edge of a range of source lines.
+
+        Return None if the document does not contain the lines.
+        """
+        blocks = self._list_blocks()
+        tops, bottoms = [], []
+        for begin, number in islice(blocks, bisect_left(self._ends, first), None):
+            if begin > last:
+                break
+            block = self._document.findBlockByNumber(number)
+            for line in _list_lines(block, first, last):
+                above, below = _extent(block, line)
+                tops.append(above)
+                bottoms.append(below)
+        return (min(tops), max(bottoms)) if tops else None
+
+    def _list_blocks(self) -> list[tuple[int, int]]:
+        """Return the first line and the number of each block whose line is known, in text order."""
+        if self._blocks is None:
+            known = list(_read_blocks(self._document))
+            self._blocks = [(first, number) for first, _, number in known]
+            self._ends = list(accumulate((last for _, last, _ in known), max))
+        return self._blocks
 
 
-def _list_blocks(document: QTextDocument) -> Iterator[QTextBlock]:
-    """Yield the blocks of the document whose source line is known, in text order."""
-    block = document.begin()
+def _read_blocks(document: QTextDocument) -> Iterator[tuple[int, int, int]]:
+    """Yield the first and last line and the number of each block whose line is known."""
+    block, number = document.begin(), 0
     while block.isValid():
-        if block.userState() != NO_LINE:
-            yield block
-        block = block.next()
+        first = block.userState()
+        if first != NO_LINE:
+            yield first, first + block.text().count(_BREAK), number
+        block, number = block.next(), number + 1
 
 
 def _list_lines(block: QTextBlock, first: int, last: int) -> Iterator[QTextLine]:

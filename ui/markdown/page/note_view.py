@@ -14,7 +14,7 @@ from ui.markdown.inline import BREAK, TASK
 from ui.markdown.note_parts import NotePart, read_part
 from ui.markdown.page.decorations import ListMarker, list_tasks
 from ui.markdown.page.images import Embedded
-from ui.markdown.page.lines import NO_LINE, find_line_at, find_line_band, find_next_line
+from ui.markdown.page.lines import NO_LINE, SourceLines, find_line_at
 from ui.markdown.page.view import MarkdownView
 from ui.widgets.controls import paint_focus
 from ui.widgets.menus import show_menu
@@ -54,6 +54,8 @@ class NoteView(MarkdownView):
     ) -> None:
         super().__init__(parent, embeds)
         self.part = part
+        self._lines = SourceLines(self.document())
+        self.document().contentsChange.connect(self._on_contents_changed)
         self._pressed: ListMarker | None = None
         self._focused: ListMarker | None = None
         self._lit: tuple[int, int] | None = None
@@ -78,7 +80,7 @@ class NoteView(MarkdownView):
         Return None if this part does not contain the lines.
         """
         own = self.part.find_own_line
-        band = find_line_band(self.document(), own(first), own(last))
+        band = self._lines.find_band(own(first), own(last))
         return None if band is None else (round(band[0]), round(band[1]))
 
     def find_height(self, line: int) -> int:
@@ -87,8 +89,8 @@ class NoteView(MarkdownView):
         If the line is not drawn, return the coordinate of the next drawn line, or 0 if there is
         none.
         """
-        drawn = find_next_line(self.document(), self.part.find_own_line(line))
-        band = find_line_band(self.document(), drawn, drawn) if drawn else None
+        drawn = self._lines.find_next(self.part.find_own_line(line))
+        band = self._lines.find_band(drawn, drawn) if drawn else None
         return round(band[0]) if band else 0
 
     def find_line_at_height(self, y: int) -> int:
@@ -239,6 +241,9 @@ class NoteView(MarkdownView):
         menu = self._pointing.menu(self.anchorAt(event.pos()))
         self.menu_wanted.emit(menu)
         show_menu(menu, event.globalPos())
+
+    def _on_contents_changed(self, *_change: int) -> None:
+        self._lines.forget()
 
     def _paint_ground(self, painter: QPainter) -> None:
         """Paint the background of the highlighted lines, as wide as the view."""

@@ -42,9 +42,9 @@ from ui.theme import Theme
 from ui.widgets.menus import show_menu
 from ui.widgets.texts import clean_selection, read_selection
 
-__all__ = ["MarkdownView"]
+__all__ = ["SPARE_BELOW", "MarkdownView"]
 
-_SPARE_BELOW = 4
+SPARE_BELOW = 4
 _BUSY_SHARE = 4
 _COLORS_S = 0.006
 
@@ -503,7 +503,7 @@ class MarkdownView(QTextBrowser):
         self.setTextCursor(cursor)
 
     def _fit_height(self) -> None:
-        height = ceil(self.document().size().height() + self._writer.padding_below + _SPARE_BELOW)
+        height = ceil(self.document().size().height() + self._writer.padding_below + SPARE_BELOW)
         if height != self.height() or self.minimumHeight() != height:
             self.setFixedHeight(height)
 

@@ -6,7 +6,7 @@ painting code clips wide blocks: `bands` divides a region of the viewport into r
 painted separately.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from PySide6.QtCore import QObject, QRect, QRectF, Qt, Signal
@@ -39,6 +39,7 @@ class _Strip:
         rect: the visible rectangle in the view.
         content: the full width in pixels.
         offset: the horizontal scroll position in pixels.
+        shared: identifies a table that goes on in another view, or an empty string.
     """
 
     key: int
@@ -47,6 +48,7 @@ class _Strip:
     rect: QRect = field(default_factory=QRect)
     content: int = 0
     offset: int = 0
+    shared: str = ""
 
     @property
     def most(self) -> int:
@@ -57,7 +59,10 @@ class _Strip:
 class WideBlocks(QObject):
     """The code blocks and tables that are wider than the viewport of their view.
 
-    The signal `moved` is emitted when one of them has been scrolled.
+    Signals:
+        moved: emitted when one of them has been scrolled.
+        table_scrolled: emitted with the scroll position of a table that goes on in another view,
+            and with what identifies the table.
 
     Args:
         viewport: the widget that the view paints on.
@@ -65,6 +70,7 @@ class WideBlocks(QObject):
     """
 
     moved = Signal()
+    table_scrolled = Signal(str, int)
 
     def __init__(self, viewport: QWidget, document: QTextDocument) -> None:
         super().__init__(viewport)
@@ -73,6 +79,31 @@ class WideBlocks(QObject):
         self._offsets: dict[int, int] = {}
         self._widest: dict[int, tuple[int, float]] = {}
         self._bars: list[QScrollBar] = []
+        self._above = self._below = ""
+        self._shared: Mapping[str, int] = {}
+        self._has_bar_below = False
+
+    def set_bar_below(self, has_bar_below: bool) -> None:
+        """Set whether the table that goes on in the next view has its scroll bar there."""
+        if has_bar_below != self._has_bar_below:
+            self._has_bar_below = has_bar_below
+            self._place_bars()
+
+    def share(self, above: str, below: str, offsets: Mapping[str, int]) -> None:
+        """Set which tables go on in other views, where they have the same scroll position.
+
+        Args:
+            above: identifies the table that begins in an earlier view, or an empty string.
+            below: identifies the table that goes on in the next view, or an empty string.
+            offsets: the scroll positions of such tables, which the caller keeps up to date.
+        """
+        self._above, self._below, self._shared = above, below, offsets
+
+    def scroll_table(self, shared: str, offset: int) -> None:
+        """Scroll a table to the position that it has in another view, if it is in this one."""
+        for strip, bar in zip(self._strips, self._bars, strict=False):
+            if strip.shared == shared:
+                bar.setValue(offset)
 
     @property
     def bars(self) -> list[QScrollBar]:
@@ -167,9 +198,12 @@ class WideBlocks(QObject):
 
     def _tables(self, inks: Sequence[Decorations]) -> Iterator[_Strip]:
         layout, width = self._document.documentLayout(), self._document.textWidth()
-        for tables in _groups([rows for ink in inks for rows in ink.tables]):
+        groups = list(_groups([rows for ink in inks for rows in ink.tables]))
+        for tables in groups:
             if not tables[0].is_wide:
                 continue
+            is_last = tables is groups[-1]
+            shared = self._above if tables[0].is_continued else self._below if is_last else ""
             first = layout.frameBoundingRect(tables[0].table)
             last = layout.frameBoundingRect(tables[-1].table)
             left = OUTDENT + tables[0].start_inset
@@ -178,7 +212,8 @@ class WideBlocks(QObject):
             key = -tables[0].first
             content = round(sum(tables[0].lengths))
             start = content if tables[0].is_rtl else 0
-            yield _Strip(key, None, tables, rect.toRect(), content, self._offsets.get(key, start))
+            offset = self._shared.get(shared, self._offsets.get(key, start))
+            yield _Strip(key, None, tables, rect.toRect(), content, offset, shared)
 
     def _widest_line(self, panel: Panel) -> float:
         """Return the width in pixels of a code block's longest line.
@@ -252,7 +287,8 @@ class WideBlocks(QObject):
             bar.blockSignals(False)
             below = strip.rect.bottom() + (2 if strip.panel else CELL_PADDING - _BAR)
             bar.setGeometry(strip.rect.left(), below, strip.rect.width(), _BAR)
-            bar.show()
+            is_below = self._has_bar_below and strip is self._strips[-1]
+            bar.setVisible(not (is_below and strip.shared == self._below))
         for bar in self._bars[len(self._strips) :]:
             bar.hide()
 
@@ -273,6 +309,8 @@ class WideBlocks(QObject):
                 self._offsets[strip.key] = value
                 self._move(strip, value)
                 self.moved.emit()
+                if strip.shared:
+                    self.table_scrolled.emit(strip.shared, value)
 
 
 def _line_width(block: QTextBlock) -> float:

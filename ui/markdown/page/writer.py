@@ -312,8 +312,8 @@ class DocumentWriter:
             block = block.next()
 
     def _write_table(self, leaf: TableRows, top: float) -> None:
-        if not leaf.is_continued:
-            self._begin(self._formats.spacer(top=top), leaf.boxes)
+        if not leaf.is_continued or self._is_fresh:
+            self._begin(self._formats.spacer(top=0 if leaf.is_continued else top), leaf.boxes)
         leaf = reverse_rtl_columns(leaf)
         inset = compute_inset(leaf.boxes)
         format_ = table_format(leaf, inset.start)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import accumulate
+from operator import add
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent, QWheelEvent
@@ -21,12 +22,16 @@ from ui.markdown.inline import FOOTNOTE, find_counterpart
 from ui.markdown.note_parts import NotePart, count_common, cut_parts, find_part, keep_cuts
 from ui.markdown.page.images import Embedded
 from ui.markdown.page.note_view import NoteView
+from ui.markdown.page.view import SPARE_BELOW
 from ui.theme import Theme, dress
 from ui.widgets.geometry import compute_column
 
 __all__ = ["NoteReader"]
 
 _ABOVE, _BELOW, _GAP = 20, 48, 16
+# Between two parts of one table, whose rows are as far apart as others.
+_SEAM = -SPARE_BELOW
+_END = NotePart(0, "")
 _LINE_CHARS = 90
 _TARGET_SHARE = 5  # a target line is shown a fifth of the height below the upper edge
 _KEPT_PAGES = 4
@@ -65,6 +70,7 @@ class NoteReader(QScrollArea):
         self._embeds: dict[str, Embedded] = {}
         self._wanted: set[str] = set()
         self._folds: dict[int, set[str]] = {}  # which callouts of a part were folded or opened
+        self._table_offsets: dict[str, int] = {}  # of tables in several parts that are too wide
         self._lit = (0, 0)
         self._anchor = (0, 0)  # a line of the note, and its distance from the upper edge
         self._is_placing = False
@@ -95,6 +101,7 @@ class NoteReader(QScrollArea):
         self._embeds.clear()
         self._wanted.clear()
         self._folds.clear()
+        self._table_offsets.clear()
         self._parts, self._kinds = cut_parts(text, kinds), kinds
         self._heights = [self._estimate(part) for part in self._parts]
         self._lit = (first, max(first, last))
@@ -392,16 +399,41 @@ class NoteReader(QScrollArea):
         self._folds[index] = view.toggled_folds
         view.embed_wanted.connect(self._on_embed_wanted)
         view.mark_missing(self._is_missing)
+        below = next((part.table for part in self._parts[index + 1 : index + 2]), "")
+        view.wide.share(self._parts[index].table, below, self._table_offsets)
+        view.wide.table_scrolled.connect(self._on_table_scrolled)
+        view.move(left, self._tops[index])
+        view.show()  # first, because Qt lays out the text again for the size that it is shown in
         view.draw()
         view.light(*self._lit)
-        view.move(left, self._tops[index])
-        view.show()
         view.installEventFilter(self)
         view.rewritten.connect(partial(self._on_rewritten, view))
         self._views[index] = view
+        self._stack(index)
         self._is_placing = False
         self._lay_out()
         self.part_drawn.emit(index)
+
+    def _stack(self, index: int) -> None:
+        """Let a part cover the part below it, where the scroll bar of a table stands."""
+        for above, below in ((index - 1, index), (index, index + 1)):
+            if above in self._views and below in self._views:
+                self._views[below].stackUnder(self._views[above])
+
+    def _place_table_bars(self) -> None:
+        """Show one scroll bar of a table in several parts: the lowest one that is in view."""
+        bottom = self._value + self.viewport().height()
+        for index, view in self._views.items():
+            below = index + 1
+            goes_on = below in self._views and bool(self._parts[below].table)
+            is_seen = goes_on and self._tops[below] + self._heights[below] <= bottom
+            view.wide.set_bar_below(is_seen)
+
+    def _on_table_scrolled(self, table: str, offset: int) -> None:
+        """Scroll all parts of a table that is wider than the text to the same position."""
+        self._table_offsets[table] = offset
+        for view in self._views.values():
+            view.wide.scroll_table(table, offset)
 
     def _on_rewritten(self, view: NoteView) -> None:
         for index, shown in self._views.items():
@@ -434,7 +466,8 @@ class NoteReader(QScrollArea):
         for index, view in self._views.items():
             view.resize(width, view.height())
             self._heights[index] = view.height()
-        steps = (height + _GAP for height in self._heights)
+        seams = (_SEAM if part.table else _GAP for part in (*self._parts[1:], _END))
+        steps = map(add, self._heights, seams)
         self._tops = list(accumulate(steps, initial=_ABOVE))
         end = self._tops.pop() + _BELOW
         for index, view in self._views.items():
@@ -442,6 +475,7 @@ class NoteReader(QScrollArea):
         self._page.resize(self.viewport().width(), end)
         self._is_placing = False
         self._restore()
+        self._place_table_bars()
 
     def _restore(self) -> None:
         """Scroll back to the line that was at the top before the layout changed."""
@@ -481,6 +515,7 @@ class NoteReader(QScrollArea):
     def _on_scrolled(self) -> None:
         if not self._is_placing:
             self._anchor = self._find_anchor()
+            self._place_table_bars()
             self._drop_views(_KEPT_PAGES * self.viewport().height())
             self._later.start()
 
