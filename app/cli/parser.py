@@ -257,7 +257,8 @@ def _define_related(verb: ArgumentParser) -> None:
 def _define_table(verb: ArgumentParser) -> None:
     verb.add_argument("path", metavar="PATH", help="the base or note, from the folder of notes on")
     verb.add_argument("--view", metavar="NAME", help="only the view of this name")
-    verb.add_argument("-k", type=_parse_count, metavar="N", default=50, help="how many rows a view")
+    shown = "how many rows a view; without it 50, or all with --json"
+    verb.add_argument("-k", type=_parse_count, metavar="N", help=shown)
 
 
 def _define_tick(verb: ArgumentParser) -> None:

@@ -2,6 +2,7 @@
 
 import argparse
 import re
+import sys
 from collections.abc import Iterator, Sequence
 from typing import Final
 
@@ -20,13 +21,15 @@ _NAMES: Final = {"base": "Base", "dataview": "Query"}
 _LINK: Final = re.compile(r"\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]")
 _GAP: Final = "  "
 _MOST_WIDTH: Final = 40
+_ROWS: Final = 50
 
 
 def show_table(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
     """Run `strata table`, and return the exit code."""
     open_vault(assistant, args.vault)
     path = readable(args.path)
-    blocks = assistant.compute_views(path, view=readable(args.view or ""), most=args.k)
+    most = args.k or (sys.maxsize if output.is_json else _ROWS)
+    blocks = assistant.compute_views(path, view=readable(args.view or ""), most=most)
     shown = {"path": path, "blocks": encode(blocks)}
     output.show(lambda: shown, map(escape_text, _describe_blocks(blocks)))
     return 0
@@ -55,7 +58,7 @@ def _describe_view(computed: ComputedView) -> Iterator[str]:
         yield from [] if view.group is None else ["", f"{group or 'None'}:"]
         yield from _write_table(computed, rows) if view.shape == "table" else map(_write_row, rows)
     if computed.more > 0:
-        yield f"and {computed.more:,} more"
+        yield f"and {computed.more:,} more; with -k {computed.total}, all are shown"
     yield from view.problems
 
 

@@ -53,7 +53,7 @@ class Table(RpcRequest):
 
     path: str
     view: str = ""
-    k: int = Field(50, ge=1, le=1_000)
+    k: int = Field(50, ge=1, le=1_000_000)
 
 
 class SearchRequests:

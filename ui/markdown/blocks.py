@@ -31,6 +31,8 @@ __all__ = [
     "Rule",
     "Run",
     "Style",
+    "TabPage",
+    "TabbedPages",
     "TableRows",
     "make_key",
     "plain",
@@ -58,6 +60,7 @@ class Style(IntFlag):
     MARK = 64
     QUIET = 128  # the name of a property or field
     SAME = 256  # a link that looks like the text around it
+    CHOSEN = 512  # the tab whose page is shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,6 +259,35 @@ class QuietRow:
 
 
 @dataclass(frozen=True, slots=True)
+class TabPage:
+    """A text of which only the name is shown while another tab is chosen.
+
+    Attributes:
+        name: the name of the tab, unlike that of any other tab of its row.
+        detail: what is shown after the name, such as "12 notes", or an empty string.
+        leaves: the text.
+    """
+
+    name: str
+    detail: str
+    leaves: "tuple[Leaf, ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class TabbedPages:
+    """Texts of which one is shown below a row of tabs, such as the views of a base.
+
+    Attributes:
+        pages: the texts, at least one.
+        boxes: the boxes (containers such as quotes) around the tabs.
+    """
+
+    pages: tuple[TabPage, ...]
+    boxes: tuple[Box, ...] = ()
+    line: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Rule:
     """A horizontal rule."""
 
@@ -272,6 +304,7 @@ Leaf = (
     | Embed
     | QuietRow
     | Rule
+    | TabbedPages
     | FormulaLeaf
 )
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ui.markdown.blocks import Box, CodeLines, Embed, Leaf, Paragraph, QuietRow, Run, make_key
-from ui.markdown.inline import NOTE, describe_target
+from ui.markdown.inline import MORE, NOTE, describe_target
 
 __all__ = [
     "NOTE_ICON",
@@ -22,7 +22,9 @@ __all__ = [
     "find_pdf_page",
     "make_embed_source",
     "make_view_embed",
+    "point_more",
     "read_embed_source",
+    "renew_boxes",
     "split_view_target",
 ]
 
@@ -83,6 +85,18 @@ def make_view_embed(code: Leaf) -> Embed | None:
         return None
     text = "\n".join("".join(text for _, text in line) for line in code.lines)
     return Embed(f"{_VIEW}{code.language}\n{text}", code.boxes, max(0, code.line - 1), code)
+
+
+def point_more(leaf: Leaf, source: str) -> Leaf:
+    """Return a leaf whose link to more rows names what they are rows of.
+
+    Args:
+        leaf: a leaf of an embedded note, base or query.
+        source: its source, as from `make_embed_source`.
+    """
+    if not isinstance(leaf, QuietRow) or leaf.action is None or leaf.action.link != MORE:
+        return leaf
+    return replace(leaf, action=replace(leaf.action, link=MORE + source))
 
 
 def split_view_target(target: str) -> tuple[str, str] | None:
@@ -149,10 +163,17 @@ def enclose(
     outer = (*boxes, Box("embed", make_key(), icon=icon))
     keys: dict[int, int] = {}
     head = Paragraph((Run(title, link=link),), outer, is_title=True, line=line)
-    inner = (replace(leaf, boxes=(*outer, *_renew(leaf.boxes, keys)), line=0) for leaf in leaves)
+    inner = (
+        replace(leaf, boxes=(*outer, *renew_boxes(leaf.boxes, keys)), line=0) for leaf in leaves
+    )
     return (head, *inner)
 
 
-def _renew(boxes: tuple[Box, ...], keys: dict[int, int]) -> tuple[Box, ...]:
-    """Return boxes with keys of their own, because the same text can be embedded twice."""
+def renew_boxes(boxes: tuple[Box, ...], keys: dict[int, int]) -> tuple[Box, ...]:
+    """Return boxes with keys of their own, because the same text can be embedded twice.
+
+    Args:
+        boxes: the boxes around a leaf.
+        keys: maps the keys that were replaced before. New ones are added.
+    """
     return tuple(replace(box, key=keys.setdefault(box.key, make_key())) for box in boxes)

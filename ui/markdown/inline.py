@@ -15,8 +15,10 @@ __all__ = [
     "FOLD",
     "FOOTNOTE",
     "FOOTNOTE_MARK",
+    "MORE",
     "NOTE",
     "SECTION",
+    "TAB",
     "TAG",
     "TASK",
     "check_link",
@@ -39,6 +41,9 @@ SECTION = "section:"
 FOOTNOTE = "footnote:"
 FOOTNOTE_MARK = "footnote-mark:"
 CALLOUT = "callout:"
+# To a tab, and to more rows of a base or query.
+TAB = "tab:"
+MORE = "more:"
 _PAGE = re.compile(r"#page=(\d+)")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 _UNSAFE = re.compile(r"[\x00-\x20\x7f]")

@@ -42,7 +42,7 @@ def show(panel: NotePanel, text: str, *, is_changed: bool = False) -> None:
 
 def open_callout(panel: NotePanel, words: str) -> None:
     view = next(view for view in panel.page.views() if words in view.toPlainText())
-    view.toggle_callout(f"callout:1 {words}")
+    view.toggle(f"callout:1 {words}")
     settle()
 
 

@@ -49,10 +49,13 @@ class EmbedExpander:
     Args:
         notes: finds and reads the notes.
         images: finds the images in them.
+        rows: the most rows of each view of a base or query.
     """
 
-    def __init__(self, notes: EmbeddedNotes, images: VaultImages) -> None:
-        self._notes, self._images = notes, images
+    def __init__(
+        self, notes: EmbeddedNotes, images: VaultImages, rows: int = MOST_VIEW_ROWS
+    ) -> None:
+        self._notes, self._images, self._rows = notes, images, rows
         self._chars, self._embeds = _MOST_CHARS, _MOST_EMBEDS
         self._has_told = False
 
@@ -82,7 +85,7 @@ class EmbedExpander:
             source: the path of the note that contains it.
             name: the name of the only view that is shown, or an empty string for all.
         """
-        computed = self._notes.compute_view(*view, source, MOST_VIEW_ROWS)
+        computed = self._notes.compute_view(*view, source, self._rows)
         return draw_block(computed, *view, name)
 
     def _read_note(

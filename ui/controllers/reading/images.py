@@ -18,6 +18,7 @@ from app.sessions.session_info import one_line
 from chains.cancel import CancelToken
 from ui.chat.transcript.widgets import MessageMaker
 from ui.controllers.reading.embeds import EmbedExpander
+from ui.controllers.reading.views import MOST_VIEW_ROWS
 from ui.markdown.embeds import (
     VIEW_ICON,
     EmbedFailure,
@@ -25,6 +26,7 @@ from ui.markdown.embeds import (
     read_embed_source,
     split_view_target,
 )
+from ui.markdown.inline import MORE
 from ui.markdown.page.formula_store import (
     Formula,
     FormulaKey,
@@ -57,11 +59,13 @@ class _Wanted:
         view: the page of the note panel, or the text of an answer.
         source: the source, as in the view's signal `embed_wanted`.
         origin: the path of the note, or for an answer as for a link in an answer.
+        rows: the most rows of a base or query.
     """
 
     view: NoteReader | MarkdownView
     source: str
     origin: str
+    rows: int
 
 
 class EmbedController(QObject):
@@ -92,17 +96,22 @@ class EmbedController(QObject):
         self._loading: list[_Wanted] = []
         self._task: Task | None = None
         self._find_origin = find_origin
+        self._rows: dict[tuple[str, str], int] = {}  # where more rows are shown than at first
         panel.page.embed_wanted.connect(self._on_wanted)
         maker.embed_wanted.connect(self._on_answer_wanted)
 
     def _on_wanted(self, source: str) -> None:
-        self._add(_Wanted(self._panel.page, source, self._panel.path))
+        self._add(self._panel.page, source, self._panel.path)
 
     def _on_answer_wanted(self, view: MarkdownView, source: str) -> None:
-        self._add(_Wanted(view, source, self._find_origin()))
+        self._add(view, source, self._find_origin())
 
-    def _add(self, wanted: _Wanted) -> None:
-        self._waiting.append(wanted)
+    def _add(self, view: NoteReader | MarkdownView, wanted: str, origin: str) -> None:
+        source = wanted.removeprefix(MORE)
+        rows = self._rows.get((source, origin), MOST_VIEW_ROWS)
+        if wanted.startswith(MORE):
+            rows = self._rows[source, origin] = 2 * rows
+        self._waiting.append(_Wanted(view, source, origin, rows))
         is_stale = any(not self._is_shown(one) for one in self._loading)
         if self._task is not None and is_stale:
             self._task.cancel()  # another note has been opened
@@ -120,8 +129,8 @@ class EmbedController(QObject):
         if self._task is not None or not self._waiting:
             return
         self._loading, self._waiting = self._waiting, []
-        sources = [(one.source, one.origin) for one in self._loading]
-        self._task = self._runner.stream(lambda token: _load(self._assistant, sources, token))
+        wanted = tuple(self._loading)
+        self._task = self._runner.stream(lambda token: _load(self._assistant, wanted, token))
         self._task.yielded.connect(self._on_loaded)
         self._task.failed.connect(self._on_failed)
         self._task.finished.connect(self._on_finished)
@@ -212,26 +221,26 @@ def _open_page(images: VaultImages, path: str, page: int) -> QImage:
 
 
 def _load(
-    assistant: Assistant, sources: list[tuple[str, str]], token: CancelToken
+    assistant: Assistant, wanted: Sequence[_Wanted], token: CancelToken
 ) -> Iterator[Embedded]:
     """Yield each image or embedded note, or the reason why it cannot be shown.
 
     Args:
         assistant: reads the images and notes.
-        sources: the source of each, and the path of the note or answer that shows it.
+        wanted: what is loaded.
         token: cancels the loading.
     """
     notes: EmbeddedNotes | None = None
-    for source, origin in sources:
+    for one in wanted:
         token.raise_if_cancelled()
         try:
-            if target := read_embed_source(source):
+            if target := read_embed_source(one.source):
                 notes = notes or assistant.open_embeds()
-                yield EmbedExpander(notes, assistant.images).read(target, origin)
+                yield EmbedExpander(notes, assistant.images, one.rows).read(target, one.origin)
             else:
-                yield read_embedded(assistant.images, source, origin)
+                yield read_embedded(assistant.images, one.source, one.origin)
         except (AppError, VaultError, OSError) as error:
-            yield _make_failure(source, error)
+            yield _make_failure(one.source, error)
 
 
 def _make_failure(source: str, error: Exception) -> Embedded:

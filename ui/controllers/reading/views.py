@@ -1,15 +1,24 @@
 """Convert the results of bases and queries to leaves: tables, lists and tasks, with their source.
 
-Each view of a base can be folded, and only the first one is open. The source is folded below them.
+The views of a base are tabs, of which one is shown. The source is folded below them.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from ui.markdown.blocks import Box, CodeLines, Leaf, Paragraph, QuietRow, Run
+from ui.markdown.blocks import (
+    Box,
+    CodeLines,
+    Leaf,
+    Paragraph,
+    QuietRow,
+    Run,
+    TabbedPages,
+    TabPage,
+)
 from ui.markdown.embeds import VIEW_ICON, EmbeddedText, EmbedFailure
-from ui.markdown.inline import NOTE, TASK
+from ui.markdown.inline import MORE, NOTE, TASK
 from ui.markdown.note_parts import NotePart, read_part
 from vault.coverage import name_count
 from vault.views.blocks import ComputedBlock, describe_empty, write_markdown
@@ -21,7 +30,7 @@ MOST_VIEW_ROWS: Final = 200
 _NAMES: Final = {"base": "Base", "dataview": "Query"}
 _UNREAD: Final = "Without notes, nothing is shown here."
 # The keys of boxes, which are the same each time, so that the same result is recognised.
-_SOURCE_KEY, _VIEW_KEY, _ITEM_KEY = -1, -10, -1_000
+_SOURCE_KEY, _ITEM_KEY = -1, -1_000
 
 
 def draw_block(
@@ -41,15 +50,15 @@ def draw_block(
         return EmbedFailure(" ".join(reasons) or _UNREAD, "info")
     views = [view for view in computed.views if not isinstance(view, str)]
     named = [view for view in views if name and view.view.name.casefold() == name.casefold()]
-    shown: Sequence[ComputedView | str] = named or computed.views
-    views, is_alone = named or views, len(shown) == 1
-    title = _describe(views[0], language) if is_alone else _name_views(views, language)
+    problems = [] if named else [view for view in computed.views if isinstance(view, str)]
+    views = named or views
+    title = _describe(views[0], language) if len(views) == 1 else _name_views(views, language)
     leaves = [
-        leaf
-        for number, view in enumerate(shown)
-        for leaf in _draw_view(view, number, language, is_alone=is_alone)
+        *(_draw_view(views[0]) if len(views) == 1 else [_draw_tabs(views)]),
+        *(QuietRow(problem, "info") for problem in problems),
+        *_draw_source(language, text),
     ]
-    return EmbeddedText(title, "", (*leaves, *_draw_source(language, text)), VIEW_ICON)
+    return EmbeddedText(title, "", tuple(leaves), VIEW_ICON)
 
 
 def split_task_link(address: str) -> tuple[str, str, int] | None:
@@ -62,27 +71,35 @@ def split_task_link(address: str) -> tuple[str, str, int] | None:
 
 
 def _describe(view: ComputedView, language: str) -> str:
-    unit = "task" if view.view.shape == "task" else "note"
-    return f"{view.view.name or _NAMES[language]} · {name_count(view.total, unit)}"
+    named = view.view.name or _NAMES[language]
+    return f"{named} · {name_count(view.total, _find_unit(view))}"
+
+
+def _find_unit(view: ComputedView) -> str:
+    return "task" if view.view.shape == "task" else "note"
 
 
 def _name_views(views: list[ComputedView], language: str) -> str:
     return f"{_NAMES[language]} · {name_count(len(views), 'view')}"
 
 
-def _draw_view(
-    view: ComputedView | str, number: int, language: str, *, is_alone: bool
-) -> Iterator[Leaf]:
-    if isinstance(view, str):
-        yield QuietRow(view, "info")
-        return
-    box = Box("embed", _VIEW_KEY - number, icon=VIEW_ICON, fold="-" if number else "+")
-    boxes = () if is_alone else (box,)
-    if boxes:
-        yield Paragraph((Run(_describe(view, language)),), boxes, is_title=True)
+def _draw_tabs(views: Sequence[ComputedView]) -> TabbedPages:
+    """Return the views as tabs. One without a name, or with the name of another, has its number."""
+    names = [view.view.name for view in views]
+    pages = list[TabPage]()
+    for number, (view, name) in enumerate(zip(views, names, strict=True), 1):
+        shown = f"{name} ({number})" if name in names[: number - 1] else name or f"View {number}"
+        pages.append(TabPage(shown, f"{view.total:,}", tuple(_draw_view(view))))
+    return TabbedPages(tuple(pages))
+
+
+def _draw_view(view: ComputedView) -> Iterator[Leaf]:
     for leaf in _draw_rows(view):
-        yield replace(leaf, boxes=(*boxes, *leaf.boxes), line=0)
-    yield from (QuietRow(problem, "info", boxes=boxes) for problem in view.view.problems)
+        yield replace(leaf, line=0)
+    if view.more > 0:
+        words = f"{len(view.rows):,} of {name_count(view.total, _find_unit(view))} are shown."
+        yield QuietRow(words, VIEW_ICON, Run("Show more", link=MORE))
+    yield from (QuietRow(problem, "info") for problem in view.view.problems)
 
 
 def _draw_rows(view: ComputedView) -> Iterator[Leaf]:
@@ -91,13 +108,14 @@ def _draw_rows(view: ComputedView) -> Iterator[Leaf]:
         return
     rows = iter(view.rows)
     keys: dict[int, int] = {}
-    for leaf in read_part(NotePart(1, write_markdown(view))):
+    shown = replace(view, total=len(view.rows))  # how many more there are is said below them
+    for leaf in read_part(NotePart(1, write_markdown(shown))):
         is_task = view.view.shape == "task" and any(box.key not in keys for box in leaf.boxes)
-        shown = _link_task(leaf, next(rows, None)) if is_task else leaf
+        linked = _link_task(leaf, next(rows, None)) if is_task else leaf
         boxes = (
             replace(box, key=keys.setdefault(box.key, _ITEM_KEY - len(keys))) for box in leaf.boxes
         )
-        yield replace(shown, boxes=tuple(boxes))
+        yield replace(linked, boxes=tuple(boxes))
 
 
 def _link_task(leaf: Leaf, row: ViewRow | None) -> Leaf:

@@ -6,7 +6,7 @@
     leaves ──> writer ──> document + decorations ──> view ──> painter
                  └─> formats, spacing, table          └─> wide, citations, code
 
-    callout_folds  Callouts that can be folded, and the links that fold and open them.
+    callout_folds  What is hidden until it is opened: folded callouts, and pages behind tabs.
     card         The card that shows the source of a citation while it is hovered or focused.
     citations    Hover, focus and clicks on citations and links, and a search for unverified
                  citations.
@@ -23,6 +23,7 @@
     painter      Paints the decorations behind and next to the text: backgrounds, pills, markers,
                  lines.
     spacing      The space between leaves, and the indentation of boxes.
+    tabs         Tabs within a text: the row of names, and the page that is chosen.
     table        The Qt formats and the column widths of a table, which `writer` writes.
     view         `MarkdownView`, the widget that draws one Markdown text. It redraws a streamed
                  answer every 33 ms, and never loads images or files.

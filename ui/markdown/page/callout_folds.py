@@ -1,15 +1,16 @@
-"""Callouts that can be folded: which ones are folded, and the links that fold and open them.
+"""What of a document is hidden until it is opened: folded callouts, and pages behind tabs.
 
 A callout is identified by its title and occurrence, because its text is parsed again.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Final
 
-from ui.markdown.blocks import Leaf, Paragraph, Run, Style, plain
-from ui.markdown.inline import CALLOUT
+from ui.markdown.blocks import Leaf, Paragraph, Run, Style, TabbedPages, plain
+from ui.markdown.inline import CALLOUT, TAB
+from ui.markdown.page.tabs import choose_tab, draw_tabs, write_tab_hints
 
 __all__ = ["Folds"]
 
@@ -21,8 +22,9 @@ class Folds:
     """Hides what is folded while a document is written, and makes the titles links.
 
     Attributes:
-        toggled: the addresses of the callouts that the user has folded or opened.
-        hints: what a click on each title does, by its address.
+        toggled: the addresses of the callouts that the user has folded or opened, and of the tabs
+            that the user has chosen.
+        hints: what a click on each title or tab does, by its address.
     """
 
     def __init__(self) -> None:
@@ -30,15 +32,37 @@ class Folds:
         self.hints: dict[str, str] = {}
         self._hidden: set[int] = set()
         self._seen: Counter[str] = Counter()
-        self._kept: tuple[set[int], Counter[str]] = (set(), Counter())
+        self._embeds = self._rows_of_tabs = 0
+        self._kept: tuple[set[int], Counter[str], int] = (set(), Counter(), 0)
+
+    def toggle(self, address: str) -> None:
+        """Fold a callout, or open it if it is folded, or choose a tab."""
+        if address.startswith(TAB):
+            choose_tab(address, self.toggled)
+        else:
+            self.toggled ^= {address}
+
+    def begin_embed(self) -> None:
+        """Count an embedded note, base or query, by whose number its tabs are known."""
+        self._embeds, self._rows_of_tabs = self._embeds + 1, 0
+
+    def open_page(self, leaf: Leaf) -> Iterator[Leaf]:
+        """Yield the row of tabs and the text of the chosen one, or a leaf of another kind as is."""
+        if not isinstance(leaf, TabbedPages):
+            yield leaf
+            return
+        self._rows_of_tabs += 1
+        place = f"{self._embeds}.{self._rows_of_tabs}"
+        self.hints.update(write_tab_hints(leaf, place, self.toggled))
+        yield from draw_tabs(leaf, place, self.toggled)
 
     def begin_tail(self) -> None:
         """Remember the state at the end of the final text. The rest is written again."""
-        self._kept = (set(self._hidden), Counter(self._seen))
+        self._kept = (set(self._hidden), Counter(self._seen), self._embeds)
 
     def end_tail(self) -> None:
         """Go back to the state at the end of the final text."""
-        self._hidden, self._seen = self._kept
+        self._hidden, self._seen, self._embeds = self._kept
 
     def apply(self, leaf: Leaf) -> Leaf | None:
         """Return the leaf to write, with a link if it is a title, or None if it is folded.

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QMenu, QTextBrowser, QToolTip
 
 from chains.citations.answer_sources import Source
 from chains.citations.quotes import normalize_text
-from ui.markdown.inline import FOOTNOTE, FOOTNOTE_MARK, NOTE
+from ui.markdown.inline import FOOTNOTE, FOOTNOTE_MARK, MORE, NOTE
 from ui.markdown.page.card import CitationCard, describe_source
 from ui.markdown.page.decorations import Pill
 from ui.markdown.page.formats import DOUBT
@@ -198,6 +198,8 @@ class LinkHandler(QObject):
             return "Go to the footnote"
         if target.startswith(FOOTNOTE_MARK):
             return "Back to the text"
+        if target.startswith(MORE):
+            return "Show more rows"
         return self.hints.get(target) or self.fold_hints.get(target, "")
 
     def _describe(self, target: str) -> str:

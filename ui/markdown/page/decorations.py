@@ -88,10 +88,17 @@ class ListMarker:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """The part of a text that is drawn as inline code, from `start` to `end` (exclusive)."""
+    """A part of a text with a background, such as inline code.
+
+    Attributes:
+        start: the text position where it starts.
+        end: the text position where it ends.
+        tone: the name of the theme colour of the background.
+    """
 
     start: int
     end: int
+    tone: str = "bg.raised"
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +163,7 @@ class Decorations:
     Attributes:
         panels: the backgrounds of code blocks, callouts, quotes and missing images.
         marks: the markers of list items and footnotes.
-        spans: the backgrounds of inline code.
+        spans: the backgrounds of inline code, and of chosen tabs.
         pills: the citations.
         rules: the horizontal rules.
         tables: the groups of table rows.

@@ -145,7 +145,7 @@ class DecorationPainter:
         painter.fillPath(shape, theme.color("diff.mark_bg"))
 
     def paint_below(self, painter: QPainter, ink: Decorations, reach: Reach) -> None:
-        """Paint the visible backgrounds of inline code and citations.
+        """Paint the visible backgrounds of inline code, chosen tabs and citations.
 
         The arguments are those of `paint_panels`.
         """
@@ -153,7 +153,7 @@ class DecorationPainter:
         painter.setPen(Qt.PenStyle.NoPen)
         first, last = reach
         for span in _between(ink.spans, first, last):
-            self._paint_rounded(painter, span, "bg.raised")
+            self._paint_rounded(painter, span, span.tone)
         for pill in _between(ink.pills, first, last):
             is_doubtful = pill.start in self.doubtful
             self._paint_rounded(painter, pill, self._choose_background(ink, pill))

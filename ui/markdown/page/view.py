@@ -26,7 +26,7 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QTextBrowser, QW
 
 from chains.citations.answer_sources import Source
 from ui.markdown.blocks import Leaf
-from ui.markdown.inline import CALLOUT, NOTE, find_counterpart
+from ui.markdown.inline import CALLOUT, MORE, NOTE, TAB, find_counterpart
 from ui.markdown.page.card import CitationCard
 from ui.markdown.page.citations import LinkHandler, find_unverified_pills
 from ui.markdown.page.code import CopyButtons
@@ -35,6 +35,7 @@ from ui.markdown.page.formats import Formats
 from ui.markdown.page.formulas import FormulaPainter, read_with_formulas
 from ui.markdown.page.images import Embedded
 from ui.markdown.page.painter import DecorationPainter, Reach
+from ui.markdown.page.tabs import find_neighbour
 from ui.markdown.page.wide import WideBlocks
 from ui.markdown.page.writer import OUTDENT, DocumentWriter
 from ui.markdown.stream import Growth, MarkdownStream
@@ -57,8 +58,8 @@ class MarkdownView(QTextBrowser):
         citation_pointed: the number of the hovered citation, or 0 when the hover ends.
         source_opened: the source of a clicked citation, with the lines of its claim.
         link_clicked: a permitted address.
-        embed_wanted: the source of an image or an embedded note that has to be loaded. The receiver
-            calls `show_embed`.
+        embed_wanted: the source of an image or an embedded note that has to be loaded, or `more:`
+            and the source of one of which more rows are wanted. The receiver calls `show_embed`.
         rewritten: the whole document was written again. Earlier text cursors are invalid.
 
     Attributes:
@@ -86,6 +87,7 @@ class MarkdownView(QTextBrowser):
         super().__init__(parent)
         self._embeds, self._asked = embeds, set[str]()
         self._toggled: set[str] = set()
+        self._resume_at = 0  # the text position from which Tab goes on when more rows are shown
         self._is_missing: Callable[[str], bool] = lambda _target: False
         self._set_up_widget()
         self._leaves: list[Leaf] = []
@@ -182,12 +184,12 @@ class MarkdownView(QTextBrowser):
 
     @property
     def toggled_folds(self) -> set[str]:
-        """The addresses of the callouts that the user has folded or opened."""
+        """The addresses of what the user has folded or opened, and of the tabs that are chosen."""
         return self._toggled
 
-    def toggle_callout(self, address: str) -> None:
-        """Fold a callout, or open it if it is folded. The focus stays at its title."""
-        self._toggled ^= {address}
+    def toggle(self, address: str) -> None:
+        """Fold a callout, open it if it is folded, or choose a tab. The focus stays there."""
+        self._writer.folds.toggle(address)
         self._rewrite()
         self.select_link(address)
 
@@ -199,6 +201,15 @@ class MarkdownView(QTextBrowser):
         position = self._find_link(address)
         if position < 0:
             return False
+        self._focus_link(position)
+        area = self._area()
+        if area is not None and (page := area.widget()):
+            spot = self.viewport().mapTo(page, self.cursorRect().center())
+            area.ensureVisible(spot.x(), spot.y(), 0, 2 * Theme.current().line("body"))
+        return True
+
+    def _focus_link(self, position: int) -> None:
+        """Move the text cursor to the link at a text position."""
         cursor = QTextCursor(self.document())
         # From a selection, Qt goes on to the next link, otherwise to the first one.
         cursor.setPosition(max(0, position - 1))
@@ -206,11 +217,6 @@ class MarkdownView(QTextBrowser):
         self.setTextCursor(cursor)
         if self.hasFocus():
             QTextBrowser.focusNextPrevChild(self, True)
-        area = self._area()
-        if area is not None and (page := area.widget()):
-            spot = self.viewport().mapTo(page, self.cursorRect().center())
-            area.ensureVisible(spot.x(), spot.y(), 0, 2 * Theme.current().line("body"))
-        return True
 
     def _find_link(self, address: str) -> int:
         """Return the text position of a link, or -1 if there is none."""
@@ -264,8 +270,11 @@ class MarkdownView(QTextBrowser):
             block = block.next()
 
     def _on_link_clicked(self, address: str) -> None:
-        if address.startswith(CALLOUT):
-            self.toggle_callout(address)
+        if address.startswith((CALLOUT, TAB)):
+            self.toggle(address)
+        elif address.startswith(MORE):
+            self._resume_at = self.textCursor().selectionStart()
+            self.embed_wanted.emit(address)
         elif not (counterpart := find_counterpart(address)) or not self.select_link(counterpart):
             self.link_clicked.emit(address)
 
@@ -367,14 +376,24 @@ class MarkdownView(QTextBrowser):
             event.ignore()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Scroll wide code and tables with Left and Right. Leave the other keys to the chat."""
+        """Choose a tab, or scroll wide code and tables, with Left and Right. Leave other keys."""
         across = {Qt.Key.Key_Left: -1, Qt.Key.Key_Right: 1}.get(Qt.Key(event.key()), 0)
+        if across and (tab := self._find_focused_tab()):
+            step = -across if self.isRightToLeft() else across
+            self.toggle(find_neighbour(tab, step, self._writer.folds.hints))
+            return
         if across and self.wide.step(across, self.visibleRegion().boundingRect()):
             return
         if event.key() in _SCROLL_KEYS:
             event.ignore()
         else:
             super().keyPressEvent(event)
+
+    def _find_focused_tab(self) -> str:
+        """Return the address of the tab that has the focus, or an empty string."""
+        _, _, number = self.textCursor().charFormat().anchorHref().partition("link:")
+        target = self._targets()[int(number)] if number else ""
+        return target if target.startswith(TAB) else ""
 
     def focusNextPrevChild(self, forward: bool) -> bool:
         """Move the focus with Tab to another link, and show that link as if it were hovered."""
@@ -459,6 +478,7 @@ class MarkdownView(QTextBrowser):
         self._ask_embeds()
 
     def _rewrite(self) -> None:
+        tab = self._find_focused_tab()
         self.document().clear()
         self._begin()
         growth = self._stream.update() if self._stream else Growth((), ())
@@ -467,6 +487,11 @@ class MarkdownView(QTextBrowser):
         self._pointing.fold_hints = self._writer.folds.hints
         self._show_doubts()
         self._fit()
+        if tab and (position := self._find_link(tab)) >= 0:
+            self._focus_link(position)
+        if self._resume_at:
+            self._restore((self._resume_at, self._resume_at))
+            self._resume_at = 0
         self.rewritten.emit()
         self._ask_embeds()
 

@@ -30,7 +30,7 @@ from ui.markdown.blocks import (
 )
 from ui.markdown.code_colors import Line as CodeLine
 from ui.markdown.code_colors import plain_lines
-from ui.markdown.embeds import EmbeddedText, EmbedFailure, draw_embed, make_embed_source
+from ui.markdown.embeds import EmbeddedText, EmbedFailure, draw_embed, make_embed_source, point_more
 from ui.markdown.inline import NOTE
 from ui.markdown.page.callout_folds import Folds
 from ui.markdown.page.code import CodeHighlighter, color_line
@@ -177,13 +177,21 @@ class DocumentWriter:
     def _expand(self, leaves: Sequence[Leaf]) -> Iterator[Leaf]:
         """Yield the leaves to write: with embedded notes, without what is folded."""
         for leaf in leaves:
+            source = make_embed_source(leaf) if isinstance(leaf, Embed) else ""
             if isinstance(leaf, Embed):
-                found = self._find(make_embed_source(leaf))
-                shown = found if isinstance(found, EmbeddedText | EmbedFailure) else None
-                drawn = draw_embed(leaf, shown, can_load=self.shown is not None)
+                drawn = self._draw_embed(leaf, source)
             else:
                 drawn = (self._settle(leaf) if isinstance(leaf, FormulaLeaf) else leaf,)
-            yield from filter(None, map(self.folds.apply, drawn))
+            for one in (one for each in drawn for one in self.folds.open_page(each)):
+                if (shown := self.folds.apply(one)) is not None:
+                    yield point_more(shown, source)
+
+    def _draw_embed(self, leaf: Embed, source: str) -> tuple[Leaf, ...]:
+        """Return the leaves of an embedded note, base or query."""
+        self.folds.begin_embed()
+        found = self._find(source)
+        shown = found if isinstance(found, EmbeddedText | EmbedFailure) else None
+        return draw_embed(leaf, shown, can_load=self.shown is not None)
 
     def _find(self, source: str) -> Embedded | None:
         """Return what is shown for a source, and remember the source if it is not loaded yet."""
@@ -471,8 +479,9 @@ class DocumentWriter:
                 self._insert_formula(cursor, run, role, tone)
                 continue
             cursor.insertText(run.text, self._choose_look(run, role, tone))
-            if run.style & Style.CODE:
-                self._ink.spans.append(Span(start, cursor.position()))
+            if run.style & (Style.CODE | Style.CHOSEN):
+                tone = "bg.selected" if run.style & Style.CHOSEN else "bg.raised"
+                self._ink.spans.append(Span(start, cursor.position(), tone))
 
     def _choose_look(self, run: Run, role: str, tone: str) -> QTextCharFormat:
         look = self._formats.text(role, tone, run, self._href(run))

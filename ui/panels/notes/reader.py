@@ -18,7 +18,7 @@ from PySide6.QtGui import QKeyEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QFrame, QMenu, QScrollArea, QWidget
 
 from ui.markdown.embeds import read_embed_source, split_view_target
-from ui.markdown.inline import FOOTNOTE, find_counterpart
+from ui.markdown.inline import FOOTNOTE, MORE, find_counterpart
 from ui.markdown.note_parts import NotePart, count_common, cut_parts, find_part, keep_cuts
 from ui.markdown.page.images import Embedded
 from ui.markdown.page.note_view import NoteView
@@ -455,7 +455,7 @@ class NoteReader(QScrollArea):
                 return
 
     def _on_embed_wanted(self, source: str) -> None:
-        if source not in self._wanted:
+        if source.startswith(MORE) or source not in self._wanted:
             self._wanted.add(source)
             self.embed_wanted.emit(source)
 

@@ -66,7 +66,7 @@ def find_task(window: WindowPage, text: str) -> tuple[NoteView, ListMarker]:
 def test_bases_and_queries_are_shown_in_place(window: WindowPage, qtbot: QtBot) -> None:
     note = open_note(window, "Home.md", qtbot)
     assert "Base · 2 views" in note.text
-    assert "Books · 2 notes" in note.text
+    assert "Books 2 \u2002Best 1" in note.text
     assert "Frank Herbert" in note.text
     assert "No note matches: with the tag #nothing" in note.text
     assert "GROUP BY status is not understood." in note.text
@@ -76,7 +76,7 @@ def test_bases_and_queries_are_shown_in_place(window: WindowPage, qtbot: QtBot) 
     assert " › My table\nMy table · 1 note\n" in note.text
     note.click_link("Source of the query")
     assert "TASK WHERE !completed" in note.text
-    assert "Best · 1 note" in note.text
+    note.click_link("Best")
     note.click_link("Dune")
     qtbot.waitUntil(lambda: note.path == "Books/Dune.md")
 
@@ -138,3 +138,63 @@ def test_a_listed_task_is_ticked_by_keys_and_its_link_opens_its_line(
     note.click(*note.find_words("Emma", 3))  # behind the task “Finish Emma”
     qtbot.waitUntil(lambda: note.path == NOTE)
     assert window.view.note.find_marked_lines() == (9, 9)
+
+
+TABS = """
+views:
+  - {type: table, name: All books, filters: 'file.hasTag("book")', order: [file.name, author]}
+  - {type: list, name: Best, filters: rating > 4}
+  - {type: table, name: All books, filters: rating < 4}
+  - {type: table, filters: rating == 4, order: [file.name, price]}
+  - {type: table, name: Odd, filters: nothing(4)}
+"""
+
+
+def test_each_view_of_a_base_is_a_tab_and_the_choice_is_kept(
+    window: WindowPage, assistant: Assistant, vault: Path, qtbot: QtBot
+) -> None:
+    (vault / "Tabs.base").write_text(TABS, "utf-8")
+    note = open_note(window, "Tabs.base", qtbot)
+    assert "All books 2 \u2002Best 1 \u2002All books (3) 1 \u2002View 4 1" in note.text
+    assert "Odd: " in note.text  # why it is not shown is said whichever tab is chosen
+    assert "Frank Herbert" in note.text
+    note.click_link("Best")
+    assert "Frank Herbert" not in note.text
+    assert "Dune" in note.text
+    view = note.view.page.views()[0]
+    view.setFocus()
+    view.select_link("tab:1.1 Best")
+    for shown, hidden in (("Iliad", "Dune"), ("Emma", "Iliad"), ("Emma", "Iliad")):
+        QTest.keyClick(view, Qt.Key.Key_Right)  # at the last tab, nothing happens
+        assert shown in note.text
+        assert hidden not in note.text
+    (vault / "Books/Emma.md").write_text("---\nrating: 4\nprice: 99\n---\n", "utf-8")
+    list(assistant.index(CancelToken()))
+    note.view.page.refresh_views()
+    qtbot.waitUntil(lambda: "99" in note.text)
+    QTest.keyClick(view, Qt.Key.Key_Left)
+    assert "Iliad" in note.text
+
+
+def test_more_rows_are_shown_on_a_click_and_their_total_at_once(
+    window: WindowPage, assistant: Assistant, vault: Path, qtbot: QtBot
+) -> None:
+    tasks = "".join(f"- [ ] Step {number}.\n" for number in range(450))
+    (vault / "Long.md").write_text(tasks, "utf-8")
+    query = 'Before.\n\n```dataview\nTASK FROM "Long.md"\n```\n\n![[Many]]\n'
+    (vault / "Many.md").write_text(query, "utf-8")
+    list(assistant.index(CancelToken()))
+    note = open_note(window, "Many.md", qtbot)
+    assert "Query · 450 tasks" in note.text
+    assert "200 of 450 tasks are shown." in note.text
+    note.click_link("Show more")
+    qtbot.waitUntil(lambda: "400 of 450 tasks are shown." in note.text)
+    assert "Step 399." in note.text
+    note.click_link("Show more")
+    qtbot.waitUntil(lambda: "Step 449." in note.text)
+    assert "Show more" not in note.text
+    note.view.page.refresh_views()  # also when notes have changed
+    (vault / "Long.md").write_text(tasks.replace("Step 449", "Step last"), "utf-8")
+    list(assistant.index(CancelToken()))
+    note.view.page.refresh_views()
+    qtbot.waitUntil(lambda: "Step last." in note.text)

@@ -66,3 +66,15 @@ def test_one_view_is_chosen_and_rows_are_limited(table: Table) -> None:
     assert (code, "no base or query in Textbook.md" in said) == (1, True)
     code, _, _ = table("None.md")
     assert code == 1
+
+
+def test_a_long_list_is_complete_as_json_and_its_total_is_said(folder: Path, table: Table) -> None:
+    tasks = "".join(f"- [ ] Step {number}.\n" for number in range(1_200))
+    (folder / "Steps.md").write_text(tasks, "utf-8")
+    (folder / "All.md").write_text('```dataview\nTASK FROM "Steps.md"\n```\n', "utf-8")
+    run(["--vault", str(folder), "index", "--json"], no_window)
+    out = table("All.md")[1]
+    assert "1,200 tasks" in out
+    assert "and 1,150 more; with -k 1200, all are shown" in out
+    (view,) = document(table("All.md", "--json")[1])["blocks"][0]["views"]
+    assert len(view["rows"]) == view["total"] == 1_200
