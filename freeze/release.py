@@ -1,10 +1,9 @@
 """Build everything that is passed on to users, into the folder dist: `make release`.
 
-    strata_notes-VERSION-py3-none-any.whl   for pip, pipx and uv
+    strata_notes-VERSION-py3-none-any.whl   for pip, pipx and uv, with the embedding model
     strata-VERSION-linux-MACHINE.tar.xz     the program, which needs no Python
     strata_VERSION_MACHINE.deb              the same for Debian, with a menu entry
     strata-VERSION.cdx.json                 the packages that the program consists of (CycloneDX)
-    without-torch.txt                       for uv, to install the wheel without torch
     strata-release.json                     what `strata updates` reads, to be put beside them
     SHA256SUMS                              the checksums of these files
 
@@ -64,7 +63,7 @@ def main() -> None:
     tests = os.environ.get("RELEASE_TESTS") or TESTS
     subprocess.run(shlex.split(tests), cwd=ROOT, check=True)
     shutil.rmtree(DIST, ignore_errors=True)
-    built = [build_wheel(), Path(shutil.copy(ROOT / "freeze" / "without-torch.txt", DIST))]
+    built = [build_wheel()]
     subprocess.run(["make", "--no-print-directory", "frozen"], cwd=ROOT, check=True)
     check_contents(DIST / "strata")
     add_licences()

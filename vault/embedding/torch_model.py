@@ -171,7 +171,7 @@ def _check_libraries() -> None:
         raise ModuleNotFoundError(
             "this installation of Strata has no sentence-transformers and torch, which only the "
             "default model can do without; set embedding.model to all-MiniLM-L6-v2, or install "
-            "Strata with pip, pipx or uv"
+            "them as the README says under Install"
         )
 
 

@@ -13,7 +13,7 @@ from vault.errors import EmbedderFailed
 RETURN_MEMORY = """
 import gc, sys, weakref
 from pathlib import Path
-from vault.embed_worker import _Model, _find_packaged_model
+from vault.embed_worker import _Model, _check_packaged_model
 from vault.embedding import torch_model
 from vault.embedding.onnx_model import OnnxFiles
 
@@ -23,7 +23,7 @@ def refuse(*_given):
 torch_model.measure_seconds = lambda _encoders: {"float32": 1.0, "bfloat16": 0.5}
 torch_model._export_to_onnx = refuse
 files = OnnxFiles.locate(Path(sys.argv[1]), "stamp")
-model = _Model(_find_packaged_model(), None, None, files)
+model = _Model(_check_packaged_model(), None, None, files)
 gc.unfreeze()  # as in a process that is started and not forked
 for _ in range(8):
     model.encode(["a note"], False)

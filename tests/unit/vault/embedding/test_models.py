@@ -10,9 +10,12 @@ from tests.support.models.embedding_models import choose_float32, other_model
 from vault.embedder import Embedder
 from vault.embedding.models import (
     CHARS_PER_TOKEN,
+    MODEL_PACKAGE,
     PACKAGED,
+    WHEEL_FOLDER,
     count_tokens,
     find_model,
+    find_packaged_folder,
     load_tokenizer,
 )
 from vault.embedding_versions import read_used_model
@@ -270,3 +273,18 @@ def test_counts_are_those_of_the_model(texts: list[str]) -> None:
 @given(st.text(st.characters(max_codepoint=127), max_size=200))
 def test_any_ascii_is_counted_exactly(text: str) -> None:
     assert count_tokens([text]) == [by_the_model(text)]
+
+
+def test_the_folder_in_a_wheel_comes_before_the_package(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert find_packaged_folder().parent.name == MODEL_PACKAGE
+    (tmp_path / WHEEL_FOLDER).mkdir()
+    monkeypatch.setattr("resources.__file__", str(tmp_path / "__init__.py"))
+    assert find_packaged_folder() == tmp_path / WHEEL_FOLDER
+
+
+def test_a_model_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
+    with pytest.raises(FileNotFoundError, match="not installed; reinstall Strata"):
+        find_packaged_folder()

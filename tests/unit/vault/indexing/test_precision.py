@@ -22,9 +22,9 @@ CHOICES = {  # the seconds of bfloat16, where float32 needs one; whether the vec
 CHOOSE = """
 import json, sys
 from vault import embed_worker
-from vault.embed_worker import _Model, _find_packaged_model
+from vault.embed_worker import _Model, _check_packaged_model
 from vault.embedding import torch_model
-folder, least = _find_packaged_model(), torch_model._MIN_COSINE
+folder, least = _check_packaged_model(), torch_model._MIN_COSINE
 loaded = torch_model.load_embedding_model(folder)
 embed_worker.load_embedding_model = lambda _folder: loaded
 for seconds, vectors in json.loads(sys.argv[1]):
