@@ -104,6 +104,11 @@ class Paths:
         return self.data / "pinned"
 
     @property
+    def moved_folders(self) -> Path:
+        """The file with the former paths of folders of notes and projects that were moved."""
+        return self.data / "moved_folders.json"
+
+    @property
     def kept_pages(self) -> Path:
         """The folder with the web pages and transcripts of projects, one subfolder per project."""
         return self.data / "project_pages"
@@ -186,5 +191,13 @@ class Paths:
         return self.kept_pages / _hash_path(project)
 
 
+def hash_stored_path(folder: str) -> str:
+    """Return the name of what is stored for a folder, by its absolute path without links.
+
+    The path may be of another computer.
+    """
+    return hashlib.sha256(os.fsencode(folder)).hexdigest()[:16]
+
+
 def _hash_path(folder: Path) -> str:
-    return hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()[:16]
+    return hash_stored_path(str(folder.resolve()))

@@ -3,6 +3,7 @@
 import logging
 import os
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 from app.assistant import Assistant
@@ -12,6 +13,7 @@ from app.config.settings_file import SettingsStore
 from app.library.open_vault import follow_folder, parse_folder
 from app.migrations import keep_newer_home
 from app.paths import Paths
+from app.relocation.moved_folders import follow_moves
 from app.sent.store import SentStore
 from app.sessions.store import SessionStore
 from app.state_db import StateDB
@@ -57,7 +59,9 @@ def build(
         remove_leftovers(folder)
     settings = SettingsStore(paths.settings_file, overrides)
     merged = merge_text_copies(paths, settings)
-    sessions = SessionStore(paths.sessions, StateDB(paths.state_db), SentStore(paths.sent))
+    sessions = SessionStore(
+        paths.sessions, StateDB(paths.state_db), SentStore(paths.sent), partial(follow_moves, paths)
+    )
     assistant = Assistant(paths, settings, sessions, embedder, web, is_read_only=is_newer)
     assistant.runner.unsaid.extend(merged)
     try:

@@ -44,6 +44,7 @@ _PLACES: Final = {
     "hooks": "hooks",
     "projects": "projects",
     "project_pages": "kept_pages",
+    "moved_folders.json": "moved_folders",
     "sent": "sent",
     "sessions": "sessions",
     "pasted": "pasted",

@@ -1,8 +1,8 @@
 """Merge a file of an archive, or of another machine, into the one that is here.
 
 What is merged has entries that are independent of each other: lines of memories, edits of the
-journal, calls of the ledger, pinned answers, dismissed findings, settings. Nothing that is here is
-lost, and merging the same file again changes nothing.
+journal, calls of the ledger, pinned answers, dismissed findings, moved folders, settings. Nothing
+that is here is lost, and merging the same file again changes nothing.
 """
 
 import json
@@ -18,27 +18,19 @@ from app.config.settings_file import SettingsStore
 from app.errors import BadSetting, InvalidRequest, StorageFailed
 from app.line_file import LineFile
 from app.paths import Paths
-from resources.system.files import (
-    create_file,
-    lock_folder,
-    make_private_folder,
-    read_file,
-    write_atomically,
-)
+from app.relocation.merge import LISTS, merge_lines, merge_list
+from app.relocation.moved_folders import merge_moves
+from resources.system.files import create_file, make_private_folder, read_file
 from vault.edits.journal import EditJournal, parse_journal
 from vault.errors import VaultError
 
-__all__ = ["JOURNAL", "add_settings", "find_merge", "merge_lines", "put_file_aside"]
+__all__ = ["JOURNAL", "add_settings", "find_merge", "put_file_aside"]
 
 _log = logging.getLogger(__name__)
 JOURNAL: Final = "edits/journal.jsonl"
 _ASIDE: Final = "restored"
 _LEDGER: Final = "ledger.log"
-# The list in each file of a folder, and the key of the id in its entries, or None for plain texts.
-_LISTS: Final[Mapping[str, tuple[str, str | None]]] = {
-    "pinned": ("answers", "id"),
-    "reviews": ("dismissed", None),
-}
+_MOVED: Final = "moved_folders.json"
 
 
 def _unite_patterns(own: list[str], other: list[str]) -> list[str]:
@@ -84,8 +76,10 @@ def find_merge(name: str) -> Merge | None:
         return _merge_journal
     if name == _LEDGER:
         return _merge_ledger
-    if first in _LISTS and rest.endswith(".json") and "/" not in rest:
-        return lambda place, content: _merge_list(place, content, *_LISTS[first])
+    if name == _MOVED:
+        return merge_moves
+    if first in LISTS and rest.endswith(".json") and "/" not in rest:
+        return lambda place, content: merge_list(place, content, *LISTS[first])
     return None
 
 
@@ -137,25 +131,6 @@ def add_settings(store: SettingsStore, other: SettingsStore) -> bool:
     return is_whole
 
 
-def merge_lines(place: Path, content: bytes) -> bool:
-    """Add the lines that are missing in a file, and return whether there were any.
-
-    Raises:
-        InvalidRequest: the content is no text, which would make the file unreadable.
-    """
-    try:
-        content.decode()
-    except UnicodeDecodeError as error:
-        raise InvalidRequest("The file is not UTF-8.") from error
-    with lock_folder(place.parent):
-        own = read_file(place)
-        known = {line.strip() for line in own.splitlines()}
-        missing = [line for line in content.splitlines() if line.strip() not in known]
-        if missing:
-            write_atomically(place, b"\n".join([own.rstrip(b"\n"), *missing]) + b"\n")
-    return bool(missing)
-
-
 def _merge_journal(place: Path, content: bytes) -> bool:
     steps = parse_journal(content)
     if content.strip() and not steps:
@@ -200,41 +175,3 @@ def _read_objects(content: bytes) -> list[dict[str, Any]]:
     if content.strip() and not found:
         raise InvalidRequest("The list of calls in the backup is damaged.")
     return found
-
-
-def _merge_list(place: Path, content: bytes, name: str, key: str | None) -> bool:
-    """Add the entries that are missing in the list of a JSON file.
-
-    Raises:
-        InvalidRequest: an entry differs from the one here with the same id, which is kept, or a
-            file is damaged.
-    """
-    with lock_folder(place.parent):
-        own, other = _read_list(read_file(place), name), _read_list(content, name)
-        if own.get("version") != other.get("version"):
-            raise InvalidRequest("The file in the backup is of another version.")
-        known = {_name_entry(entry, key) for entry in own[name]}
-        missing = [entry for entry in other[name] if _name_entry(entry, key) not in known]
-        if missing:
-            merged = {**own, name: [*own[name], *missing]}
-            text = json.dumps(merged, ensure_ascii=False, indent=1)
-            write_atomically(place, text.encode("utf-8", "surrogatepass"))
-    if any(entry not in [*own[name], *missing] for entry in other[name]):
-        raise InvalidRequest("An entry in the backup differs from the one here.")
-    return bool(missing)
-
-
-def _read_list(content: bytes, name: str) -> dict[str, Any]:
-    try:
-        found = json.loads(content)
-    except (ValueError, RecursionError) as error:
-        raise InvalidRequest("A file of the backup, or the one here, is damaged.") from error
-    if not isinstance(found, dict) or not isinstance(found.get(name), list):
-        raise InvalidRequest("A file of the backup, or the one here, is damaged.")
-    return found
-
-
-def _name_entry(entry: Any, key: str | None) -> str:
-    """Return what identifies an entry: its id, or the whole entry if it has none."""
-    id = entry.get(key) if key is not None and isinstance(entry, dict) else None
-    return id if isinstance(id, str) else json.dumps(entry, sort_keys=True)

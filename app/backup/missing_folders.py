@@ -1,7 +1,7 @@
 """Find the folders that stored data is about and that this computer does not have.
 
 After a restore on another computer, notes lie in other folders. Chats, settings and projects still
-name the former ones.
+name the former ones, until the user says where a folder is now.
 """
 
 import os
@@ -14,12 +14,15 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from app.config.settings_file import SettingsStore
+from app.errors import NotFound
 from app.library.open_vault import follow_folder
 from app.paths import Paths
+from app.relocation.moved_folders import clean_path, find_inside, follow_moves
+from app.relocation.stored_files import is_stored, move_stored
 from app.sessions.session_info import SessionInfo
 from resources.system.files import read_file
 
-__all__ = ["MissingFolder", "find_missing_folders"]
+__all__ = ["MissingFolder", "find_missing_folders", "place_folder"]
 
 FolderUse = Literal["vault", "project", "model"]
 _MODELS: Final = ("retrieval.rerankModel",)
@@ -39,6 +42,11 @@ class MissingFolder:
     use: FolderUse
     chats: int = 0
 
+    @property
+    def can_be_placed(self) -> bool:
+        """Whether what is stored for the folder can be given its present path."""
+        return self.use != "model"
+
     def to_dict(self) -> dict[str, Any]:
         """Return the folder as a JSON object."""
         return asdict(self)
@@ -51,8 +59,8 @@ class MissingFolder:
             return f"The model in {self.path} is not on this computer. Choose it in the settings."
         name = "project" if self.use == "project" else "folder of notes"
         return (
-            f"The {name} {self.path} is not on this computer.{about} Put it there, or open the "
-            "folder in which it is now."
+            f"The {name} {self.path} is not on this computer.{about} Put it there, or say where it "
+            "is now."
         )
 
 
@@ -79,6 +87,35 @@ def find_missing_folders(
     found = (one for one in gone if not _is_there(one, paths))
     order: tuple[FolderUse, ...] = ("vault", "project", "model")
     return tuple(sorted(found, key=lambda one: (order.index(one.use), -one.chats, one.path)))
+
+
+def place_folder(
+    paths: Paths, settings: SettingsStore, chats: list[SessionInfo], old: str, new: Path
+) -> None:
+    """Find what is stored for a folder at its present path.
+
+    Args:
+        paths: the folders of Strata.
+        settings: the settings. If they name the folder as the vault, they get the present path.
+        chats: the chats, which name their vaults and projects.
+        old: the former path of the folder of notes or of the project.
+        new: the present path, which is absolute.
+
+    Raises:
+        NotFound: nothing that is stored names the folder.
+        StorageFailed: the move cannot be recorded, or the settings cannot be written.
+    """
+    vault = SettingsStore(settings.path).get("vault.path")
+    named = [vault, *(chat.vault for chat in chats), *_list_projects(paths)]
+    named += [str(chat.project_folder) for chat in chats if chat.project_folder]
+    # The user may write it in another way, such as with a small letter for the drive.
+    known = next((one for one in named if one and find_inside(one, old) == ()), clean_path(old))
+    is_named = any(one and find_inside(one, known) is not None for one in named)
+    if not (is_named or is_stored(paths, known) or follow_moves(paths, known) == str(new)):
+        raise NotFound(f"Nothing is stored for a folder {old}.")
+    move_stored(paths, known, new)
+    if vault and find_inside(vault, known) == ():
+        settings.set("vault.path", str(new))
 
 
 def _is_there(folder: MissingFolder, paths: Paths) -> bool:

@@ -4,20 +4,22 @@ import logging
 import os
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 from app.backup.archive import Archive, FileProgress, open_archive
 from app.backup.contents import SETTINGS, STATE_DB, find_place, is_chat
 from app.backup.merge import add_settings, find_merge, put_file_aside
-from app.backup.missing_folders import MissingFolder, find_missing_folders
+from app.backup.missing_folders import MissingFolder, find_missing_folders, place_folder
 from app.backup.text_copies import NOT_TAKEN
 from app.config.settings_file import SettingsStore, remove_file_secrets, remove_setting
 from app.errors import (
     AppError,
     InvalidRequest,
+    NotFound,
     SessionBusy,
     describe,
     storage_errors,
@@ -28,6 +30,7 @@ from app.state_db import StateDB
 from chains.cancel import CancelToken
 from context.fixes import Fix, Option
 from resources.system.files import create_file, make_private_folder, read_file
+from vault.paths import check_folder
 
 __all__ = ["HomeInUse", "RestoreReport", "Restorer"]
 
@@ -83,7 +86,12 @@ class Restorer:
         self._state = state
 
     def restore(
-        self, source: Path, *, merges: bool, cancel: CancelToken
+        self,
+        source: Path,
+        *,
+        merges: bool,
+        cancel: CancelToken,
+        moved: Mapping[str, Path] = MappingProxyType({}),
     ) -> Iterator[FileProgress | RestoreReport]:
         """Restore an archive, and yield the progress after each file, and the report at the end.
 
@@ -94,15 +102,19 @@ class Restorer:
             source: the archive.
             merges: whether to restore also where Strata has stored something else.
             cancel: stops between two files.
+            moved: where folders of notes and projects are now, by their paths in the archive.
 
         Raises:
             NotFound: there is no such file.
+            VaultError: a folder does not exist, or cannot be read. Nothing was changed.
             InvalidRequest: the file is no archive that can be restored. Nothing was changed.
             HomeInUse: something else is stored here and `merges` is false. Nothing was changed.
             StorageFailed: the archive cannot be read.
             Cancelled: the restore was stopped.
         """
         report = RestoreReport()
+        for folder in moved.values():
+            check_folder(folder)
         with open_archive(source, cancel) as archive:
             names = sorted(archive.names, key=_rank)
             if not merges:
@@ -112,9 +124,31 @@ class Restorer:
                 self._restore_file(archive, name, report)
                 yield FileProgress(done, len(names))
         self._settings.reload()
-        chats = self._sessions.list()
-        report.missing = find_missing_folders(self._paths, self._settings, chats)
+        for old, new in moved.items():
+            try:
+                self.place_folder(old, new)
+            except NotFound as error:
+                report.failed.append((old, str(error)))
+        report.missing = self._find_missing()
         yield report
+
+    def place_folder(self, old: str, new: Path) -> tuple[MissingFolder, ...]:
+        """Find what is stored for a folder at its present path, and return what is still missing.
+
+        Args:
+            old: the path of the folder of notes or of the project in what was restored.
+            new: its present path.
+
+        Raises:
+            NotFound: nothing that is stored names the folder.
+            VaultError: there is no folder at the present path, or it cannot be read.
+            StorageFailed: the move cannot be recorded.
+        """
+        place_folder(self._paths, self._settings, self._sessions.list(), old, check_folder(new))
+        return self._find_missing()
+
+    def _find_missing(self) -> tuple[MissingFolder, ...]:
+        return find_missing_folders(self._paths, self._settings, self._sessions.list())
 
     def _require_empty(self, archive: Archive, names: list[str]) -> None:
         for name in names:

@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import Final
 
 from app.backup.contents import SETTINGS
-from app.backup.merge import add_settings, merge_lines, put_file_aside
+from app.backup.merge import add_settings, put_file_aside
 from app.config.settings_file import BYTE_ORDER_MARK, SettingsStore, remove_setting
 from app.errors import AppError, InvalidRequest
 from app.paths import Paths
+from app.relocation.merge import merge_lines
 from resources.system.copies import find_copies, take_file
 from resources.system.files import create_file, lock_folder, read_file, write_atomically
 

@@ -5,6 +5,7 @@ Only the standard library is imported, so that `--version` and `--help` are fast
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Callable
 from typing import Any, NoReturn
@@ -19,6 +20,7 @@ __all__ = [
     "add_verb",
     "add_version",
     "build_global_defaults",
+    "parse_move",
     "parse_value",
 ]
 
@@ -95,7 +97,7 @@ def add_version(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and stop")
 
 
-def add_globals(parser: argparse.ArgumentParser, place: str) -> None:
+def add_globals(parser: argparse.ArgumentParser, place: str, *, takes_vault: bool = True) -> None:
     """Add the options `--set` and `--vault`, which can be given before and after the verb.
 
     The values of each position are stored under different names. With a common name, argparse would
@@ -104,6 +106,7 @@ def add_globals(parser: argparse.ArgumentParser, place: str) -> None:
     Args:
         parser: the parser to change.
         place: the position, as for `build_global_defaults`.
+        takes_vault: whether `--vault` names the vault to open.
     """
     parser.add_argument(
         "--set",
@@ -114,12 +117,13 @@ def add_globals(parser: argparse.ArgumentParser, place: str) -> None:
         default=[],
         help="use this value of a setting for this run",
     )
-    parser.add_argument(
-        "--vault",
-        dest=f"{place}_vault",
-        metavar="DIR",
-        help="the folder of notes (otherwise the setting vault.path)",
-    )
+    if takes_vault:
+        parser.add_argument(
+            "--vault",
+            dest=f"{place}_vault",
+            metavar="DIR",
+            help="the folder of notes (otherwise the setting vault.path)",
+        )
 
 
 def add_verb(
@@ -129,6 +133,7 @@ def add_verb(
     define: Define | None = None,
     *,
     prints_json: bool | None = None,
+    takes_vault: bool = True,
 ) -> ArgumentParser:
     """Add a verb with the common options, and return its parser.
 
@@ -139,12 +144,13 @@ def add_verb(
         define: adds the verb's own arguments when the verb is parsed. If None, the caller adds them
             to the returned parser.
         prints_json: whether the verb prints JSON, or None if an option chooses that.
+        takes_vault: whether `--vault` after the verb names the vault to open.
     """
     described = f"{about[0].upper()}{about[1:]}."
     found = verbs.add_parser(name, help=about, description=described, allow_abbrev=False)
 
     def define_all(verb: ArgumentParser) -> None:
-        add_globals(verb, "late")
+        add_globals(verb, "late", takes_vault=takes_vault)
         if prints_json is None:
             verb.add_argument("--json", action="store_true", help="print one JSON document")
         else:
@@ -187,6 +193,21 @@ class _Version(argparse.Action):
 
         parser._print_message(f"strata {version('strata-notes')}\n", sys.stdout)
         parser.exit()
+
+
+def parse_move(text: str) -> tuple[str, str]:
+    """Parse where a folder was and where it is now, as `OLD=NEW`. Both may contain `=`.
+
+    Raises:
+        argparse.ArgumentTypeError: there is no such pair with a folder that is there.
+    """
+    parts = text.split("=")
+    pairs = (("=".join(parts[:at]), "=".join(parts[at:])) for at in range(1, len(parts)))
+    whole = [(old.strip(), new) for old, new in pairs if old.strip() and new.strip()]
+    if not whole:
+        raise argparse.ArgumentTypeError(f"{text} is not OLD=NEW")
+    there = (one for one in whole if os.path.isdir(os.path.expanduser(one[1])))
+    return next(there, whole[0])
 
 
 def _parse_setting(text: str) -> tuple[str, Any]:

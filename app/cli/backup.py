@@ -33,7 +33,9 @@ def restore(args: argparse.Namespace, assistant: Assistant, output: Output) -> i
     restorer = Restorer(assistant.paths, assistant.settings, chats, chats.state)
     with Interruptible() as run:
         source = Path(args.file).absolute()
-        report = _follow(restorer.restore(source, merges=args.merge, cancel=run.cancel))
+        moved = {old: Path(new) for old, new in args.moved}
+        events = restorer.restore(source, merges=args.merge, cancel=run.cancel, moved=moved)
+        report = _follow(events)
     assert isinstance(report, RestoreReport)
     assistant.remove_excluded()  # an older backup may have their text
     output.show(report.to_dict, _describe_restore(report))
@@ -79,6 +81,8 @@ def _describe_restore(report: RestoreReport) -> Iterator[str]:
         yield escape_text(f"Not restored: {name}. {reason}")
     for folder in report.missing:
         yield escape_text(folder.describe())
+    if any(folder.can_be_placed for folder in report.missing):
+        yield "To say where a folder is now: `strata restore FILE --merge --vault OLD=NEW`."
     if not report.failed:
         yield "Enter the API keys again: `strata keys set`. `strata index` builds the index."
 

@@ -20,6 +20,7 @@ from app.cli.arguments import (
     add_verb,
     add_version,
     build_global_defaults,
+    parse_move,
     parse_value,
 )
 
@@ -130,7 +131,7 @@ def build_parser() -> argparse.ArgumentParser:
     about = "write chats, settings and everything else but keys and notes into one file"
     add_verb(verbs, "backup", about).add_argument("file", metavar="FILE", help="a new file")
     about = "put back what a backup holds, and overwrite nothing"
-    add_verb(verbs, "restore", about, _define_restore)
+    add_verb(verbs, "restore", about, _define_restore, takes_vault=False)
     add_verb(verbs, "undo", "undo the edits of notes that a model made", _define_undo)
     add_verb(verbs, "vaults", "list the folder of notes, and the vaults that Obsidian knows")
     add_verb(verbs, "passages", "show what is kept of notes for past answers", _define_passages)
@@ -557,6 +558,15 @@ def _define_restore(verb: ArgumentParser) -> None:
         "--merge",
         action="store_true",
         help="also where Strata has stored something: chats, settings and memories are merged",
+    )
+    verb.add_argument(
+        "--vault",
+        dest="moved",
+        action="append",
+        default=[],
+        type=parse_move,
+        metavar="OLD=NEW",
+        help="where a folder of notes or a project is now; can be repeated",
     )
 
 

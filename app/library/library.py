@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from app.library.indexing import AnswerUpdates, IndexListener
 from app.paths import Paths
+from app.relocation.stored_files import move_stored
 from chains.cancel import CancelToken
 from chains.concurrency import Emit, iterate
 from chains.events import Event, IndexProgressed, Warned
@@ -62,7 +63,7 @@ class Library:
     ) -> "Library":
         """Open a vault. Nothing is written to its folder.
 
-        If the folder was moved, its existing index is reused.
+        If the folder was moved, its existing index is reused, and what is stored for it too.
 
         Args:
             folder: the folder that holds the notes.
@@ -79,7 +80,7 @@ class Library:
         """
         root = check_folder(folder)
         index_dir = paths.index_folder(root)
-        if take_over_index(index_dir, root):
+        if take_over_index(index_dir, root, lambda former: move_stored(paths, str(former), root)):
             _log.info("%s has moved here and keeps its index", root)
         make_private_folder(index_dir)
         cache = paths.embedding_cache

@@ -11,6 +11,7 @@ from app.config.settings_file import SettingsStore
 from app.errors import InvalidRequest, VaultNotChosen, storage_errors
 from app.library.library import Library
 from app.paths import Paths
+from app.relocation.moved_folders import follow_moves
 from chains.errors import LedgerFailed
 from chains.ledger import LedgerPort, OutgoingCall
 from vault.embedder import Embedder
@@ -48,7 +49,8 @@ def parse_folder(named: str) -> Path:
 def follow_folder(stored: str, paths: Paths) -> Path | None:
     """Return the folder of a vault whose path was stored, or None if the path is an empty string.
 
-    If the folder was moved and has been opened as a vault since, its new path is returned.
+    If the folder was moved, and has been opened as a vault since or was named when a backup was
+    restored, its new path is returned.
 
     Args:
         stored: the path in the settings or in a chat.
@@ -57,8 +59,10 @@ def follow_folder(stored: str, paths: Paths) -> Path | None:
     if not stored:
         return None
     folder = Path(stored)
-    is_there = os.path.isdir(folder)  # also False if its parent may not be read
-    return folder if is_there else find_moved_folder(folder, paths.indexes) or folder
+    if os.path.isdir(folder):  # also False if its parent may not be read
+        return folder
+    followed = Path(follow_moves(paths, stored))
+    return followed if followed != folder else find_moved_folder(folder, paths.indexes) or folder
 
 
 def index_options(values: Settings, ledger: Callable[[], LedgerPort] | None = None) -> IndexOptions:

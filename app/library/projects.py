@@ -26,6 +26,7 @@ from app.library.open_vault import OpenVault
 from app.library.project_pages import PageStore
 from app.library.user_texts import UserText, UserTextFile, UserTextKind
 from app.paths import Paths
+from app.relocation.moved_folders import follow_moves
 from context.fixes import Command, Fix, Option
 from context.json_codec import Record
 from resources.system.files import make_private_folder, read_file, write_atomically
@@ -142,9 +143,10 @@ class Projects:
         return folder.relative_to(vault).as_posix() if vault and is_inside else str(folder)
 
     def find_folder(self, name: str) -> Path:
-        """Return the folder of a project. The folder need not exist."""
+        """Return the present folder of a project. The folder need not exist."""
         vault = self._vault.folder
-        return find_project_folder(None if vault is None else str(vault), name)
+        folder = find_project_folder(None if vault is None else str(vault), name)
+        return Path(follow_moves(self._paths, str(folder)))
 
     def check_chat(self, named: str | None, project: str | None, *, is_needed: bool) -> None:
         """Check that a turn uses the project of its chat, and that the project's folder exists.

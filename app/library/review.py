@@ -29,7 +29,6 @@ from resources.system.files import (
     remove_leftovers,
     write_atomically,
 )
-from vault.indexing.relocate import list_folders
 from vault.paths import name_on_disk, printable
 from vault.review.findings import (
     MOST_FINDINGS,
@@ -265,7 +264,7 @@ class NoteReview:
             make_private_folder(file.parent)
             with lock_folder(file.parent):
                 remove_leftovers(file.parent, frozenset([file.name]))
-                stored = _read_dismissed(self._find_file(vault.index_dir))
+                stored = _read_dismissed(self._name_file(vault.index_dir))
                 keys = list(change(stored.keys))[-_MOST_DISMISSED:]
                 if stored.is_damaged:
                     put_aside(file)
@@ -274,18 +273,10 @@ class NoteReview:
     def _name_file(self, index_dir: Path) -> Path:
         return self._paths.reviews / f"{index_dir.name}.json"
 
-    def _find_file(self, index_dir: Path) -> Path:
-        """Return the file of a vault, or that of the vault's former path if only this exists."""
-        file = self._name_file(index_dir)
-        if file.exists():
-            return file
-        former = map(self._paths.index_folder, list_folders(index_dir))
-        return next((found for one in former if (found := self._name_file(one)).exists()), file)
-
     def _read_keys(self, vault: Vault) -> frozenset[str]:
         """Return the keys of the dismissed findings, or none if they cannot be read."""
         try:
-            return frozenset(_read_dismissed(self._find_file(vault.index_dir)).keys)
+            return frozenset(_read_dismissed(self._name_file(vault.index_dir)).keys)
         except OSError as error:
             _log.warning("The dismissed findings cannot be read: %s", error)
             return frozenset()

@@ -24,7 +24,6 @@ from resources.system.files import (
     remove_leftovers,
     write_atomically,
 )
-from vault.indexing.relocate import list_folders
 
 __all__ = ["PinnedStore"]
 
@@ -60,15 +59,13 @@ class PinnedStore:
     def read(self, index_dir: Path) -> tuple[PinnedAnswer, ...]:
         """Return the pinned answers of a vault, in the order of the sidebar.
 
-        If the vault was moved and nothing has been pinned since, the file for its old path is read.
-
         Args:
             index_dir: the folder of the vault's index, whose name identifies the vault.
 
         Raises:
             StorageFailed: the file was written by a later version of Strata, or cannot be read.
         """
-        return _read(self._find_file(index_dir)).answers
+        return _read(self._name_file(index_dir)).answers
 
     def change(self, index_dir: Path, change: Change) -> tuple[PinnedAnswer, ...]:
         """Change the pinned answers of a vault, and return them.
@@ -86,7 +83,7 @@ class PinnedStore:
             make_private_folder(file.parent)
             with lock_folder(file.parent):
                 remove_leftovers(file.parent, frozenset([file.name]))
-                stored = _read(self._find_file(index_dir))
+                stored = _read(self._name_file(index_dir))
                 changed = tuple(change(stored.answers))
                 if changed != stored.answers:
                     if stored.is_damaged:
@@ -96,14 +93,6 @@ class PinnedStore:
 
     def _name_file(self, index_dir: Path) -> Path:
         return self._paths.pinned / f"{index_dir.name}.json"
-
-    def _find_file(self, index_dir: Path) -> Path:
-        """Return the file of a vault, or that of the vault's former path if only this exists."""
-        file = self._name_file(index_dir)
-        if file.exists():
-            return file
-        former = map(self._paths.index_folder, list_folders(index_dir))
-        return next((found for one in former if (found := self._name_file(one)).exists()), file)
 
 
 def _read(file: Path) -> _Stored:

@@ -27,10 +27,17 @@ class Backup(RpcRequest):
 
 
 class Restore(RpcRequest):
-    """Restore an archive. `merge` does so also where Strata has stored something else."""
+    """Restore an archive.
+
+    Attributes:
+        path: the archive.
+        merge: whether to restore also where Strata has stored something else.
+        vaults: where folders of notes and projects are now, by their paths in the archive.
+    """
 
     path: str
     merge: bool = False
+    vaults: dict[str, str] = {}
 
 
 class BackupRequests:
@@ -64,7 +71,8 @@ class BackupRequests:
         assistant, chats = self._assistant, self._assistant.sessions
         restorer = Restorer(assistant.paths, assistant.settings, chats, chats.state)
         source = _read_path(request.path)
-        events = restorer.restore(source, merges=request.merge, cancel=cancel)
+        moved = {old: _read_path(new) for old, new in request.vaults.items()}
+        events = restorer.restore(source, merges=request.merge, cancel=cancel, moved=moved)
         report = self._follow(request, events)
         assert isinstance(report, RestoreReport)
         assistant.remove_excluded()  # an older backup may have their text
@@ -86,7 +94,7 @@ class BackupRequests:
 
 
 def _read_path(path: str) -> Path:
-    """Return the path of an archive, which is absolute, as the server's folder is not known.
+    """Return a path, which is absolute, as the server's folder is not known.
 
     Raises:
         InvalidRequest: the path is relative.

@@ -61,11 +61,11 @@ class RequestHistory:
         chat = self._sessions.read(session)
         stored = _kept_request(chat)
         report = None if stored is None else stored.report
-        title = self._sessions.info(session).title
-        found = build_transcript(title, chat.log.entries, report)
+        info = self._sessions.info(session)
+        found = build_transcript(info.title, chat.log.entries, report)
         found = replace(found, project=chat.project)
         vault = self._asking.vault
-        if vault is None or chat.header.vault != str(vault.root) or not vault.root.is_dir():
+        if vault is None or info.vault != str(vault.root) or not vault.root.is_dir():
             return found
         read = cache(partial(_read_current, vault))
         return replace(found, items=tuple(_mark_changes(item, read) for item in found.items))

@@ -6,9 +6,10 @@ import os
 import re
 import secrets
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, suppress
-from functools import partial
+from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
 
 from app.errors import (
@@ -68,16 +69,24 @@ class SessionStore:
         sent: the requests that their answers answer.
     """
 
-    def __init__(self, folder: Path, state: StateDB, sent: SentStore | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        state: StateDB,
+        sent: SentStore | None = None,
+        follow: Callable[[str], str] = str,
+    ) -> None:
         """Use a folder of chats, which need not exist.
 
         Args:
             folder: the folder.
             state: the database `state.db`.
             sent: the requests that were sent, or None for the folder `sent` beside the chats.
+            follow: returns the present path of a vault or project, given the one in a chat.
         """
         self._folder = folder
         self._state = state
+        self._follow = follow
         self.sent = sent or SentStore(folder.with_name("sent"))
         self._lock = threading.Lock()
         self._rescue = threading.Lock()  # a second reader waits until the first one has written
@@ -166,7 +175,9 @@ class SessionStore:
                 _log.warning("The bin of chats cannot be read: %s", error)
         # For chats used in the same millisecond.
         files = sorted(self._list_files(), key=_read_change_time, reverse=True)
-        found = [info for info in self._infos(files) if info.turns or info.title]
+        follow = cache(self._follow)
+        infos = (_follow_folders(info, follow) for info in self._infos(files))
+        found = [info for info in infos if info.turns or info.title]
         return sorted(found, key=lambda info: info.updated, reverse=True)
 
     def info(self, session: str) -> SessionInfo:
@@ -180,7 +191,7 @@ class SessionStore:
             return summarise_log(begun)
         path = self._find_file(session)
         with storage_errors(path):
-            return self._info(path)
+            return _follow_folders(self._info(path), self._follow)
 
     def delete(self, session: str) -> BinnedChat | None:
         """Move a chat to the bin, and return it. A chat without a file is deleted for good.
@@ -419,6 +430,15 @@ class SessionStore:
             _log.warning("The list of chats is made without its database: %s", error)
             return summarise_log(self._load(path))
         return info
+
+
+def _follow_folders(info: SessionInfo, follow: Callable[[str], str]) -> SessionInfo:
+    """Return a list entry with the present paths of the chat's vault and project."""
+    vault, project = info.vault, info.project
+    vault = vault and follow(vault)
+    project = follow(project) if project and os.path.isabs(project) else project
+    same = (vault, project) == (info.vault, info.project)
+    return info if same else replace(info, vault=vault, project=project)
 
 
 def _in_bin(session: str) -> SessionMissing:

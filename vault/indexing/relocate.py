@@ -9,7 +9,7 @@ notes detects moves to another drive, and new folders that got the inode number 
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final
@@ -77,12 +77,15 @@ def require_folder(root: Path, catalog: Catalog | None) -> None:
         raise VaultMissing(f"The folder {root} is empty and not the one that was indexed.")
 
 
-def take_over_index(index_dir: Path, root: Path) -> bool:
+def take_over_index(
+    index_dir: Path, root: Path, before: Callable[[Path], object] = lambda _former: None
+) -> bool:
     """Find the index of a folder that was moved to a new path, and move the index as well.
 
     Args:
         index_dir: the path to move the index to, in the folder that contains all indexes.
         root: the new path of the folder of notes, which has no index yet.
+        before: called with the former path of the folder, before the index is moved.
 
     Returns:
         Whether an index was moved. False if none was found or another process is using it.
@@ -96,6 +99,10 @@ def take_over_index(index_dir: Path, root: Path) -> bool:
         remove_folder(index_dir)  # fails if it is not empty, so in use
     try:
         with take_lock(found):
+            before(list_folders(found)[0])
+            catalog = Catalog(found / CATALOG_FILE, is_writable=True)
+            with closing(catalog), catalog.transaction():
+                remember_folder(catalog, root, check_folder(root))
             rename_path(found, index_dir)
     except (IndexBusy, IndexUnusable, OSError):
         return False

@@ -108,7 +108,7 @@ def test_no_memory_can_be_added_while_others_are_merged(
             pass
         write_atomically(path, content)
 
-    monkeypatch.setattr("app.backup.merge.write_atomically", write)
+    monkeypatch.setattr("app.relocation.merge.write_atomically", write)
     assert merge("memories.md", place, b"- theirs\n")
     assert place.read_text() == "- mine\n- theirs\n"
 

@@ -1,0 +1,335 @@
+"""Folders with another path: what is stored for them is found, after a move and after a restore."""
+
+import json
+import os
+from pathlib import Path, PureWindowsPath
+from typing import Any
+
+import pytest
+
+from app.assistant import Assistant
+from app.backup.restore import Restorer
+from app.paths import Paths, hash_stored_path
+from app.relocation.moved_folders import follow_moves, record_move
+from app.relocation.stored_files import move_stored
+from app.wiring import build
+from chains.cancel import CancelToken
+from context.log.entries import MessageEntry
+from context.messages import Message
+from tests.support.processes.program import Program
+from tests.support.processes.rpc import Rpc
+from tests.unit.app.backup.test_backup import back_up
+from vault.embedder import Embedder
+from vault.errors import VaultMissing
+
+NOTES = {
+    "Work/Plan.md": "# Plan\n\n- [ ] Call the plumber\n",
+    "Home/Rules.md": "# Rules\n",
+    "House.md": "# House\n\nSee [[Nowhere]].\n",
+    **{f"Note {number}.md": f"# Note {number}\n\nAbout {number}.\n" for number in range(4)},
+}
+
+
+def write_vault(folder: Path) -> Path:
+    for name, text in NOTES.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    return folder
+
+
+def use_vault(assistant: Assistant, vault: Path) -> str:
+    """Pin, dismiss, set and ask something in a vault, and return the id of the chat."""
+    assistant.open_vault(vault, remember=True)
+    assistant.pinned.add("open tasks")
+    dismiss_all(assistant)
+    projects = assistant.projects
+    projects.add(str(vault / "Work"))
+    projects.change("Work", "exclude", ["Secret*"])
+    projects.memory("Work").write("- Ask the plumber first\n")
+    projects.instructions("Home").write("Answer in French.")  # nothing else of it is stored
+    with assistant.sessions.create(str(vault), "Work") as chat:
+        place = chat.new_id(), None, chat.now()
+        chat.append([MessageEntry(*place, Message("user", "Whom do I call?"), "t")])
+    return chat.id
+
+
+def dismiss_all(assistant: Assistant) -> None:
+    *_, found = assistant.review.find(CancelToken())
+    for finding in found.findings:
+        assistant.review.dismiss(finding)
+
+
+def describe(assistant: Assistant, vault: Path) -> dict[str, Any]:
+    """Return what is found for a vault."""
+    assistant.open_vault(vault, remember=False)
+    *_, review = assistant.review.find(CancelToken())
+    projects, (chat,) = assistant.projects, assistant.list_sessions()
+    return {
+        "pinned": [one.answer.question for one in assistant.pinned.list()],
+        "findings": (len(review.findings), len(review.dismissed)),
+        "projects": [(one.name, one.is_there) for one in projects.list()],
+        "exclude": projects.settings("Work").exclude,
+        "memory": projects.memory("Work").read().text,
+        "instructions": projects.instructions("Home").read().text,
+        "chat": (chat.vault, chat.project_folder),
+    }
+
+
+def expect(vault: Path) -> dict[str, Any]:
+    return {
+        "pinned": ["open tasks"],
+        "findings": (0, 1),
+        "projects": [("Work", True)],
+        "exclude": ("Secret*",),
+        "memory": "- Ask the plumber first\n",
+        "instructions": "Answer in French.",
+        "chat": (str(vault), vault / "Work"),
+    }
+
+
+@pytest.fixture
+def other(tmp_path: Path, embedder: Embedder) -> Any:
+    """An assistant on another machine."""
+    assistant = build(Paths.find({"STRATA_HOME": str(tmp_path / "elsewhere")}), embedder=embedder)
+    yield assistant
+    assistant.close()
+
+
+def restore(
+    assistant: Assistant, source: Path, moved: dict[str, Path] | None = None
+) -> dict[str, Any]:
+    chats = assistant.sessions
+    restorer = Restorer(assistant.paths, assistant.settings, chats, chats.state)
+    *_, report = restorer.restore(source, merges=True, cancel=CancelToken(), moved=moved or {})
+    return report.to_dict()
+
+
+def index(assistant: Assistant, vault: Path) -> None:
+    assistant.open_vault(vault, remember=False)
+    list(assistant.index(CancelToken()))
+
+
+def test_a_vault_that_is_renamed_keeps_all_that_is_stored(
+    assistant: Assistant, tmp_path: Path
+) -> None:
+    vault = write_vault(tmp_path / "Notes")
+    index(assistant, vault)
+    use_vault(assistant, vault)
+    assert describe(assistant, vault) == expect(vault)
+    for name in ("Archive/Notes", "Notizen äöü", "a=b", "Notes"):  # and back again
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        vault = vault.rename(tmp_path / name)
+        assert describe(assistant, vault) == expect(vault)
+    assistant.settings.reload()
+    # The index may be deleted at any time; the chats still lead to the vault.
+    assert follow_moves(assistant.paths, str(tmp_path / "a=b")) == str(vault)
+
+
+def test_two_vaults_that_change_places_keep_what_is_their_own(
+    assistant: Assistant, tmp_path: Path
+) -> None:
+    first, second = write_vault(tmp_path / "one/Notes"), write_vault(tmp_path / "two/Notes")
+    for number in range(9):
+        (second / f"Other {number}.md").write_text(f"# Other {number}\n")
+    index(assistant, second)
+    index(assistant, first)
+    use_vault(assistant, first)
+    moves = ((first, tmp_path / "spare"), (second, first), (tmp_path / "spare", second))
+    for before, after in moves:
+        assistant.close()
+        before.rename(after)
+        index(assistant, after)
+    assert [one.answer.question for one in assistant.pinned.list()] == ["open tasks"]
+    assert assistant.projects.memory("Work").read().text
+    index(assistant, first)
+    assert assistant.pinned.list() == ()
+    assert not assistant.projects.memory("Work").read().text
+
+
+def test_a_backup_is_restored_to_another_path(
+    assistant: Assistant, other: Assistant, tmp_path: Path
+) -> None:
+    vault, here = write_vault(tmp_path / "Notes"), write_vault(tmp_path / "here" / "My Notes")
+    index(assistant, vault)
+    use_vault(assistant, vault)
+    back_up(assistant, tmp_path / "b.zip")
+    vault.rename(tmp_path / "of the other machine")
+    missing = restore(other, tmp_path / "b.zip")["missing"]
+    assert [one["path"] for one in missing] == [str(vault)]
+    with pytest.raises(VaultMissing):
+        restore(other, tmp_path / "b.zip", {str(vault): tmp_path / "nowhere"})
+    report = restore(other, tmp_path / "b.zip", {f"{vault}/": here})
+    assert (report["failed"], report["missing"]) == ([], [])
+    assert other.settings.get("vault.path") == str(here)
+    index(other, here)
+    assert describe(other, here) == expect(here)
+    again = restore(other, tmp_path / "b.zip", {str(vault): here})
+    assert (again["failed"], again["missing"]) == ([], [])
+    assert describe(other, here) == expect(here)
+
+
+def test_what_is_there_already_is_merged(
+    assistant: Assistant, other: Assistant, tmp_path: Path
+) -> None:
+    vault, here = write_vault(tmp_path / "Notes"), write_vault(tmp_path / "here")
+    index(assistant, vault)
+    use_vault(assistant, vault)
+    back_up(assistant, tmp_path / "b.zip")
+    vault.rename(tmp_path / "of the other machine")
+    index(other, here)
+    other.pinned.add("tag:book")
+    other.projects.add("Work")
+    other.projects.change("Work", "exclude", ["Draft*"])
+    other.projects.memory("Work").write("- Pay the plumber\n")
+    restore(other, tmp_path / "b.zip", {str(vault): here})
+    index(other, here)
+    assert {one.answer.question for one in other.pinned.list()} == {"tag:book", "open tasks"}
+    assert other.projects.settings("Work").exclude == ("Draft*", "Secret*")
+    assert other.projects.memory("Work").read().text == (
+        "- Pay the plumber\n- Ask the plumber first\n"
+    )
+
+
+def test_a_folder_that_nothing_names_is_said(
+    assistant: Assistant, other: Assistant, tmp_path: Path
+) -> None:
+    back_up(assistant, tmp_path / "b.zip")
+    report = restore(other, tmp_path / "b.zip", {"/no/such/vault": tmp_path})
+    assert report["failed"] == [
+        {"path": "/no/such/vault", "reason": "Nothing is stored for a folder /no/such/vault."}
+    ]
+    assert not other.paths.moved_folders.exists()
+
+
+@pytest.mark.parametrize(
+    ("old", "named"),
+    [
+        (r"D:\Notes", r"d:\notes"),
+        (r"D:\Notes", "D:\\Notes\\"),
+        (r"\\server\share\Notes", r"\\SERVER\share\Notes"),
+        ("/home/ada/Notes", "/home/ada/Notes/"),
+        ("//home/ada/Notes", "//home/ada/Notes"),
+        ("/home/ada/D:=Notes", "/home/ada/D:=Notes"),
+    ],
+)
+def test_paths_are_compared_as_on_the_system_they_are_of(
+    assistant: Assistant, tmp_path: Path, old: str, named: str
+) -> None:
+    here = write_vault(tmp_path / "here")
+    is_of_windows = old.startswith(("D:", "\\"))
+    work = str(PureWindowsPath(old, "Work")) if is_of_windows else f"{old}/Work"
+    with assistant.sessions.create(old, "Work") as chat:
+        place = chat.new_id(), None, chat.now()
+        chat.append([MessageEntry(*place, Message("user", "?"), "t")])
+    paths = assistant.paths
+    project = paths.projects / hash_stored_path(work)
+    project.mkdir(parents=True)
+    (project / "project.toml").write_text(f"folder = '{work}'\nmodel = 'a/b'\n")
+    paths.pinned.mkdir(parents=True)
+    (paths.pinned / f"{hash_stored_path(old)}.json").write_text('{"version": 1, "answers": []}')
+    chats = assistant.sessions
+    restorer = Restorer(paths, assistant.settings, chats, chats.state)
+    assert restorer.place_folder(named, here) == ()
+    assistant.open_vault(here, remember=False)
+    assert [one.name for one in assistant.projects.list()] == ["Work"]
+    assert assistant.projects.settings("Work").model == "a/b"
+    assert assistant.list_sessions()[0].project_folder == here / "Work"
+    assert [file.stem for file in paths.pinned.iterdir()] == [hash_stored_path(str(here))]
+
+
+def test_a_folder_behind_a_link_is_one_folder(assistant: Assistant, tmp_path: Path) -> None:
+    vault = write_vault(tmp_path / "Notes")
+    (tmp_path / "link").symlink_to(vault)
+    index(assistant, tmp_path / "link")
+    use_vault(assistant, vault)
+    vault = vault.rename(tmp_path / "disk")
+    (tmp_path / "link").unlink()
+    (tmp_path / "link").symlink_to(vault)
+    assert describe(assistant, tmp_path / "link") == expect(vault)
+
+
+def test_a_project_outside_of_the_vault_can_be_placed_too(
+    assistant: Assistant, other: Assistant, tmp_path: Path
+) -> None:
+    outside, here = tmp_path / "outside", tmp_path / "here"
+    outside.mkdir()
+    assistant.projects.add(str(outside))
+    assistant.projects.change(str(outside), "model", "a/b")
+    with assistant.sessions.create(None, str(outside)) as chat:
+        place = chat.new_id(), None, chat.now()
+        chat.append([MessageEntry(*place, Message("user", "?"), "t")])
+    back_up(assistant, tmp_path / "b.zip")
+    outside.rename(here)
+    assert restore(other, tmp_path / "b.zip", {str(outside): here})["missing"] == []
+    assert [one.folder for one in other.projects.list()] == [here]
+    assert other.projects.settings(str(outside)).model == "a/b"
+    assert other.list_sessions()[0].project_folder == here
+
+
+def test_moves_are_followed_in_turn_and_never_in_a_circle(tmp_path: Path) -> None:
+    paths = Paths.find({"STRATA_HOME": str(tmp_path / "home")})
+    a, b, c = (str(tmp_path / name) for name in "abc")
+    for old, new in ((a, b), (b, c)):
+        record_move(paths, old, Path(new))
+    assert follow_moves(paths, a) == a  # nothing is there
+    (tmp_path / "c" / "in").mkdir(parents=True)
+    assert follow_moves(paths, a) == c
+    assert follow_moves(paths, os.path.join(a, "in")) == os.path.join(c, "in")
+    assert follow_moves(paths, os.path.join(a, "gone")) == os.path.join(a, "gone")
+    paths.moved_folders.write_text(json.dumps({"moves": {a: b, b: a, "x": 1}}))
+    assert follow_moves(paths, a) == a
+    for damage in ("", "[]", '{"moves": []}', "{"):
+        paths.moved_folders.write_text(damage)
+        assert follow_moves(paths, a) == a
+
+
+def test_a_move_that_was_killed_is_finished_by_the_next(
+    assistant: Assistant, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    vault = write_vault(tmp_path / "Notes")
+    index(assistant, vault)
+    use_vault(assistant, vault)
+    here = vault.rename(tmp_path / "here")
+    for allowed in range(12):
+        left = allowed
+
+        def rename(path: Path, to: Path) -> None:
+            nonlocal left
+            if left == 0:
+                raise KeyboardInterrupt
+            left -= 1
+            path.replace(to)
+
+        with monkeypatch.context() as patch:
+            patch.setattr("app.relocation.stored_files.rename_path", rename)
+            try:
+                move_stored(assistant.paths, str(vault), here)
+            except KeyboardInterrupt:
+                continue
+            break
+    assert describe(assistant, here) == expect(here)
+
+
+def test_the_program_takes_the_present_path_at_each_door(
+    assistant: Assistant, tmp_path: Path
+) -> None:
+    vault = write_vault(tmp_path / "Notes")
+    index(assistant, vault)
+    use_vault(assistant, vault)
+    back_up(assistant, tmp_path / "b.zip")
+    here = vault.rename(tmp_path / "a=b")
+    program = Program(tmp_path / "second")
+    done = program.run("restore", str(tmp_path / "b.zip"), "--vault", f"{vault}={here}")
+    assert (done.code, "not on this computer" in done.out) == (0, False), done.err
+    (found,) = program.run("project", "list", "--json").document["projects"]
+    assert found["folder"] == str(here / "Work")
+    said = program.run("restore", str(tmp_path / "b.zip"), "--vault", "nonsense")
+    assert (said.code, "nonsense is not OLD=NEW" in said.err) == (2, True)
+    rpc = Rpc(Program(tmp_path / "third"))
+    report = rpc.do("restore", path=str(tmp_path / "b.zip"))
+    assert [one["path"] for one in report["missing"]] == [str(vault)]
+    moved = {str(vault): str(here)}
+    assert (
+        rpc.do("restore", path=str(tmp_path / "b.zip"), merge=True, vaults=moved)["missing"] == []
+    )
+    rpc.close()
