@@ -9,6 +9,8 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
+from pydantic import Field
+
 from app.assistant import Assistant
 from app.backup.archive import ArchiveWriter, BackupReport, FileProgress
 from app.backup.restore import Restorer, RestoreReport
@@ -37,7 +39,7 @@ class Restore(RpcRequest):
 
     path: str
     merge: bool = False
-    vaults: dict[str, str] = {}
+    vaults: dict[str, str] = Field(default_factory=dict)
 
 
 class BackupRequests:
