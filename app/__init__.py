@@ -13,6 +13,7 @@
     cli/        The command line: parse it, run a verb, print its result, handle Ctrl+C.
     rpc/        JSON-RPC over standard input and output.
     backup/     Back up what Strata has stored, and restore it.
+    relocation/ Keep what is stored by the path of a folder that was moved.
     sessions/   Chats: their log on disk, turns, branches, transcripts.
     sent/, past/  Sent requests, byte for byte; one beside today's. rehearsal/: ask one again.
     library/    The open vault with its index; projects, attachments, edits, review.
@@ -21,8 +22,7 @@
     config/     The settings, their file, API keys and models.
     hidden_characters  Escape characters that a terminal executes or that hide in a name.
     commands, doctor  Slash commands of the window; the checks of `strata doctor`.
-    errors      This package's errors; conversion of any error to a code, a sentence and a hint.
-    faults      Log unexpected exceptions from any thread.
+    errors      This package's errors, converted to a code, a sentence and a hint. faults: log others.
     crashes/    Record crashes, and report them. secret_text: recognise secrets in texts.
     log         The log file, without the text of notes and without keys.
     ledger      The file that lists every call that leaves Strata, written before the call.

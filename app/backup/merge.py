@@ -18,8 +18,8 @@ from app.config.settings_file import SettingsStore
 from app.errors import BadSetting, InvalidRequest, StorageFailed
 from app.line_file import LineFile
 from app.paths import Paths
+from app.relocation.folders import merge_moves
 from app.relocation.merge import LISTS, merge_lines, merge_list
-from app.relocation.moved_folders import merge_moves
 from resources.system.files import create_file, make_private_folder, read_file
 from vault.edits.journal import EditJournal, parse_journal
 from vault.errors import VaultError

@@ -17,8 +17,8 @@ from app.config.settings_file import SettingsStore
 from app.errors import NotFound
 from app.library.open_vault import follow_folder
 from app.paths import Paths
-from app.relocation.moved_folders import clean_path, find_inside, follow_moves
-from app.relocation.stored_files import is_stored, move_stored
+from app.relocation.files import is_stored, move_stored
+from app.relocation.folders import clean_path, find_inside, follow_moves
 from app.sessions.session_info import SessionInfo
 from resources.system.files import read_file
 

@@ -20,8 +20,8 @@
     suggested_questions  Suggest questions for an empty chat, which the notes can answer.
     user_texts    The user's instructions and long-term memories, one file for each.
 
-This package may import `app.config`, `app.errors`, `app.paths`, chains, context, vault and
-`resources.system`. Only `edits` writes into a vault.
+This package may import `app.config`, `app.errors`, `app.paths`, `app.relocation`, chains, context,
+vault and `resources.system`. Only `edits` writes into a vault.
 """
 
 __all__ = [

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from app.library.indexing import AnswerUpdates, IndexListener
 from app.paths import Paths
-from app.relocation.stored_files import move_stored
+from app.relocation.files import move_stored
 from chains.cancel import CancelToken
 from chains.concurrency import Emit, iterate
 from chains.events import Event, IndexProgressed, Warned

@@ -11,7 +11,7 @@ from app.config.settings_file import SettingsStore
 from app.errors import InvalidRequest, VaultNotChosen, storage_errors
 from app.library.library import Library
 from app.paths import Paths
-from app.relocation.moved_folders import follow_moves
+from app.relocation.folders import follow_moves
 from chains.errors import LedgerFailed
 from chains.ledger import LedgerPort, OutgoingCall
 from vault.embedder import Embedder

@@ -26,7 +26,7 @@ from app.library.open_vault import OpenVault
 from app.library.project_pages import PageStore
 from app.library.user_texts import UserText, UserTextFile, UserTextKind
 from app.paths import Paths
-from app.relocation.moved_folders import follow_moves
+from app.relocation.folders import follow_moves
 from context.fixes import Command, Fix, Option
 from context.json_codec import Record
 from resources.system.files import make_private_folder, read_file, write_atomically

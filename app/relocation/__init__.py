@@ -1,10 +1,10 @@
 """Keep what is stored by the path of a folder when the folder gets another path.
 
-    folder was moved ──→ stored_files (moved to their new names) ──→ moved_folders (recorded)
+    folder was moved ──→ files (moved to their new names) ──→ folders (the move is recorded)
 
-    moved_folders  Remember the new paths of folders, and find a folder by a former path.
-    stored_files   Move pinned answers, dismissed findings, and projects with their pages.
-    merge          Merge lists and lines of files whose entries are independent.
+    files    Move pinned answers, dismissed findings, and projects with their pages.
+    folders  Remember the new paths of folders, and find a folder by a former path.
+    merge    Merge lists, lines and patterns, whose entries are independent.
 
 A folder is known to be moved if its index was taken over, or if the user said so when restoring a
 backup. What is stored is never overwritten: two files with the same name are merged, or both stay.
@@ -12,4 +12,4 @@ backup. What is stored is never overwritten: two files with the same name are me
 This package may import `app.errors`, `app.paths` and `resources.system`.
 """
 
-__all__ = ["merge", "moved_folders", "stored_files"]
+__all__ = ["files", "folders", "merge"]

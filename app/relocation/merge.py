@@ -1,14 +1,18 @@
-"""Merge files whose entries are independent of each other: lines of a text, and lists in JSON."""
+"""Merge files whose entries are independent of each other: lines of a text, lists, patterns."""
 
 import json
+import logging
+import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from app.errors import InvalidRequest
+from app.errors import InvalidRequest, storage_errors
 from resources.system.files import lock_folder, read_file, write_atomically
 
-__all__ = ["LISTS", "merge_lines", "merge_list"]
+__all__ = ["LISTS", "change_project", "merge_lines", "merge_list", "merge_project", "read_project"]
+
+_log = logging.getLogger(__name__)
 
 # The list in each file of a folder, and the key of the id in its entries, or None for plain texts.
 LISTS: Final[Mapping[str, tuple[str, str | None]]] = {
@@ -56,6 +60,40 @@ def merge_list(place: Path, content: bytes, name: str, key: str | None) -> bool:
     if any(entry not in [*own[name], *missing] for entry in other[name]):
         raise InvalidRequest("An entry in the backup differs from the one here.")
     return bool(missing)
+
+
+def merge_project(file: Path, content: bytes) -> None:
+    """Add the exclude patterns of another settings file of a project. All else stays."""
+    other = tomllib.loads(content.decode())
+    own = read_project(file).get("exclude", [])
+    missing = [one for one in other.get("exclude", []) if one not in own]
+    if missing:
+        change_project(file, {"exclude": [*own, *missing]})
+
+
+def change_project(file: Path, values: Mapping[str, object]) -> None:
+    """Change values in the settings file of a project, and keep all else.
+
+    Raises:
+        StorageFailed: the file cannot be read or written.
+    """
+    import tomlkit
+
+    with storage_errors(file), lock_folder(file.parent):
+        document = tomlkit.parse(read_file(file).decode())
+        document.update(values)
+        write_atomically(file, tomlkit.dumps(document).encode("utf-8", "surrogateescape"))
+
+
+def read_project(file: Path) -> dict[str, Any]:
+    """Return the settings of a project as they are stored, or none if they cannot be read."""
+    try:
+        return tomllib.loads(read_file(file).decode())
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError, RecursionError) as error:
+        _log.warning("The project file %s cannot be read: %s", file, error)
+        return {}
 
 
 def _read_list(content: bytes, name: str) -> dict[str, Any]:

@@ -10,8 +10,8 @@ import pytest
 from app.assistant import Assistant
 from app.backup.restore import Restorer
 from app.paths import Paths, hash_stored_path
-from app.relocation.moved_folders import follow_moves, record_move
-from app.relocation.stored_files import move_stored
+from app.relocation.files import move_stored
+from app.relocation.folders import follow_moves, record_move
 from app.wiring import build
 from chains.cancel import CancelToken
 from context.log.entries import MessageEntry
@@ -301,7 +301,7 @@ def test_a_move_that_was_killed_is_finished_by_the_next(
             path.replace(to)
 
         with monkeypatch.context() as patch:
-            patch.setattr("app.relocation.stored_files.rename_path", rename)
+            patch.setattr("app.relocation.files.rename_path", rename)
             try:
                 move_stored(assistant.paths, str(vault), here)
             except KeyboardInterrupt:

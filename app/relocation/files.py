@@ -7,24 +7,28 @@ next one.
 
 import logging
 import os
-import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from app.errors import AppError, storage_errors
 from app.paths import Paths, hash_stored_path
-from app.relocation.merge import LISTS, merge_lines, merge_list
-from app.relocation.moved_folders import find_inside, join_inside, record_move
+from app.relocation.folders import find_inside, join_inside, record_move
+from app.relocation.merge import (
+    LISTS,
+    change_project,
+    merge_lines,
+    merge_list,
+    merge_project,
+    read_project,
+)
 from resources.system.calls import remove_folder, rename_path
 from resources.system.files import (
-    lock_folder,
     make_private_folder,
     read_file,
     remove_synced,
-    write_atomically,
 )
 
 __all__ = ["is_stored", "move_stored"]
@@ -80,7 +84,7 @@ def _list_projects(paths: Paths, old: str, new: Path) -> Mapping[str, Path]:
     """
     found = {}
     for file in sorted(paths.projects.glob(f"*/{_PROJECT}")):
-        former = _read_project(file).get("folder")
+        former = read_project(file).get("folder")
         inside = find_inside(former, old) if isinstance(former, str) else None
         if inside is not None:
             found[str(former)] = new.joinpath(*inside)
@@ -106,7 +110,7 @@ def _list(folder: Path) -> list[Path]:
 def _move_folder(parent: Path, former: str, name: str) -> None:
     """Move the files in a folder of a project to the one with the project's new name."""
     for source in _list(parent / former):
-        merges: Mapping[str, _Merge] = {_PROJECT: _merge_project, "memory.md": merge_lines}
+        merges: Mapping[str, _Merge] = {_PROJECT: merge_project, "memory.md": merge_lines}
         _move_file(source, parent / name / source.name, merges.get(source.name))
     with suppress(OSError):
         remove_folder(parent / former)  # unless something stays in it
@@ -133,39 +137,11 @@ def _move_file(source: Path, target: Path, merge: _Merge | None) -> None:
             _log.warning("%s was not moved to %s: %s", source, target, error)
 
 
-def _merge_project(file: Path, content: bytes) -> None:
-    """Add the exclude patterns of another settings file of a project. All else stays."""
-    other = tomllib.loads(content.decode())
-    own = _read_project(file).get("exclude", [])
-    missing = [one for one in other.get("exclude", []) if one not in own]
-    if missing:
-        _change_project(file, {"exclude": [*own, *missing]})
-
-
 def _name_folder(file: Path, folder: Path) -> None:
     """Write the present path of a project into its settings."""
     try:
-        known = _read_project(file)
+        known = read_project(file)
         if known and known.get("folder") != str(folder):
-            _change_project(file, {"folder": str(folder)})
+            change_project(file, {"folder": str(folder)})
     except AppError as error:
         _log.warning("%s still names another folder: %s", file, error)
-
-
-def _change_project(file: Path, values: Mapping[str, object]) -> None:
-    import tomlkit
-
-    with storage_errors(file), lock_folder(file.parent):
-        document = tomlkit.parse(read_file(file).decode())
-        document.update(values)
-        write_atomically(file, tomlkit.dumps(document).encode("utf-8", "surrogateescape"))
-
-
-def _read_project(file: Path) -> dict[str, Any]:
-    try:
-        return tomllib.loads(read_file(file).decode())
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError, RecursionError) as error:
-        _log.warning("The project file %s cannot be read: %s", file, error)
-        return {}
