@@ -22,7 +22,7 @@
     config/     The settings, their file, API keys and models.
     hidden_characters  Escape characters that a terminal executes or that hide in a name.
     commands, doctor  Slash commands of the window; the checks of `strata doctor`.
-    errors      This package's errors, converted to a code, a sentence and a hint. faults: log others.
+    errors      This package's errors, converted to a code and a sentence. faults: log all others.
     crashes/    Record crashes, and report them. secret_text: recognise secrets in texts.
     log         The log file, without the text of notes and without keys.
     ledger      The file that lists every call that leaves Strata, written before the call.
