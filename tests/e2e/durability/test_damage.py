@@ -35,7 +35,7 @@ def test_a_damaged_state_database_stops_nothing(
     first = program.run("sessions", "list")
     assert (first.code, first.out.count("\n")) == (0, 2)
     again = program.run("sessions", "list")
-    assert (again.out, again.err) == (first.out, "")
+    assert (again.out, again.complaints) == (first.out, [])
     assert program.json("ask", "How much does the barrel hold?", "--no-index")["citations"]
     is_aside = bool(list((tmp_path / "home" / "state").glob("*.damaged*")))
     assert (STATE in first.err) or not is_aside
@@ -58,4 +58,4 @@ def test_a_damaged_catalog_is_made_anew_by_whatever_comes_first(
     assert catalog.with_name("catalog.db.damaged").exists()
     second = program.run("search", "barrel")
     assert "Watering.md" in second.out
-    assert second.err == ""
+    assert second.complaints == []

@@ -149,7 +149,7 @@ def test_a_server_that_fails_is_one_clear_error_and_the_question_is_kept(
     done = asked.run("ask", "Is anybody there?", *CHAT, "--json")
     assert len(server.bodies) == 3
     assert (done.code, done.error["code"]) == (1, "model_unavailable")
-    assert done.err == ""
+    assert done.complaints == []
     kept = program.json("sessions", "show", done.error["session"])["entries"]
     assert [entry["content"] for entry in kept] == ["Is anybody there?", ""]
     assert kept[1]["status"] == "error"

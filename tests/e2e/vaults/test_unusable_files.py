@@ -23,7 +23,7 @@ def assert_refused(done: Done, code: str, *words: str) -> None:
     assert "\n" not in done.error["message"]
     for word in words:
         assert word in done.error["message"]
-    assert done.err == ""
+    assert done.complaints == []
 
 
 def test_a_folder_that_is_missing_and_a_file_in_its_place(program: Program, tmp_path: Path) -> None:

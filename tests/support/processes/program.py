@@ -10,12 +10,18 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from tests.support.processes.forked_processes import PROGRAM, ForkedProcesses
 
 SCRIPT = Path(sys.executable).with_name("strata")
 LONGEST_RUN_S = 200
+PROGRESS: Final = (
+    "strata: Indexing by ",
+    "strata: Reading your notes",
+    "strata: Updating the vector store",
+    "strata: Loading ",
+)
 _started: list["subprocess.Popen[bytes]"] = []
 # Forks the program if it is set; otherwise the program is started as a user does it.
 forked: ForkedProcesses | None = None
@@ -39,6 +45,11 @@ class Done:
         """The error in the JSON document."""
         error: Mapping[str, Any] = self.document["error"]
         return error
+
+    @property
+    def complaints(self) -> Sequence[str]:
+        """The lines on standard error but those of progress, which only slow runs have."""
+        return [line for line in self.err.splitlines() if not line.startswith(PROGRESS)]
 
 
 @dataclass(frozen=True)
