@@ -45,6 +45,7 @@ from vault.search.hits import SearchResult
 
 if TYPE_CHECKING:
     from app.config.model_setup import ModelSetup
+    from app.judge.judging import Judging
     from app.library.embedded_notes import EmbeddedNotes
     from app.library.finding_fixes import FindingFixes
     from app.library.long_texts import LongTexts
@@ -335,6 +336,13 @@ class Assistant:
         from app.pinned.notes import PinnedNotes
 
         return PinnedNotes(self.pinned, self.user_edits, self._vault)
+
+    @cached_property
+    def judging(self) -> "Judging":
+        """Judges every note of a scope by a question."""
+        from app.judge.judging import Judging
+
+        return Judging(self.paths.judged, self._vault, self.projects, self._turns, self.user_edits)
 
     @property
     def vault(self) -> Path | None:

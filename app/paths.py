@@ -109,6 +109,11 @@ class Paths:
         return self.data / "moved_folders.json"
 
     @property
+    def judged(self) -> Path:
+        """The folder of the verdicts on notes. It contains one file per judged question."""
+        return self.data / "judged"
+
+    @property
     def kept_pages(self) -> Path:
         """The folder with the web pages and transcripts of projects, one subfolder per project."""
         return self.data / "project_pages"

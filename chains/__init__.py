@@ -14,6 +14,8 @@ turn        run_turn: hooks, retrieve, fit attachments, prepare, store, stream, 
   └── citations   verify citations and quotations; claims: figures and acts; rehearsal: ask again
 ```
 
+`judge` has a model judge notes one by one, outside of any turn.
+
 - `events`: the values that a turn yields. `turn_answer`: its answer, from the log to the window.
   `errors`: what it raises; the sentences of errors.
 - `tool`: a tool that a model may call, and the approval that it may need.

@@ -35,6 +35,7 @@ __all__ = [
 ]
 
 # The prompts of model calls other than the requests of a turn.
+JUDGE_PROMPT: Final = "judge"
 READING_PROMPT: Final = "reading"
 REWRITE_PROMPT: Final = "rewrite"
 SUMMARY_PROMPT: Final = "summary"

@@ -1,5 +1,6 @@
 """Read notes for a language model, except notes that are excluded or private."""
 
+import hashlib
 import os
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from vault.errors import NoteExcluded, NoteUnreadable, UnsafePath, VaultError
 from vault.exclude.rules import ExcludeRules
+from vault.notes.encodings import decode_text, normalize_line_ends
 from vault.notes.kinds import IMAGE, MARKDOWN, TEXT, FileKind, find_kind, is_readable_kind
 from vault.notes.note import Note, parse_note, read_bytes
 from vault.notes.text.document import Document
@@ -31,6 +33,7 @@ __all__ = [
     "read_allowed_bytes",
     "read_allowed_image",
     "read_as_tool",
+    "read_unchanged_text",
 ]
 
 PRIVATE = "private"
@@ -140,6 +143,34 @@ def read_allowed_bytes(root: Path, path: str, kind: FileKind, exclude: Sequence[
     """
     _refuse_excluded(root, path, exclude)
     return read_bytes(root, path, kind)
+
+
+def read_unchanged_text(
+    root: Path, path: str, version: str, exclude: Sequence[str] = ()
+) -> str | None:
+    """Return the text of an indexed note that a model may read, or None if the note has changed.
+
+    Markdown is not parsed, which is many times faster.
+
+    Args:
+        root: the vault's folder.
+        path: the note.
+        version: the hash of its content. An indexed version is not private.
+        exclude: patterns as in a `.gitignore`.
+
+    Raises:
+        NoteExcluded: a rule excludes the note.
+        UnsafePath: the path is outside of the vault.
+        NoteUnreadable: the note is missing or cannot be read as text.
+    """
+    kind = find_kind(path)
+    if kind not in (MARKDOWN, TEXT):
+        note = read_allowed(root, path, exclude)
+        return note.text if note.version == version else None
+    data = read_allowed_bytes(root, path, kind, exclude)
+    if hashlib.sha256(data).hexdigest() != version:
+        return None
+    return normalize_line_ends(decode_text(data).text)
 
 
 def _refuse_excluded(root: Path, path: str, exclude: Sequence[str]) -> None:

@@ -14,6 +14,7 @@
     sessions   List, search, show, copy, change and delete chats; the bin; show a request.
     past       Show the request of an answer as it was, and as it would be today.
     rehearse   Ask again what an answer answered, without some of what the model saw.
+    judge      Judge every note by a question, and print the table.
     pinned     Pin questions, and show what came and went in their answers.
     project    List, show and change projects, and the web pages that they keep.
     views      Print what the bases and queries of a note show.

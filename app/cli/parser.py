@@ -335,6 +335,25 @@ def _define_ask(verb: ArgumentParser) -> None:
     )
 
 
+def _define_judge(verb: ArgumentParser) -> None:
+    verb.add_argument(
+        "question", metavar="QUESTION", help="what each note is judged by; filters in it are rules"
+    )
+    verb.add_argument("--scope", metavar="FILTER", help="the notes to judge, as folder:Journal")
+    _add_project(verb)
+    verb.add_argument("--model", metavar="NAME", help="in place of the setting chat.model")
+    verb.add_argument(
+        "--first", metavar="N", type=int, help="judge N notes before asking (10; 0: only the price)"
+    )
+    verb.add_argument("--yes", action="store_true", help="judge all notes without asking")
+    verb.add_argument("--retry", action="store_true", help="judge notes again that have failed")
+    verb.add_argument("--no-index", action="store_true", help="leave the index as it is")
+    verb.add_argument("--csv", metavar="FILE", help="write the table into a file")
+    verb.add_argument(
+        "--note", metavar="PATH", nargs="?", const="", help="save the table as a note"
+    )
+
+
 def _add_pinned(actions: "Verbs[ArgumentParser]") -> None:
     add = add_verb(actions, "add", "pin a question that is answered without a model, or a search")
     which = add.add_mutually_exclusive_group(required=True)

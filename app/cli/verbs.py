@@ -84,19 +84,28 @@ def _find_verb(name: str) -> Verb:
         from app.cli.backup import BACKUP_VERBS
 
         return BACKUP_VERBS[name]
-    if name == "table":
-        from app.cli.views import show_table
-
-        return show_table
-    if name == "pinned":
-        from app.cli.pinned import PINNED_VERBS
-
-        return PINNED_VERBS[name]
+    if name in ("judge", "pinned", "table"):
+        return _find_answer_verb(name)
     if name in _VERBS:
         return _VERBS[name]
     from app.cli.settings import SETTINGS_VERBS
 
     return SETTINGS_VERBS[name]
+
+
+def _find_answer_verb(name: str) -> Verb:
+    """Return the function that runs a verb which answers from many notes at once."""
+    if name == "judge":
+        from app.cli.judge import judge
+
+        return judge
+    if name == "pinned":
+        from app.cli.pinned import PINNED_VERBS
+
+        return PINNED_VERBS[name]
+    from app.cli.views import show_table
+
+    return show_table
 
 
 def _index(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:

@@ -1,0 +1,153 @@
+"""Run `strata judge`: judge every note of a scope by a question, and print the table."""
+
+import argparse
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from app.assistant import Assistant
+from app.cli import text as cli_text
+from app.cli.interrupt import Interruptible
+from app.cli.output import Output, ProgressLine, can_ask, complain, readable
+from app.errors import storage_errors
+from app.hidden_characters import escape_text
+from app.judge.exports import write_csv
+from app.judge.judging import FIRST_NOTES, JudgeFinished, JudgeRequest
+from app.judge.table import JudgeRow, JudgeTable
+from app.library.library import IndexFinished
+from app.wiring import open_vault
+from chains.errors import Cancelled
+from resources.system.files import write_atomically
+from vault.coverage import name_count
+
+__all__ = ["judge"]
+
+_AGAIN: Final = "Verdicts so far are kept. The same command goes on."
+
+
+def judge(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
+    """Run `strata judge`, and return the exit code."""
+    open_vault(assistant, args.vault)
+    first = FIRST_NOTES if args.first is None else args.first
+    request = JudgeRequest(
+        readable(args.question),
+        readable(args.scope or ""),
+        args.project,
+        args.model,
+        first,
+        args.retry,
+    )
+    run = _JudgeRun(assistant, output)
+    if not args.no_index:
+        run.update_index()
+    table = assistant.judging.read(request)
+    run.show_cost(table)
+    if args.yes:
+        table = run.judge(replace(request, first=None))
+    else:
+        table = run.judge(request)
+        if first and table.cost.notes and run.may_go_on(table):
+            table = run.judge(replace(request, first=None, retries=False))
+    written = _write(args, assistant, table)
+    output.show(lambda: {**table.to_dict(), **written}, [*_list_lines(table), *_say(written)])
+    return run.exit_code
+
+
+class _JudgeRun:
+    """Judges notes, with their progress on standard error.
+
+    Attributes:
+        exit_code: the exit code of a signal that stopped the run, or 0.
+    """
+
+    def __init__(self, assistant: Assistant, output: Output) -> None:
+        self._assistant, self._output = assistant, output
+        self._line = ProgressLine()
+        self.exit_code = 0
+
+    def update_index(self) -> None:
+        """Bring the index up to date."""
+        with Interruptible() as run:
+            for event in self._assistant.index(run.cancel):
+                if not isinstance(event, IndexFinished):
+                    self._line.show_progress(event.progress)
+        self._line.clear()
+
+    def judge(self, request: JudgeRequest) -> JudgeTable:
+        """Judge notes, and return the table. After Ctrl+C, it has the verdicts so far."""
+        judging = self._assistant.judging
+        try:
+            with Interruptible() as run, closing(judging.judge(request, run.cancel)) as events:
+                for event in events:
+                    if isinstance(event, JudgeFinished):
+                        self._line.clear()
+                        return event.table
+                    self._line.show_long(event.sentence)
+        except KeyboardInterrupt as stopped:
+            if not isinstance(stopped.__cause__, Cancelled):
+                raise
+            self._line.clear()
+            self.exit_code = run.exit_code or 0
+            complain(f"Stopped. {_AGAIN}")
+            return judging.read(request)
+        except Exception:
+            self._line.clear()
+            complain(_AGAIN)
+            raise
+        raise AssertionError("a run ends with its table")
+
+    def show_cost(self, table: JudgeTable) -> None:
+        """Print what judging the notes takes, on standard error."""
+        if table.cost.notes:
+            complain(table.cost.sentence)
+
+    def may_go_on(self, table: JudgeTable) -> bool:
+        """Return whether to judge the other notes too, asking the user."""
+        if self._output.is_json or not can_ask() or self.exit_code:
+            complain(f"{table.cost.sentence} With --yes, they are judged without asking.")
+            return False
+        sys.stderr.write("".join(f"{line}\n" for line in (*_list_lines(table), "")))
+        others = name_count(table.cost.notes, "other note")
+        sys.stderr.write(f"{table.cost.sentence}\nJudge the {others} too? [y/N] ")
+        sys.stderr.flush()
+        return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _write(
+    args: argparse.Namespace, assistant: Assistant, table: JudgeTable
+) -> Mapping[str, object]:
+    """Write the table to where the options say, and return what was written."""
+    written: dict[str, object] = {}
+    if args.csv is not None:
+        file = Path(args.csv)
+        with storage_errors(file):
+            write_atomically(file, write_csv(table).encode("utf-8-sig", "backslashreplace"))
+        written["csv"] = str(file)
+    if args.note is not None:
+        path, run = assistant.judging.save(table, readable(args.note) or None)
+        written |= {"note": path, "run": run}
+    return written
+
+
+def _list_lines(table: JudgeTable) -> Iterator[str]:
+    """Format the rows, without those of a no, and the coverage."""
+    yield from (_format(row) for row in table.rows if row.verdict not in ("no", "waiting"))
+    yield escape_text(table.coverage)
+
+
+def _format(row: JudgeRow) -> str:
+    said = f"“{' '.join(row.quote.split())}”" if row.quote else row.reason
+    place = cli_text.place(row.path, row.lines)
+    return f"{row.shown_verdict:<12} {place}  {escape_text(said)}".rstrip()
+
+
+def _say(written: Mapping[str, object]) -> Iterator[str]:
+    if "csv" in written:
+        yield escape_text(f"Written: {written['csv']}")
+    if "note" in written:
+        yield escape_text(
+            f"Saved as {written['note']}. `strata undo --run {written['run']}` undoes it."
+        )

@@ -1,0 +1,174 @@
+"""Sort the notes of a scope by what decides about them: a rule, a stored verdict, or a call."""
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from app.judge.store import StoredVerdicts
+from app.judge.table import JudgeRow, RowOutcome
+from chains.judge.rules import QuestionRules
+from chains.judge.verdict import Verdict, make_key
+from vault.access import PRIVATE, read_unchanged_text
+from vault.errors import NoteExcluded, VaultError
+from vault.listing.inventory import Inventory, InventoryNote, find_note_paths, list_inventory
+from vault.search.query import Query
+from vault.vault import Vault
+
+__all__ = ["LostNotes", "SortedNotes", "name_note", "sort_notes"]
+
+_EMPTY: Final = "the note has no text"
+
+
+@dataclass
+class LostNotes:
+    """What a run has learned of notes that are not as the index knows them.
+
+    Attributes:
+        versions: the content of notes that have changed, as a hash, by path.
+        hidden: the rules that hide notes which are private or excluded now, by path.
+        unreadable: why the other notes could not be read, by path.
+    """
+
+    versions: dict[str, str] = field(default_factory=dict)
+    hidden: dict[str, str] = field(default_factory=dict)
+    unreadable: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class SortedNotes:
+    """The notes of a scope, sorted by what decides about them.
+
+    Attributes:
+        rows: a row for each note that models may read.
+        waiting: the notes that a model has to judge, the cheapest first.
+    """
+
+    rows: tuple[JudgeRow, ...]
+    waiting: tuple[InventoryNote, ...]
+    private: int
+    excluded: int
+
+
+def sort_notes(
+    vault: Vault,
+    scope: Query,
+    rules: QuestionRules,
+    stored: StoredVerdicts,
+    lost: LostNotes | None = None,
+) -> SortedNotes:
+    """Sort the notes of a scope.
+
+    Args:
+        vault: the notes.
+        scope: the filter that chooses the notes.
+        rules: what rules decide.
+        stored: the verdicts that models have given.
+        lost: what a run has learned since the index was updated, or None.
+    """
+    inventory = (
+        vault.read_index(lambda index: list_inventory(index, vault.root, vault.scope, scope))
+        or Inventory()
+    )
+    matching = vault.read_index(lambda index: find_note_paths(index, vault.scope, rules.query))
+    sorter = _NoteSorter(vault, rules, matching or (), stored.verdicts, lost or LostNotes())
+    rows = [*sorter.list_rows(inventory.notes)]
+    rows += [
+        JudgeRow(vault.name_path(path), "unreadable", reason=reason)
+        for path, reason in inventory.unreadable
+    ]
+    waiting = sorted(sorter.waiting, key=lambda note: (note.tokens, note.path))
+    private = inventory.private + sorter.private
+    return SortedNotes(
+        tuple(sorted(rows, key=lambda row: row.order)),
+        tuple(waiting),
+        private,
+        inventory.excluded + sorter.excluded,
+    )
+
+
+def name_note(path: str) -> str:
+    """Return the name of a note without its folder, which the model sees."""
+    return path.rpartition("/")[2].removesuffix(".md")
+
+
+@dataclass
+class _NoteSorter:
+    """Sorts notes into rows, and counts those that models may not read by now."""
+
+    vault: Vault
+    rules: QuestionRules
+    matching: Collection[str]
+    verdicts: Mapping[str, Verdict]
+    lost: LostNotes
+    waiting: list[InventoryNote] = field(default_factory=list)
+    private: int = 0
+    excluded: int = 0
+
+    def list_rows(self, notes: Sequence[InventoryNote]) -> Iterator[JudgeRow]:
+        for note in notes:
+            version = self.lost.versions.get(note.path, note.version)
+            if (rule := self.lost.hidden.get(note.path)) is not None:
+                self._count_hidden(rule)
+                continue
+            try:
+                yield self._sort(replace(note, version=version))
+            except NoteExcluded as error:
+                self._count_hidden(error.rule)
+            except VaultError as error:
+                yield self._make_row(note, "unreadable", str(error))
+
+    def _count_hidden(self, rule: str) -> None:
+        is_private = rule == PRIVATE
+        self.private += is_private
+        self.excluded += not is_private
+
+    def _sort(self, note: InventoryNote) -> JudgeRow:
+        rules = self.rules
+        if note.path not in self.matching:
+            reason = f"not {rules.description}" if rules.description else ""
+            return self._by_rule(note, Verdict("no", reason=reason))
+        if rules.is_whole and not rules.phrase:
+            return self._by_rule(note, Verdict("yes", reason=rules.description))
+        if not note.tokens and not (self._read(note) or "").strip():
+            return self._by_rule(note, Verdict("cannot_tell", reason=_EMPTY))
+        if rules.phrase and (found := self._decide_literal(note)) is not None:
+            return self._by_rule(note, found)
+        return self._by_model(note)
+
+    def _decide_literal(self, note: InventoryNote) -> Verdict | None:
+        text = self._read(note)
+        return None if text is None else self.rules.decide_literal(name_note(note.path), text)
+
+    def _by_model(self, note: InventoryNote) -> JudgeRow:
+        verdict = self.verdicts.get(make_key(name_note(note.path), note.version))
+        if verdict is None and (reason := self.lost.unreadable.get(note.path)):
+            return self._make_row(note, "unreadable", reason)
+        if verdict is None:
+            return self._wait(note)
+        if verdict.outcome in ("failed", "too_long"):
+            return self._make_row(note, verdict.outcome, verdict.reason)
+        row = self._make_row(note, verdict.outcome)
+        if verdict.place is None:
+            return replace(row, by="model")
+        text = self._read(note)
+        if text is None:  # the note has changed since it was indexed
+            return self._wait(note)
+        return replace(row, by="model", quote=verdict.place.cut(text), lines=verdict.place.lines)
+
+    def _wait(self, note: InventoryNote) -> JudgeRow:
+        self.waiting.append(note)
+        return self._make_row(note, "waiting")
+
+    def _by_rule(self, note: InventoryNote, verdict: Verdict) -> JudgeRow:
+        row = self._make_row(note, verdict.outcome, verdict.reason)
+        if verdict.place is None or (text := self._read(note)) is None:
+            return replace(row, by="rule")
+        return replace(row, by="rule", quote=verdict.place.cut(text), lines=verdict.place.lines)
+
+    def _read(self, note: InventoryNote) -> str | None:
+        """Return the text of a note, or None if it is not the version that is known."""
+        vault = self.vault
+        return read_unchanged_text(vault.root, note.path, note.version, vault.exclude)
+
+    def _make_row(self, note: InventoryNote, verdict: RowOutcome, reason: str = "") -> JudgeRow:
+        return JudgeRow(self.vault.name_path(note.path), verdict, reason=reason)

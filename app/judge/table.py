@@ -1,0 +1,283 @@
+"""The values of an exhaustive answer: rows, counts, costs and progress."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Final, Literal
+
+from chains.models import EXTRACTIVE
+from context.json_codec import Record
+from vault.coverage import name_count
+
+__all__ = [
+    "JudgeCost",
+    "JudgeCounts",
+    "JudgeProgress",
+    "JudgeRow",
+    "JudgeTable",
+    "RowOutcome",
+    "say_model",
+    "say_time",
+]
+
+RowOutcome = Literal["yes", "no", "cannot_tell", "failed", "too_long", "unreadable", "waiting"]
+
+# The rows in the order of a table, and how they are named.
+OUTCOMES: Final[Mapping[RowOutcome, str]] = {
+    "yes": "yes",
+    "cannot_tell": "cannot tell",
+    "failed": "failed",
+    "too_long": "too long",
+    "unreadable": "unreadable",
+    "waiting": "not judged yet",
+    "no": "no",
+}
+_ORDER: Final = {outcome: place for place, outcome in enumerate(OUTCOMES)}
+
+
+@dataclass(frozen=True)
+class JudgeRow(Record):
+    """A note with its verdict.
+
+    Attributes:
+        path: the note, as chats name it.
+        by: what gave the verdict: `rule`, `model`, or an empty string if there is none.
+        quote: the quotation that proves a yes, or an empty string.
+        lines: the lines of the quotation, or None.
+        reason: the rule, or why there is no verdict, or an empty string.
+    """
+
+    path: str
+    verdict: RowOutcome
+    by: Literal["rule", "model", ""] = ""
+    quote: str = ""
+    lines: tuple[int, int] | None = None
+    reason: str = ""
+
+    @property
+    def shown_verdict(self) -> str:
+        """The verdict in words, such as "cannot tell"."""
+        return OUTCOMES[self.verdict]
+
+    @property
+    def order(self) -> tuple[int, str]:
+        """The key that sorts rows: a yes first, a no last, and within them by path."""
+        return _ORDER[self.verdict], self.path
+
+
+@dataclass(frozen=True)
+class JudgeCounts(Record):
+    """How many notes of a scope were judged, and why the others were not.
+
+    Attributes:
+        notes: the notes in the scope. All others but the verdicts add up to it.
+        waiting: the notes that a model has not judged yet.
+    """
+
+    notes: int
+    by_rule: int
+    by_model: int
+    failed: int
+    unreadable: int
+    too_long: int
+    private: int
+    excluded: int
+    waiting: int
+    yes: int
+    no: int
+    cannot_tell: int
+
+    @property
+    def judged(self) -> int:
+        """The number of notes with a verdict."""
+        return self.by_rule + self.by_model
+
+    @property
+    def left_out(self) -> tuple[tuple[str, int], ...]:
+        """The notes without a verdict for good, by why."""
+        named = (
+            ("failed", self.failed),
+            ("unreadable", self.unreadable),
+            ("too long", self.too_long),
+            ("private", self.private),
+            ("excluded", self.excluded),
+        )
+        return tuple((name, count) for name, count in named if count)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether each note of the scope is counted exactly once."""
+        others = sum(count for _, count in self.left_out) + self.waiting
+        verdicts = self.yes + self.no + self.cannot_tell
+        return self.judged + others == self.notes and verdicts == self.judged
+
+
+@dataclass(frozen=True)
+class JudgeCost(Record):
+    """What judging the notes that are left takes, estimated.
+
+    Attributes:
+        notes: the number of notes that a model has to judge.
+        calls: the number of calls, if no note has to be asked about again.
+        price: the price in dollars, or None if it is not known.
+        seconds: the time, or None before the model has judged any notes.
+    """
+
+    notes: int = 0
+    calls: int = 0
+    prompt_tokens: int = 0
+    output_tokens: int = 0
+    price: float | None = 0.0
+    seconds: float | None = 0.0
+
+    @property
+    def sentence(self) -> str:
+        """A sentence that says what the notes take, as far as it is known."""
+        if not self.notes:
+            return "No note is left for a model."
+        if self.price is None:
+            price = "the model's price is not known"
+        else:
+            price = f"about ${self.price:,.2f}" if self.price else "free on this computer"
+        calls = name_count(self.calls, "call")
+        tokens = f"{self.prompt_tokens:,} tokens sent, {self.output_tokens:,} answered"
+        time = "the time is known after the first notes"
+        if self.seconds is not None:
+            time = f"about {say_time(self.seconds)}"
+        notes = name_count(self.notes, "note")
+        return f"{notes} for the model: about {calls}, {tokens}; {price}; {time}."
+
+
+@dataclass(frozen=True)
+class JudgeProgress(Record):
+    """How far a run is.
+
+    Attributes:
+        done: the notes that this run has judged or given up.
+        total: the notes that this run judges.
+        seconds_left: the time for the others, or None if it is not known yet.
+    """
+
+    done: int
+    total: int
+    yes: int = 0
+    cannot_tell: int = 0
+    failed: int = 0
+    seconds_left: float | None = None
+    is_paused: bool = False
+
+    @property
+    def sentence(self) -> str:
+        """A line that says how far the run is."""
+        found = f"{self.yes:,} yes, {self.cannot_tell:,} cannot tell"
+        failed = f", {self.failed:,} failed" if self.failed else ""
+        left = "" if self.seconds_left is None else f"; about {say_time(self.seconds_left)} left"
+        paused = "Paused. " if self.is_paused else ""
+        done = f"{self.done:,} of {name_count(self.total, 'note')} judged"
+        return f"{paused}{done}: {found}{failed}{left}"
+
+
+@dataclass(frozen=True)
+class JudgeTable(Record):
+    """The verdicts on the notes of a scope.
+
+    Attributes:
+        scope: the filter that chose the notes, or an empty string.
+        project: the folder of the project whose notes are judged, or None.
+        model: the model that judges what rules do not decide.
+        rules: what rules decide, in words, or an empty string.
+        cost: what is left to do, estimated.
+        calls: the calls of the run that made this table.
+    """
+
+    question: str
+    scope: str
+    project: str | None
+    model: str
+    rules: str
+    rows: tuple[JudgeRow, ...] = field(repr=False)
+    private: int = 0
+    excluded: int = 0
+    cost: JudgeCost = JudgeCost()
+    calls: int = 0
+
+    json_shape = (
+        "question",
+        "scope",
+        "project",
+        "model",
+        "rules",
+        "coverage",
+        "is_complete",
+        "counts",
+        "cost",
+        "calls",
+        "rows",
+    )
+
+    @cached_property
+    def counts(self) -> JudgeCounts:
+        """How many notes there are of each kind."""
+        outcomes = Counter(row.verdict for row in self.rows)
+        judged = Counter(row.by for row in self.rows if row.by)
+        return JudgeCounts(
+            notes=len(self.rows) + self.private + self.excluded,
+            by_rule=judged["rule"],
+            by_model=judged["model"],
+            failed=outcomes["failed"],
+            unreadable=outcomes["unreadable"],
+            too_long=outcomes["too_long"],
+            private=self.private,
+            excluded=self.excluded,
+            waiting=outcomes["waiting"],
+            yes=outcomes["yes"],
+            no=outcomes["no"],
+            cannot_tell=outcomes["cannot_tell"],
+        )
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing is left to judge, so that the counts may be claimed."""
+        return self.counts.waiting == 0 and self.counts.is_closed
+
+    @property
+    def coverage(self) -> str:
+        """The sentences that say how many notes were judged, by what, with which result."""
+        return " ".join(self._cover())
+
+    def _cover(self) -> Iterator[str]:
+        counts = self.counts
+        if not counts.notes:
+            yield "No notes are in this scope."
+            return
+        if not counts.is_closed:
+            yield "The figures do not add up, so nothing is claimed."
+            return
+        so_far = " so far" if counts.waiting else ""
+        by = [f"{counts.by_rule:,} by rule"] if counts.by_rule else []
+        by += [f"{counts.by_model:,} by {say_model(self.model)}"] if counts.by_model else []
+        found = f"{counts.yes:,} yes, {counts.cannot_tell:,} cannot tell"
+        named = f": {', '.join(by)}; {found}" if by else ""
+        yield f"{counts.judged:,} of {counts.notes:,} judged{so_far}{named}."
+        if counts.left_out:
+            others = ", ".join(f"{count:,} {name}" for name, count in counts.left_out)
+            yield f"Without a verdict: {others}."
+        if counts.waiting and self.model == EXTRACTIVE:
+            need = "needs" if counts.waiting == 1 else "need"
+            yield f"{name_count(counts.waiting, 'note')} {need} a model, and no model is set."
+        elif counts.waiting:
+            yield f"Not judged yet: {counts.waiting:,}."
+
+
+def say_time(seconds: float) -> str:
+    """Return a time in words, such as "40 s" or "12 min"."""
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    minutes = round(seconds / 60)
+    return f"{minutes} min" if minutes < 90 else f"{round(minutes / 60)} h"
+
+
+def say_model(model: str) -> str:
+    """Return the name of a model without its provider."""
+    return model.rpartition("/")[2] or model

@@ -1,0 +1,170 @@
+"""Join notes to blocks for a model, and build the request for a block.
+
+A block has whole notes. A note that is too long for a block is judged in parts, each alone.
+"""
+
+import html
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final
+
+from chains.errors import CannotRead
+from chains.judge.verdict import make_key
+from chains.prompts import CallSetup
+from chains.retrieval.map_reduce_plan import split_text
+from context.assemble.request import Request
+from context.layers import Layer, Segment
+
+__all__ = ["MOST_NOTES", "MOST_PARTS", "JudgeSetup", "NotePiece", "NoteText", "join_pieces"]
+
+MOST_NOTES: Final = 10
+MOST_PARTS: Final = 20
+MOST_BLOCK_TOKENS: Final = 6_000
+LEAST_BLOCK_TOKENS: Final = 300
+NAME_TOKENS: Final = 60
+NAME_CHARS: Final = 60
+FILLED: Final = 0.98  # joined texts may have slightly more tokens than their sum
+
+
+@dataclass(frozen=True)
+class NoteText:
+    """A note as it is read to be judged.
+
+    Attributes:
+        path: the path of the note, for the ledger.
+        name: its name without the folder, which the model sees.
+    """
+
+    path: str
+    name: str
+    version: str
+    text: str
+
+    @property
+    def key(self) -> str:
+        """The key of the verdict on the whole note."""
+        return make_key(self.name, self.version)
+
+
+@dataclass(frozen=True)
+class NotePiece:
+    """A note, or a part of a long one, as a model sees it.
+
+    Attributes:
+        key: the key of its verdict.
+        first_line: the number of its first line in the note.
+    """
+
+    note: NoteText
+    key: str
+    text: str
+    first_line: int
+    tokens: int
+
+    def build_segment(self) -> Segment:
+        """Build the source of a call, which the ledger names."""
+        last = self.first_line + self.text.count("\n")
+        return Segment.build(
+            id=self.key[:12],
+            layer=Layer.L3,
+            kind="note",
+            source=self.note.path,
+            text=self.text,
+            lines=(self.first_line, last),
+            version=self.note.version,
+            title=self.note.name,
+        )
+
+
+@dataclass(frozen=True)
+class JudgeSetup:
+    """What all calls about a question share.
+
+    Attributes:
+        question: what is asked of each note.
+        call: the model, the prompt and the budget of each call.
+    """
+
+    question: str
+    call: CallSetup
+
+    @cached_property
+    def frame_tokens(self) -> int:
+        """The tokens of a call without the notes."""
+        counter = self.call.counter
+        framed = counter.count(_frame_notes("", self.question))
+        return framed + self.call.preamble.system_tokens + counter.message_overhead
+
+    @cached_property
+    def block_tokens(self) -> int:
+        """The most tokens of the notes of a block.
+
+        Raises:
+            CannotRead: too few tokens are available.
+        """
+        free = int((self.call.request_budget.budget - self.frame_tokens) * FILLED)
+        if free < LEAST_BLOCK_TOKENS:
+            raise CannotRead(
+                "The limit leaves no room for judging notes. Raise autoCompactThreshold, or "
+                "shorten the question."
+            )
+        return min(free, MOST_BLOCK_TOKENS)
+
+    def divide(self, note: NoteText) -> list[NotePiece]:
+        """Return a note as one piece, or as the parts in which a long one is judged."""
+        whole = self._build_piece(note, note.key, note.text, 1)
+        if whole.tokens <= self.block_tokens:
+            return [whole]
+        most = self.block_tokens - NAME_TOKENS
+        parts = split_text(note.text, 1, most, self.call.counter)
+        keys = [
+            make_key(note.name, note.version, f"{number}/{len(parts)} {most}")
+            for number in range(1, len(parts) + 1)
+        ]
+        return [
+            self._build_piece(note, key, part.text, part.lines[0])
+            for key, part in zip(keys, parts, strict=True)
+        ]
+
+    def prepare(self, pieces: Sequence[NotePiece]) -> Request:
+        """Build the request that asks a model for the verdicts on a block.
+
+        Raises:
+            ContextOverflow: the request exceeds its budget.
+        """
+        notes = "\n\n".join(
+            _frame_note(number, piece.note.name, piece.text)
+            for number, piece in enumerate(pieces, start=1)
+        )
+        return self.call.prepare(_frame_notes(notes, self.question))
+
+    def _build_piece(self, note: NoteText, key: str, text: str, first_line: int) -> NotePiece:
+        tokens = self.call.counter.count(_frame_note(MOST_NOTES, note.name, text)) + 2
+        return NotePiece(note, key, text, first_line, tokens)
+
+
+def join_pieces(pieces: Iterator[NotePiece], most_tokens: int) -> Iterator[list[NotePiece]]:
+    """Join the pieces of whole notes to blocks."""
+    block: list[NotePiece] = []
+    for piece in pieces:
+        size = sum(other.tokens for other in block)
+        if block and (len(block) == MOST_NOTES or size + piece.tokens > most_tokens):
+            yield block
+            block = []
+        block.append(piece)
+    if block:
+        yield block
+
+
+def _frame_note(number: int, name: str, text: str) -> str:
+    shown = html.escape(name[:NAME_CHARS])
+    return f'<note n="{number}" name="{shown}">\n{html.escape(text, quote=False)}\n</note>'
+
+
+def _frame_notes(notes: str, question: str) -> str:
+    asked = html.escape(question, quote=False)
+    return (
+        f"<question>\n{asked}\n</question>\n\n{notes}\n\n"
+        "Give the verdict on each note above, as JSON."
+    )

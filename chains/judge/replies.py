@@ -1,0 +1,112 @@
+"""Read a model's reply about a block of notes.
+
+The reply is one JSON object with an entry for each note. Nothing is guessed: a note that the reply
+leaves out, contradicts itself about or proves with words that are not in the note has no verdict.
+"""
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, cast
+
+from chains.citations.quotes import VerbatimText, count_words
+from chains.judge.blocks import NotePiece
+from chains.judge.verdict import Outcome, QuotePlace, Verdict, find_place
+
+__all__ = ["UNREADABLE_REPLY", "read_reply"]
+
+UNREADABLE_REPLY: Final = "the reply is not the JSON that was asked for"
+_FOREIGN: Final = "the reply names a note that was not asked about"
+_MISSING: Final = "the reply leaves the note out"
+_TWICE: Final = "the reply gives two verdicts"
+_UNKNOWN: Final = "the reply gives no verdict"
+_UNPROVEN: Final = "the reply says yes without a quotation"
+_NOT_FOUND: Final = "the quotation is not in the note"
+_OUTCOMES: Final[Mapping[str, Outcome]] = {
+    "yes": "yes",
+    "no": "no",
+    "cannot tell": "cannot_tell",
+    "can't tell": "cannot_tell",
+    "unsure": "cannot_tell",
+    "unknown": "cannot_tell",
+}
+# The beginning of JSON, and not of a remark in brackets.
+_OPENING: Final = re.compile(r"[\[{]\s*[\[{\"]")
+
+
+def read_reply(reply: str, pieces: Sequence[NotePiece]) -> list[Verdict]:
+    """Return the verdict on each note of a block, given the text of the model's answer."""
+    entries = _find_entries(reply)
+    if entries is None:
+        return [Verdict("failed", reason=UNREADABLE_REPLY)] * len(pieces)
+    named = defaultdict[int, list[Mapping[str, Any]]](list)
+    for entry in entries:
+        named[_read_number(entry.get("n"))].append(entry)
+    if not named.keys() <= set(range(1, len(pieces) + 1)):
+        # All its numbers may be shifted, so none of its verdicts is known to be about its note.
+        return [Verdict("failed", reason=_FOREIGN)] * len(pieces)
+    return [_read_entries(named[number], piece) for number, piece in enumerate(pieces, start=1)]
+
+
+def _find_entries(reply: str) -> list[Mapping[str, Any]] | None:
+    """Return the entries of the first JSON value in a reply, or None if it has none."""
+    found = _OPENING.search(reply)
+    if found is None:
+        return None
+    try:
+        value, _ = json.JSONDecoder().raw_decode(reply, found.start())
+    except (ValueError, RecursionError):
+        return None  # what is whole within a reply that was cut does not count
+    entries = value.get("verdicts", [value]) if isinstance(value, dict) else value
+    is_list = isinstance(entries, list) and entries and all(map(_is_entry, entries))
+    return cast(list[Mapping[str, Any]], entries) if is_list else None
+
+
+def _is_entry(value: object) -> bool:
+    return isinstance(value, dict) and "n" in value
+
+
+def _read_number(value: object) -> int:
+    """Return the number of a note, or 0 if the value is none."""
+    if isinstance(value, str) and value.strip().isascii() and value.strip().isdigit():
+        return int(value.strip()[:9])
+    return value if isinstance(value, int) and not isinstance(value, bool) else 0
+
+
+def _read_entries(entries: Sequence[Mapping[str, Any]], piece: NotePiece) -> Verdict:
+    if not entries:
+        return Verdict("failed", reason=_MISSING)
+    outcomes = {_read_outcome(entry.get("verdict")) for entry in entries}
+    if len(outcomes) > 1:
+        return Verdict("failed", reason=_TWICE)
+    (outcome,) = outcomes
+    if outcome is None:
+        return Verdict("failed", reason=_UNKNOWN)
+    return _prove(entries, piece) if outcome == "yes" else Verdict(outcome)
+
+
+def _read_outcome(value: object) -> Outcome | None:
+    said = " ".join(str(value).replace("_", " ").casefold().split()).rstrip(".")
+    return _OUTCOMES.get(said)
+
+
+def _prove(entries: Sequence[Mapping[str, Any]], piece: NotePiece) -> Verdict:
+    """Return a yes with the place of its quotation, or a failure if the note does not have it."""
+    given = [entry.get("quote") for entry in entries]
+    quotes = [quote for quote in given if isinstance(quote, str) and count_words(quote)]
+    if not quotes:
+        return Verdict("failed", reason=_UNPROVEN)
+    shown = VerbatimText(piece.text)
+    for quote in quotes:
+        if (span := shown.find(quote)) is not None:
+            return Verdict("yes", _place(piece, piece.text[slice(*span)]))
+    return Verdict("failed", reason=_NOT_FOUND)
+
+
+def _place(piece: NotePiece, quoted: str) -> QuotePlace:
+    """Return the place in the whole note of words that a piece of it has."""
+    whole = piece.note.text
+    above = sum(len(line) + 1 for line in whole.split("\n")[: piece.first_line - 1])
+    start = whole.index(quoted, above)
+    return find_place(whole, (start, start + len(quoted)))

@@ -1,0 +1,68 @@
+"""`strata judge`: the price, the table, the files, and what it says without a model."""
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import write_notes
+from tests.support.models.model_server import ModelServer
+from tests.support.models.note_judge import PLANTED, judge_by_words, list_shown
+from tests.support.processes.command_line import Strata, document
+
+NOTES = {
+    **{f"Day {n:02}.md": f"# Day {n:02}\n\nNothing, part {n}.\n" for n in range(14)},
+    "Yes.md": f"# Yes\n\n{PLANTED} \x1b[31ma chair.\n",
+}
+QUESTION = "What did I promise to my sister?"
+
+
+@pytest.fixture
+def judge(strata: Strata, model: ModelServer) -> Strata:
+    """Run the verb with the scripted judge."""
+    model.script(judge_by_words)
+
+    def call(*argv: str) -> tuple[int, str, str]:
+        return strata(
+            *("judge", "--set", f"chat.apiBase={model.url}", "--set", "chat.model=gpt-4o", *argv)
+        )
+
+    return call
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return write_notes(tmp_path / "vault", NOTES)
+
+
+def test_it_judges_first_notes_then_all(
+    judge: Strata, model: ModelServer, folder: Path, tmp_path: Path
+) -> None:
+    table = tmp_path / "table.csv"
+    _, out, err = judge(QUESTION, "--vault", str(folder), "--json")
+    assert "15 notes for the model: about 2 calls" in err
+    first = document(out)
+    assert (first["is_complete"], first["counts"]["waiting"], first["calls"]) == (False, 5, 1)
+    code, out, _ = judge(QUESTION, "--vault", str(folder), "--yes", "--csv", str(table))
+    assert code == 0
+    assert "15 of 15 judged: 15 by gpt-4o; 1 yes, 0 cannot tell." in out
+    assert f"yes          Yes.md:3  “{PLANTED} \\x1b[31ma chair”" in out
+    assert sum(len(list_shown(body)) for body in model.bodies) == 15
+    rows = list(csv.DictReader(table.read_text("utf-8-sig").splitlines()))
+    assert [row["note"] for row in rows if row["verdict"] == "yes"] == ["Yes.md"]
+    assert len(rows) == 15
+
+
+def test_without_a_model_it_says_what_a_model_is_needed_for(strata: Strata, folder: Path) -> None:
+    told = document(strata("judge", QUESTION, "--vault", str(folder), "--json", "--yes")[1])
+    assert told["coverage"].endswith("15 notes need a model, and no model is set.")
+    whole = document(strata("judge", "file:Day", "--vault", str(folder), "--json")[1])
+    assert (whole["counts"]["yes"], whole["counts"]["by_rule"], whole["calls"]) == (14, 15, 0)
+    assert whole["cost"]["price"] == 0
+
+
+def test_a_wrong_scope_is_refused(strata: Strata, folder: Path) -> None:
+    wrong = ("--scope", "no filter", "--vault", str(folder), "--json")
+    code, out, _ = strata("judge", "x", *wrong)
+    assert code == 1
+    assert document(out)["error"]["code"] == "bad_request"

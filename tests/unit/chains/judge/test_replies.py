@@ -1,0 +1,108 @@
+"""Replies about a block of notes: what is missing or wrong has no verdict."""
+
+import json
+from typing import Any
+
+import pytest
+
+from chains.judge.blocks import NotePiece, NoteText
+from chains.judge.replies import read_reply
+from chains.judge.verdict import Verdict
+
+TEXTS = (
+    "# Choir\n\nI promised **Ana** a song.\n",
+    "# Rain\n\nIt rained & rained.\n",
+    "妹に約束した。\n",
+)
+
+
+def piece(text: str, first_line: int = 1, whole: str | None = None) -> NotePiece:
+    note = NoteText("a/N.md", "N", "v", whole or text)
+    return NotePiece(note, f"key-{text[:3]}", text, first_line, 10)
+
+
+PIECES = [piece(text) for text in TEXTS]
+GOOD: list[dict[str, Any]] = [
+    {"n": 1, "verdict": "yes", "quote": "I promised Ana a song"},
+    {"n": 2, "verdict": "no"},
+    {"n": 3, "verdict": "cannot tell"},
+]
+
+
+def outcomes(reply: str) -> list[str]:
+    return [verdict.outcome for verdict in read_reply(reply, PIECES)]
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        json.dumps({"verdicts": GOOD}),
+        json.dumps(GOOD),
+        f"```json\n{json.dumps({'verdicts': GOOD}, indent=1)}\n```\nDone [1].",
+        "Here {it} is: " + json.dumps({"verdicts": [*GOOD, GOOD[1]]}),
+        json.dumps(
+            [{**one, "n": str(one["n"]), "verdict": one["verdict"].upper()} for one in GOOD]
+        ),
+    ],
+)
+def test_a_reply_is_read_in_any_wrapping(reply: str) -> None:
+    assert outcomes(reply) == ["yes", "no", "cannot_tell"]
+
+
+@pytest.mark.parametrize(
+    ("entries", "found"),
+    [
+        (GOOD[1:], ["failed", "no", "cannot_tell"]),
+        ([*GOOD, {"n": 4, "verdict": "no"}], ["failed"] * 3),
+        ([{**one, "n": one["n"] - 1} for one in GOOD], ["failed"] * 3),
+        ([{**one, "n": "first"} for one in GOOD], ["failed"] * 3),
+        ([*GOOD, {"n": 2, "verdict": "yes", "quote": "rained"}], ["yes", "failed", "cannot_tell"]),
+        ([{"n": n, "verdict": "yes"} for n in (1, 2, 3)], ["failed"] * 3),
+        ([{"n": n, "verdict": "yes", "quote": " … "} for n in (1, 2, 3)], ["failed"] * 3),
+        (
+            [{"n": n, "verdict": "yes", "quote": "It rained"} for n in (1, 2, 3)],
+            ["failed", "yes", "failed"],
+        ),
+        ([{"n": n, "verdict": "maybe"} for n in (1, 2, 3)], ["failed"] * 3),
+        ([{"n": 1}, {"n": 2, "verdict": None}, {"n": 3, "verdict": ["no"]}], ["failed"] * 3),
+        ([{"n": 3, "verdict": "yes", "quote": "妹に約束した"}], ["failed", "failed", "yes"]),
+        ([{"n": True, "verdict": "no"}, *GOOD], ["failed"] * 3),
+    ],
+)
+def test_what_is_missing_or_wrong_has_no_verdict(
+    entries: list[dict[str, Any]], found: list[str]
+) -> None:
+    assert outcomes(json.dumps({"verdicts": entries})) == found
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "",
+        "Yes, all of them.",
+        "{",
+        "[[[[[[[[",
+        '{"verdicts": []}',
+        '{"verdicts": 3}',
+        "[1, 2, 3]",
+        '{"verdicts": [{"n": 1, "verdict": "no"}',
+        "[" * 100_000,
+    ],
+)
+def test_no_verdict_is_guessed_from_a_reply_that_is_no_json(reply: str) -> None:
+    assert outcomes(reply) == ["failed"] * 3
+
+
+def test_a_quotation_is_placed_in_the_whole_note() -> None:
+    whole = "One.\nTwo words here.\nThree.\nTwo words here.\n"
+    part = piece("Three.\nTwo words here.\n", 3, whole)
+    reply = json.dumps([{"n": 1, "verdict": "yes", "quote": "words here"}])
+    (verdict,) = read_reply(reply, [part])
+    assert verdict.place is not None
+    assert (verdict.place.lines, verdict.place.cut(whole)) == ((4, 4), "words here")
+
+
+def test_escapes_of_the_request_are_found_in_the_note() -> None:
+    reply = json.dumps([{"n": 2, "verdict": "yes", "quote": "rained &amp; rained"}])
+    assert read_reply(reply, PIECES)[1].outcome == "yes"
+    assert isinstance(read_reply(reply, PIECES)[0], Verdict)
