@@ -17,8 +17,7 @@
     sessions/   Chats: their log on disk, turns, branches, transcripts.
     sent/, past/  Sent requests, byte for byte; one beside today's. rehearsal/: ask one again.
     library/    The open vault with its index; projects, attachments, edits, review.
-    judge/      Exhaustive answers: every note gets a verdict, and the sum is proven.
-    pinned/     Pinned answers, which are found again when notes change.
+    judge/      Exhaustive answers: each note gets a verdict. pinned/: pinned answers.
     customize/  The user's prompts, instructions and hooks.
     config/     The settings, their file, API keys and models.
     hidden_characters  Escape characters that a terminal executes or that hide in a name.

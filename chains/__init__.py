@@ -1,6 +1,7 @@
 """Answer user messages: retrieve notes, call a model, check citations, store the answer.
 
 ```
+judge       outside of any turn: judge notes one by one, with a quotation for each yes
 turn        run_turn: hooks, retrieve, fit attachments, prepare, store, stream, check, finish
   │           agent: ask, run tools, ask again      compact: summaries of old turns
   ├── tools       the tools of an agent: check the arguments of a tool call, run it, return a result
@@ -13,8 +14,6 @@ turn        run_turn: hooks, retrieve, fit attachments, prepare, store, stream, 
   ├── llm         the model port, HTTP calls, and provider errors (429 → RateLimited)
   └── citations   verify citations and quotations; claims: figures and acts; rehearsal: ask again
 ```
-
-`judge` has a model judge notes one by one, outside of any turn.
 
 - `events`: the values that a turn yields. `turn_answer`: its answer, from the log to the window.
   `errors`: what it raises; the sentences of errors.
@@ -32,9 +31,8 @@ rows of `request.ask.MODES`. `turn.run.run_turn` is a generator that answers a t
 that iterates over it. Calls to servers, searches and imports run in the pool, so that a cancel
 takes effect within 200 ms.
 
-This package may import context, vault and resources. It must not import app, ui or Qt. Only `model`
-imports litellm, only `tokenizer` imports tiktoken, and only `gguf.worker` imports xllamacpp, each
-on first use.
+This package may import context, vault and resources, not app, ui or Qt. Only `model` imports
+litellm, only `tokenizer` tiktoken, and only `gguf.worker` xllamacpp, each on first use.
 
 Only a request that fits its token budget is sent. The user message is on disk before any step but
 its own hooks, and a partial answer is kept. The step `store` writes the other entries of the turn.

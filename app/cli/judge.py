@@ -14,9 +14,8 @@ from app.cli.interrupt import Interruptible
 from app.cli.output import Output, ProgressLine, can_ask, complain, readable
 from app.errors import storage_errors
 from app.hidden_characters import escape_text
-from app.judge.exports import write_csv
-from app.judge.judging import FIRST_NOTES, JudgeFinished, JudgeRequest
-from app.judge.table import JudgeRow, JudgeTable
+from app.judge.judging import FIRST_NOTES, JudgeFinished
+from app.judge.table import JudgeRequest, JudgeRow, JudgeTable, write_csv
 from app.library.library import IndexFinished
 from app.wiring import open_vault
 from chains.errors import Cancelled

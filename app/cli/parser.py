@@ -126,8 +126,6 @@ def build_parser() -> argparse.ArgumentParser:
     _add_requests(verbs)
     add_group(verbs, "settings", "read and change the settings", _add_settings)
     _add_kept_things(verbs)
-    about = "pin questions, and see what came and went in their answers"
-    add_group(verbs, "pinned", about, _add_pinned)
     about = "write chats, settings and everything else but keys and notes into one file"
     add_verb(verbs, "backup", about).add_argument("file", metavar="FILE", help="a new file")
     about = "put back what a backup holds, and overwrite nothing"
@@ -157,7 +155,11 @@ def _add_requests(verbs: "Verbs[ArgumentParser]") -> None:
 
 
 def _add_kept_things(verbs: "Verbs[ArgumentParser]") -> None:
-    """Add the verbs for models, keys, chats, instructions and memories."""
+    """Add the verbs for models, keys, chats, instructions, memories and kept answers."""
+    about = "judge every note by a question, with a quotation for each yes"
+    add_verb(verbs, "judge", about, _define_judge)
+    about = "pin questions, and see what came and went in their answers"
+    add_group(verbs, "pinned", about, _add_pinned)
     about = "list the models to choose from, also of servers on this computer"
     add_verb(verbs, "models", about).add_argument(
         "--forget",

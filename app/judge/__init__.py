@@ -10,8 +10,7 @@
     run      Judge what is left with a model: in parallel, pausable, stored call by call.
     sorting  Sort the notes of a scope by what decides about them.
     store    The file of the verdicts of a question, which survives a kill.
-    table    The values: rows, counts, cost, progress; the sentence about the coverage.
-    exports  Write a table as Markdown or CSV.
+    table    The values: rows, counts, cost, progress; the table as Markdown and CSV.
 
 A table is a function of the notes, the rules and the stored verdicts, so that judging goes on where
 it was stopped, and only changed notes are judged again. No text of a note is stored.

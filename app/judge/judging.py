@@ -8,11 +8,16 @@ from pathlib import Path
 from typing import Final
 
 from app.errors import InvalidRequest
-from app.judge.exports import write_markdown
 from app.judge.run import AT_ONCE, JudgeRun, PauseSwitch
 from app.judge.sorting import LostNotes, SortedNotes, sort_notes
 from app.judge.store import StoredVerdicts, VerdictStore
-from app.judge.table import JudgeCost, JudgeProgress, JudgeTable
+from app.judge.table import (
+    JudgeCost,
+    JudgeProgress,
+    JudgeRequest,
+    JudgeTable,
+    write_markdown,
+)
 from app.library.edits import UserEdits
 from app.library.open_vault import OpenVault
 from app.library.projects import Projects
@@ -30,7 +35,7 @@ from vault.listing.inventory import InventoryNote
 from vault.search.query import Query, parse_query
 from vault.vault import Vault
 
-__all__ = ["FIRST_NOTES", "JudgeFinished", "JudgeRequest", "Judging"]
+__all__ = ["FIRST_NOTES", "JudgeFinished", "Judging"]
 
 # The notes that are judged before the others, so that the user can mend the question.
 FIRST_NOTES: Final = 10
@@ -38,26 +43,6 @@ _MOST_QUESTION_CHARS: Final = 2_000
 _NOTE_TOKENS: Final = 20  # the tags around a note
 _VERDICT_TOKENS: Final = 40
 _COUNTED_OTHERWISE: Final = 1.1  # tokens of the index are not those of the model
-
-
-@dataclass(frozen=True)
-class JudgeRequest:
-    """A question about every note of a scope.
-
-    Attributes:
-        scope: a filter as in the search box, or an empty string for all notes.
-        project: the folder of the project whose notes are judged, or None for the vault.
-        model: the model, or None for the configured one.
-        first: the number of notes to judge now, or None for all.
-        retries: whether to judge notes again that have failed before.
-    """
-
-    question: str
-    scope: str = ""
-    project: str | None = None
-    model: str | None = None
-    first: int | None = None
-    retries: bool = False
 
 
 @dataclass(frozen=True)
@@ -169,7 +154,7 @@ class Judging:
             EditRefused: the note already exists, or its path is invalid.
             VaultError: the note cannot be written.
         """
-        path = path or f"{_make_name(table.question)}.md"
+        path = path or f"{_make_name(table.request.question)}.md"
         return path, self._edits.create_note(path, write_markdown(table))
 
     def _open(self, request: JudgeRequest, cancel: CancelToken, *, dry_run: bool) -> _Opened:
@@ -232,11 +217,8 @@ class Judging:
     def _make_table(
         self, opened: _Opened, found: SortedNotes, stored: StoredVerdicts
     ) -> JudgeTable:
-        request = opened.request
         return JudgeTable(
-            opened.question,
-            request.scope,
-            request.project,
+            replace(opened.request, question=opened.question),
             opened.model,
             opened.rules.description,
             found.rows,

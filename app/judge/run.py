@@ -17,9 +17,9 @@ from app.judge.store import StoredVerdicts, VerdictStore
 from app.judge.table import JudgeProgress, say_model
 from chains.cancel import CancelToken
 from chains.concurrency import Emit, WorkerPool, gather, iterate
-from chains.judge.blocks import MOST_PARTS, JudgeSetup, NotePiece, NoteText, join_pieces
+from chains.judge.blocks import MOST_PARTS, JudgeNote, JudgePiece, JudgeSetup, join_pieces
 from chains.judge.calls import BlockJudge, JudgedPieces
-from chains.judge.verdict import Verdict
+from chains.judge.verdicts import Verdict
 from context.fixes import Fix
 from vault.errors import NoteExcluded, VaultError
 from vault.listing.inventory import InventoryNote
@@ -72,7 +72,7 @@ class PauseSwitch:
 class _Unit:
     """What a thread judges next: a block of whole notes, or all parts of a long note."""
 
-    pieces: Sequence[NotePiece]
+    pieces: Sequence[JudgePiece]
     is_divided: bool = False
 
 
@@ -142,14 +142,14 @@ class JudgeRun:
 
     def _list_units(self) -> Iterator[_Unit]:
         """Yield blocks of whole notes, then long notes, each of which is judged in parts."""
-        long: list[Sequence[NotePiece]] = []
+        long: list[Sequence[JudgePiece]] = []
         whole = self._list_whole(long)
         for block in join_pieces(whole, self.setup.block_tokens):
             yield _Unit(block)
         for pieces in long:
             yield _Unit(pieces, is_divided=True)
 
-    def _list_whole(self, long: list[Sequence[NotePiece]]) -> Iterator[NotePiece]:
+    def _list_whole(self, long: list[Sequence[JudgePiece]]) -> Iterator[JudgePiece]:
         """Yield the notes that fit a block, and add the others to `long`."""
         for note in self.notes:
             if (text := self._read(note)) is None:
@@ -164,7 +164,7 @@ class JudgeRun:
             else:
                 long.append(pieces)
 
-    def _read(self, note: InventoryNote) -> NoteText | None:
+    def _read(self, note: InventoryNote) -> JudgeNote | None:
         """Read a note as it is now, or return None if it is not to be judged any more."""
         path = note.path
         try:
@@ -184,16 +184,16 @@ class JudgeRun:
             self.lost.unreadable[path] = str(error)
             return None
         self.lost.versions[path] = read.version
-        return NoteText(read.path, name_note(read.path), read.version, read.text)
+        return JudgeNote(read.path, name_note(read.path), read.version, read.text)
 
-    def _judge_block(self, block: Sequence[NotePiece]) -> Iterator[None]:
+    def _judge_block(self, block: Sequence[JudgePiece]) -> Iterator[None]:
         for judged in self.judge.judge(block):
             self._store(judged)
             for verdict in judged.verdicts.values():
                 self._count_verdict(verdict)
             yield
 
-    def _judge_parts(self, parts: Sequence[NotePiece]) -> Iterator[None]:
+    def _judge_parts(self, parts: Sequence[JudgePiece]) -> Iterator[None]:
         """Judge a long note part by part, until one of them fulfils the question."""
         found: list[Verdict] = []
         for part in parts:

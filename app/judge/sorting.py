@@ -6,8 +6,9 @@ from typing import Final
 
 from app.judge.store import StoredVerdicts
 from app.judge.table import JudgeRow, RowOutcome
+from chains.judge.blocks import make_key
 from chains.judge.rules import QuestionRules
-from chains.judge.verdict import Verdict, make_key
+from chains.judge.verdicts import Verdict
 from vault.access import PRIVATE, read_unchanged_text
 from vault.errors import NoteExcluded, VaultError
 from vault.listing.inventory import Inventory, InventoryNote, find_note_paths, list_inventory
@@ -71,10 +72,10 @@ def sort_notes(
     )
     matching = vault.read_index(lambda index: find_note_paths(index, vault.scope, rules.query))
     sorter = _NoteSorter(vault, rules, matching or (), stored.verdicts, lost or LostNotes())
-    rows = [*sorter.list_rows(inventory.notes)]
+    rows = [*sorter.list_rows(inventory.allowed)]
     rows += [
         JudgeRow(vault.name_path(path), "unreadable", reason=reason)
-        for path, reason in inventory.unreadable
+        for path, reason in inventory.failed
     ]
     waiting = sorted(sorter.waiting, key=lambda note: (note.tokens, note.path))
     private = inventory.private + sorter.private

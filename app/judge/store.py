@@ -17,7 +17,7 @@ from typing import Any, Final
 from app.errors import AppError, storage_errors
 from app.line_file import LineFile
 from chains.judge.calls import JudgedPieces
-from chains.judge.verdict import Verdict
+from chains.judge.verdicts import Verdict
 from context.json_codec import MalformedValue, decode, encode_record
 from resources.system.files import acquire_lock, make_private_folder, open_file
 

@@ -1,5 +1,7 @@
-"""The values of an exhaustive answer: rows, counts, costs and progress."""
+"""The values of an exhaustive answer: rows, counts, costs, progress; a table as Markdown or CSV."""
 
+import csv
+import io
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -14,11 +16,14 @@ __all__ = [
     "JudgeCost",
     "JudgeCounts",
     "JudgeProgress",
+    "JudgeRequest",
     "JudgeRow",
     "JudgeTable",
     "RowOutcome",
     "say_model",
     "say_time",
+    "write_csv",
+    "write_markdown",
 ]
 
 RowOutcome = Literal["yes", "no", "cannot_tell", "failed", "too_long", "unreadable", "waiting"]
@@ -34,6 +39,29 @@ OUTCOMES: Final[Mapping[RowOutcome, str]] = {
     "no": "no",
 }
 _ORDER: Final = {outcome: place for place, outcome in enumerate(OUTCOMES)}
+
+_COLUMNS: Final = ("note", "verdict", "quotation", "lines", "by", "reason")
+_FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r")
+
+
+@dataclass(frozen=True)
+class JudgeRequest:
+    """A question about every note of a scope.
+
+    Attributes:
+        scope: a filter as in the search box, or an empty string for all notes.
+        project: the folder of the project whose notes are judged, or None for the vault.
+        model: the model, or None for the configured one.
+        first: the number of notes to judge now, or None for all.
+        retries: whether to judge notes again that have failed before.
+    """
+
+    question: str
+    scope: str = ""
+    project: str | None = None
+    model: str | None = None
+    first: int | None = None
+    retries: bool = False
 
 
 @dataclass(frozen=True)
@@ -120,16 +148,27 @@ class JudgeCost(Record):
     Attributes:
         notes: the number of notes that a model has to judge.
         calls: the number of calls, if no note has to be asked about again.
+        sent: the tokens of the requests.
+        answered: the tokens of the answers.
         price: the price in dollars, or None if it is not known.
         seconds: the time, or None before the model has judged any notes.
     """
 
     notes: int = 0
     calls: int = 0
-    prompt_tokens: int = 0
-    output_tokens: int = 0
+    sent: int = 0
+    answered: int = 0
     price: float | None = 0.0
     seconds: float | None = 0.0
+
+    json_shape = (
+        "notes",
+        "calls",
+        "prompt_tokens = sent",
+        "output_tokens = answered",
+        "price",
+        "seconds",
+    )
 
     @property
     def sentence(self) -> str:
@@ -141,7 +180,7 @@ class JudgeCost(Record):
         else:
             price = f"about ${self.price:,.2f}" if self.price else "free on this computer"
         calls = name_count(self.calls, "call")
-        tokens = f"{self.prompt_tokens:,} tokens sent, {self.output_tokens:,} answered"
+        tokens = f"{self.sent:,} tokens sent, {self.answered:,} answered"
         time = "the time is known after the first notes"
         if self.seconds is not None:
             time = f"about {say_time(self.seconds)}"
@@ -183,17 +222,14 @@ class JudgeTable(Record):
     """The verdicts on the notes of a scope.
 
     Attributes:
-        scope: the filter that chose the notes, or an empty string.
-        project: the folder of the project whose notes are judged, or None.
+        request: the question and its scope.
         model: the model that judges what rules do not decide.
         rules: what rules decide, in words, or an empty string.
         cost: what is left to do, estimated.
         calls: the calls of the run that made this table.
     """
 
-    question: str
-    scope: str
-    project: str | None
+    request: JudgeRequest
     model: str
     rules: str
     rows: tuple[JudgeRow, ...] = field(repr=False)
@@ -203,9 +239,9 @@ class JudgeTable(Record):
     calls: int = 0
 
     json_shape = (
-        "question",
-        "scope",
-        "project",
+        "question = request.question",
+        "scope = request.scope",
+        "project = request.project",
         "model",
         "rules",
         "coverage",
@@ -281,3 +317,66 @@ def say_time(seconds: float) -> str:
 def say_model(model: str) -> str:
     """Return the name of a model without its provider."""
     return model.rpartition("/")[2] or model
+
+
+def write_csv(table: JudgeTable) -> str:
+    """Return all rows of a table as CSV.
+
+    Texts that a spreadsheet would run as a formula begin with an apostrophe.
+    """
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow(_COLUMNS)
+    for row in table.rows:
+        cells = (row.path, row.shown_verdict, row.quote, _name_lines(row), row.by, row.reason)
+        writer.writerow([_disarm(cell) for cell in cells])
+    return out.getvalue()
+
+
+def write_markdown(table: JudgeTable) -> str:
+    """Return a table as a note: the question, the coverage, and the rows without those of a no."""
+    return "\n".join(_write_lines(table))
+
+
+def _write_lines(table: JudgeTable) -> Iterator[str]:
+    yield f"# {_escape(' '.join(table.request.question.split()))}"
+    yield ""
+    yield table.coverage
+    if table.request.scope:
+        yield f"Notes: `{table.request.scope.replace('`', chr(39))}`."
+    shown = [row for row in table.rows if row.verdict != "no"]
+    if shown:
+        yield ""
+        yield "| Note | Verdict | Quotation | Lines | By |"
+        yield "|---|---|---|---|---|"
+    for row in shown:
+        quote = _escape(" ".join(row.quote.split()))
+        said = f"“{quote}”" if quote else _escape(row.reason)
+        cells = (_link(row.path), row.shown_verdict, said, _name_lines(row), row.by)
+        yield f"| {' | '.join(cells)} |"
+    yield ""
+
+
+def _link(path: str) -> str:
+    """Return a link to a note, which holds no character that would end it."""
+    if any(char in path for char in "[]|#^\n"):
+        return _escape(path)
+    return f"[[{path.removesuffix('.md')}]]"
+
+
+def _name_lines(row: JudgeRow) -> str:
+    if row.lines is None:
+        return ""
+    first, last = row.lines
+    return str(first) if first == last else f"{first}-{last}"
+
+
+def _escape(text: str) -> str:
+    """Return a text that is neither markup nor a link nor the end of a table's cell."""
+    for char in "\\|`*_[]<>#$":
+        text = text.replace(char, f"\\{char}")
+    return text.replace("\n", " ")
+
+
+def _disarm(cell: str) -> str:
+    return f"'{cell}" if cell.startswith(_FORMULA_STARTS) else cell

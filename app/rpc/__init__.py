@@ -11,6 +11,7 @@ A request is defined and served in the module of its concept, which has a row fo
     context     context reports, past requests, kept passages, compaction
     search      search, related notes, tables, the index
     notes       review, fixes, tasks, saving as a note, undo
+    judge       judge every note of a scope: progress, pause, the table
     pinned      pinned answers, and the event that tells which have changed
     projects    projects, and the web pages that they keep
     customization  memories, AGENTS.md, skills

@@ -24,6 +24,7 @@ from app.rpc.context import ContextRequests
 from app.rpc.customization import CustomizationRequests
 from app.rpc.entries import EntryRequests
 from app.rpc.jobs import Jobs, explain
+from app.rpc.judge import JudgeRequests
 from app.rpc.notes import NoteRequests
 from app.rpc.pinned import PinnedRequests
 from app.rpc.projects import ProjectRequests
@@ -88,6 +89,7 @@ class RPC:
             **ContextRequests(assistant, client).handlers,
             **SearchRequests(assistant, wire).handlers,
             **NoteRequests(assistant, jobs).handlers,
+            **JudgeRequests(assistant, wire).handlers,
             **self._pinned.handlers,
             **ProjectRequests(assistant).handlers,
             **CustomizationRequests(assistant).handlers,

@@ -1,18 +1,17 @@
 """Judge notes one by one: whether each fulfils a question, with a quotation that proves a yes.
 
 ```
-question → rules ──────────────→ verdicts without a model
-notes → blocks → calls: a model ─→ replies: verdicts with verified quotations ─→ Verdict
+question → rules ──────────────────────────────────────────────→ Verdict
+notes → blocks → calls: a model ─→ verdicts: with verified quotations ─↗
 ```
 
-- `verdict`: the values: a verdict, and the place of its quotation in the note.
 - `rules`: reads which notes a filter or a literal of the question decides.
 - `blocks`: joins whole notes to blocks, divides long ones, and builds the request for a block.
-- `replies`: reads a model's reply strictly. Whatever is missing or wrong has no verdict.
+- `verdicts`: the verdicts, read strictly from a reply. Whatever is missing or wrong has none.
 - `calls`: has a model judge blocks, and asks once more for each note without a verdict.
 
-This package may import `chains.retrieval`, `chains.llm`, `chains.citations`, the modules of chains,
-context and vault. A note without a usable reply fails. Its verdict is never guessed.
+This package may import `chains.retrieval`, `chains.request`, `chains.llm`, `chains.citations`, the
+modules of chains, context and vault. A note without a usable reply fails. It is never guessed.
 """
 
-__all__ = ["blocks", "calls", "replies", "rules", "verdict"]
+__all__ = ["blocks", "calls", "rules", "verdicts"]

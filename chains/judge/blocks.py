@@ -3,6 +3,7 @@
 A block has whole notes. A note that is too long for a block is judged in parts, each alone.
 """
 
+import hashlib
 import html
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -10,13 +11,20 @@ from functools import cached_property
 from typing import Final
 
 from chains.errors import CannotRead
-from chains.judge.verdict import make_key
 from chains.prompts import CallSetup
 from chains.retrieval.map_reduce_plan import split_text
 from context.assemble.request import Request
 from context.layers import Layer, Segment
 
-__all__ = ["MOST_NOTES", "MOST_PARTS", "JudgeSetup", "NotePiece", "NoteText", "join_pieces"]
+__all__ = [
+    "MOST_NOTES",
+    "MOST_PARTS",
+    "JudgeNote",
+    "JudgePiece",
+    "JudgeSetup",
+    "join_pieces",
+    "make_key",
+]
 
 MOST_NOTES: Final = 10
 MOST_PARTS: Final = 20
@@ -24,11 +32,12 @@ MOST_BLOCK_TOKENS: Final = 6_000
 LEAST_BLOCK_TOKENS: Final = 300
 NAME_TOKENS: Final = 60
 NAME_CHARS: Final = 60
+KEY_CHARS: Final = 24
 FILLED: Final = 0.98  # joined texts may have slightly more tokens than their sum
 
 
 @dataclass(frozen=True)
-class NoteText:
+class JudgeNote:
     """A note as it is read to be judged.
 
     Attributes:
@@ -48,7 +57,7 @@ class NoteText:
 
 
 @dataclass(frozen=True)
-class NotePiece:
+class JudgePiece:
     """A note, or a part of a long one, as a model sees it.
 
     Attributes:
@@ -56,7 +65,7 @@ class NotePiece:
         first_line: the number of its first line in the note.
     """
 
-    note: NoteText
+    note: JudgeNote
     key: str
     text: str
     first_line: int
@@ -111,7 +120,7 @@ class JudgeSetup:
             )
         return min(free, MOST_BLOCK_TOKENS)
 
-    def divide(self, note: NoteText) -> list[NotePiece]:
+    def divide(self, note: JudgeNote) -> list[JudgePiece]:
         """Return a note as one piece, or as the parts in which a long one is judged."""
         whole = self._build_piece(note, note.key, note.text, 1)
         if whole.tokens <= self.block_tokens:
@@ -127,7 +136,7 @@ class JudgeSetup:
             for key, part in zip(keys, parts, strict=True)
         ]
 
-    def prepare(self, pieces: Sequence[NotePiece]) -> Request:
+    def prepare(self, pieces: Sequence[JudgePiece]) -> Request:
         """Build the request that asks a model for the verdicts on a block.
 
         Raises:
@@ -139,14 +148,14 @@ class JudgeSetup:
         )
         return self.call.prepare(_frame_notes(notes, self.question))
 
-    def _build_piece(self, note: NoteText, key: str, text: str, first_line: int) -> NotePiece:
+    def _build_piece(self, note: JudgeNote, key: str, text: str, first_line: int) -> JudgePiece:
         tokens = self.call.counter.count(_frame_note(MOST_NOTES, note.name, text)) + 2
-        return NotePiece(note, key, text, first_line, tokens)
+        return JudgePiece(note, key, text, first_line, tokens)
 
 
-def join_pieces(pieces: Iterator[NotePiece], most_tokens: int) -> Iterator[list[NotePiece]]:
+def join_pieces(pieces: Iterator[JudgePiece], most_tokens: int) -> Iterator[list[JudgePiece]]:
     """Join the pieces of whole notes to blocks."""
-    block: list[NotePiece] = []
+    block: list[JudgePiece] = []
     for piece in pieces:
         size = sum(other.tokens for other in block)
         if block and (len(block) == MOST_NOTES or size + piece.tokens > most_tokens):
@@ -168,3 +177,15 @@ def _frame_notes(notes: str, question: str) -> str:
         f"<question>\n{asked}\n</question>\n\n{notes}\n\n"
         "Give the verdict on each note above, as JSON."
     )
+
+
+def make_key(name: str, version: str, part: str = "") -> str:
+    """Return the key of what a model is shown of a note: its name and its content, or a part of it.
+
+    Args:
+        name: the name of the note without its folder, which the model sees.
+        version: the hash of the note's content.
+        part: which part of the note it is, or an empty string for the whole note.
+    """
+    seen = "\n".join((name, version, part)).encode("utf-8", "surrogatepass")
+    return hashlib.sha256(seen).hexdigest()[:KEY_CHARS]

@@ -11,9 +11,8 @@ from typing import Final
 
 from chains.cancel import CancelToken
 from chains.errors import BadRequest
-from chains.judge.blocks import JudgeSetup, NotePiece
-from chains.judge.replies import read_reply
-from chains.judge.verdict import Verdict
+from chains.judge.blocks import JudgePiece, JudgeSetup
+from chains.judge.verdicts import Verdict, read_reply
 from chains.llm.incoming.answer_reader import collect_answer
 from chains.llm.port import ModelPort
 from chains.request.usage import CallUsage
@@ -56,7 +55,7 @@ class BlockJudge:
     cancel: CancelToken
     clock: Callable[[], float] = field(default=time.monotonic)
 
-    def judge(self, block: Sequence[NotePiece]) -> Iterator[JudgedPieces]:
+    def judge(self, block: Sequence[JudgePiece]) -> Iterator[JudgedPieces]:
         """Judge a block, and yield the verdicts of each call as it ends.
 
         Raises:
@@ -70,7 +69,7 @@ class BlockJudge:
             if piece.key not in good:
                 yield self._ask([piece])
 
-    def _ask(self, block: Sequence[NotePiece]) -> JudgedPieces:
+    def _ask(self, block: Sequence[JudgePiece]) -> JudgedPieces:
         """Make one call. A note without a usable verdict has failed."""
         port = self.open_model([piece.build_segment() for piece in block])
         began = self.clock()
@@ -90,6 +89,6 @@ class BlockJudge:
         named = {piece.key: one for piece, one in zip(block, verdicts, strict=True)}
         return JudgedPieces(named, self.clock() - began, usage)
 
-    def _fail(self, block: Sequence[NotePiece], reason: str, began: float) -> JudgedPieces:
+    def _fail(self, block: Sequence[JudgePiece], reason: str, began: float) -> JudgedPieces:
         failed = Verdict("failed", reason=reason)
         return JudgedPieces({piece.key: failed for piece in block}, self.clock() - began)

@@ -11,7 +11,7 @@ from datetime import date
 from typing import Final
 
 from chains.citations.quotes import VerbatimText
-from chains.judge.verdict import Verdict, find_place
+from chains.judge.verdicts import Verdict, find_place
 from vault.notes.keywords import fold
 from vault.search.query import Query, describe_filters, parse_query
 from vault.vault import Vault

@@ -40,21 +40,16 @@ class Inventory:
     """The files of a part of a vault.
 
     Attributes:
-        notes: the notes that models may read, sorted by path.
-        unreadable: the files that could not be read, with the reasons.
+        allowed: the notes that models may read, sorted by path.
+        failed: the files that could not be read, with the reasons.
         private: the number of notes that mark themselves as private.
         excluded: the number of notes that rules exclude.
     """
 
-    notes: tuple[InventoryNote, ...] = ()
-    unreadable: tuple[tuple[str, str], ...] = ()
+    allowed: tuple[InventoryNote, ...] = ()
+    failed: tuple[tuple[str, str], ...] = ()
     private: int = 0
     excluded: int = 0
-
-    @property
-    def total(self) -> int:
-        """The number of notes in the part of the vault."""
-        return len(self.notes) + len(self.unreadable) + self.private + self.excluded
 
 
 def list_inventory(catalog: Catalog, root: Path, scope: Scope, query: Query) -> Inventory:

@@ -9,11 +9,10 @@ import pytest
 
 from app.assistant import Assistant
 from app.errors import InvalidRequest
-from app.judge.exports import write_csv, write_markdown
-from app.judge.judging import JudgeFinished, JudgeRequest
+from app.judge.judging import JudgeFinished
 from app.judge.run import RepliesUnusable
 from app.judge.store import JudgeBusy
-from app.judge.table import JudgeRow, JudgeTable
+from app.judge.table import JudgeRequest, JudgeRow, JudgeTable, write_csv, write_markdown
 from chains.cancel import CancelToken
 from chains.errors import RateLimited
 from tests.conftest import write_notes
@@ -325,7 +324,7 @@ def test_a_table_is_written_as_csv_and_as_markdown() -> None:
         JudgeRow("A|b.md", "yes", "model", "=1+1 | [[x]]", (3, 4)),
         JudgeRow("Bücher/C.md", "no", "rule", reason="not with the tag #x"),
     )
-    table = JudgeTable("Which?", "tag:x", None, "m", "", rows)
+    table = JudgeTable(JudgeRequest("Which?", "tag:x"), "m", "", rows)
     assert write_csv(table).splitlines()[1:] == [
         "A|b.md,yes,'=1+1 | [[x]],3-4,model,",
         "Bücher/C.md,no,,,rule,not with the tag #x",

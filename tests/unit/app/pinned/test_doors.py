@@ -101,8 +101,11 @@ class Conversation:
         if failed:
             raise failed[0]
 
-    def do(self, type: str, **fields: Any) -> dict[str, Any]:
+    def send(self, type: str, **fields: Any) -> None:
         self._asked.put(json.dumps({"id": 1, "type": type, **fields}).encode())
+
+    def do(self, type: str, **fields: Any) -> dict[str, Any]:
+        self.send(type, **fields)
         line = self.wait_for(lambda line: line["type"] == "response")
         assert line["success"], line
         return dict(line["data"])

@@ -1,14 +1,20 @@
-"""`strata judge`: the price, the table, the files, and what it says without a model."""
+"""Exhaustive answers at the command line and over RPC."""
 
 import csv
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from app.assistant import Assistant
+from app.cli.parser import run
+from chains.cancel import CancelToken
 from tests.conftest import write_notes
-from tests.support.models.model_server import ModelServer
+from tests.support.models.model_server import Answer, Body, ModelServer
 from tests.support.models.note_judge import PLANTED, judge_by_words, list_shown
-from tests.support.processes.command_line import Strata, document
+from tests.support.processes.command_line import Strata, document, no_window
+from tests.unit.app.pinned.test_doors import Conversation
 
 NOTES = {
     **{f"Day {n:02}.md": f"# Day {n:02}\n\nNothing, part {n}.\n" for n in range(14)},
@@ -18,9 +24,24 @@ QUESTION = "What did I promise to my sister?"
 
 
 @pytest.fixture
+def strata(capsys: pytest.CaptureFixture[str]) -> Strata:
+    """Run the command line in this process: exit code, standard output, standard error."""
+
+    def call(*argv: str) -> tuple[int, str, str]:
+        return (run(argv, no_window), *capsys.readouterr())
+
+    return call
+
+
+@pytest.fixture
+def model() -> Iterator[ModelServer]:
+    with ModelServer(judge_by_words) as model:
+        yield model
+
+
+@pytest.fixture
 def judge(strata: Strata, model: ModelServer) -> Strata:
     """Run the verb with the scripted judge."""
-    model.script(judge_by_words)
 
     def call(*argv: str) -> tuple[int, str, str]:
         return strata(
@@ -66,3 +87,35 @@ def test_a_wrong_scope_is_refused(strata: Strata, folder: Path) -> None:
     code, out, _ = strata("judge", "x", *wrong)
     assert code == 1
     assert document(out)["error"]["code"] == "bad_request"
+
+
+def test_rpc_tells_the_progress_pauses_and_saves(
+    assistant: Assistant, server: ModelServer, folder: Path
+) -> None:
+    may_answer = threading.Event()
+
+    def wait_and_judge(body: Body) -> Answer:
+        may_answer.wait(60)
+        return judge_by_words(body)
+
+    server.script(wait_and_judge)
+    assistant.open_vault(folder, remember=False)
+    list(assistant.index(CancelToken()))
+
+    def talk(client: Conversation) -> None:
+        asked = {"question": QUESTION, "scope": "file:Day OR file:Yes"}
+        assert client.do("get_judged", **asked)["cost"]["notes"] == 15
+        client.send("judge", id="run", **asked)
+        client.wait_for_event("judge_progress")
+        assert client.do("pause_judge", request="run") == {"paused": True}
+        may_answer.set()
+        while not client.wait_for_event("judge_progress")["is_paused"]:
+            pass
+        client.do("pause_judge", request="run", paused=False)
+        done = client.wait_for(lambda line: line.get("id") == "run" and "success" in line)["data"]
+        assert done["coverage"] == "15 of 15 judged: 15 by gpt-4o; 1 yes, 0 cannot tell."
+        saved = client.do("save_judged", **asked, path="Judged.md")
+        assert saved["path"] == "Judged.md"
+        assert "[[Yes]]" in (folder / "Judged.md").read_text()
+
+    Conversation(assistant).run(talk)

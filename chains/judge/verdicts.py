@@ -1,4 +1,4 @@
-"""Read a model's reply about a block of notes.
+"""Verdicts on notes, and how they are read from a model's reply about a block.
 
 The reply is one JSON object with an entry for each note. Nothing is guessed: a note that the reply
 leaves out, contradicts itself about or proves with words that are not in the note has no verdict.
@@ -8,15 +8,19 @@ import json
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Any, Final, cast
+from dataclasses import dataclass
+from typing import Any, Final, Literal, cast
 
 from chains.citations.quotes import VerbatimText, count_words
-from chains.judge.blocks import NotePiece
-from chains.judge.verdict import Outcome, QuotePlace, Verdict, find_place
+from chains.judge.blocks import JudgePiece
+from context.json_codec import Record
 
-__all__ = ["UNREADABLE_REPLY", "read_reply"]
+__all__ = ["Outcome", "QuotePlace", "Verdict", "find_place", "read_reply"]
 
-UNREADABLE_REPLY: Final = "the reply is not the JSON that was asked for"
+# The verdicts, and why there is none.
+Outcome = Literal["yes", "no", "cannot_tell", "failed", "too_long"]
+
+_UNREADABLE: Final = "the reply is not the JSON that was asked for"
 _FOREIGN: Final = "the reply names a note that was not asked about"
 _MISSING: Final = "the reply leaves the note out"
 _TWICE: Final = "the reply gives two verdicts"
@@ -35,11 +39,54 @@ _OUTCOMES: Final[Mapping[str, Outcome]] = {
 _OPENING: Final = re.compile(r"[\[{]\s*[\[{\"]")
 
 
-def read_reply(reply: str, pieces: Sequence[NotePiece]) -> list[Verdict]:
+@dataclass(frozen=True)
+class QuotePlace(Record):
+    """Where a quotation stands in a note. It holds no text, so no note is stored with a verdict.
+
+    Attributes:
+        lines: the first and last line.
+        start: the index of its first character in these lines.
+        length: the number of characters.
+    """
+
+    lines: tuple[int, int]
+    start: int
+    length: int
+
+    def cut(self, text: str) -> str:
+        """Return the quotation from the text of its note."""
+        first, last = self.lines
+        lines = "\n".join(text.split("\n")[first - 1 : last])
+        return lines[self.start : self.start + self.length]
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The verdict on a note, or why there is none.
+
+    Attributes:
+        place: where the quotation stands that proves a yes, or None.
+        reason: why there is no verdict, or an empty string.
+    """
+
+    outcome: Outcome
+    place: QuotePlace | None = None
+    reason: str = ""
+
+
+def find_place(text: str, span: tuple[int, int]) -> QuotePlace:
+    """Return the place of a quotation, given its span in the text of the note."""
+    start = text.rfind("\n", 0, span[0]) + 1
+    above = 1 + text.count("\n", 0, span[0])
+    lines = (above, above + text.count("\n", span[0], span[1]))
+    return QuotePlace(lines, span[0] - start, span[1] - span[0])
+
+
+def read_reply(reply: str, pieces: Sequence[JudgePiece]) -> list[Verdict]:
     """Return the verdict on each note of a block, given the text of the model's answer."""
     entries = _find_entries(reply)
     if entries is None:
-        return [Verdict("failed", reason=UNREADABLE_REPLY)] * len(pieces)
+        return [Verdict("failed", reason=_UNREADABLE)] * len(pieces)
     named = defaultdict[int, list[Mapping[str, Any]]](list)
     for entry in entries:
         named[_read_number(entry.get("n"))].append(entry)
@@ -74,7 +121,7 @@ def _read_number(value: object) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) else 0
 
 
-def _read_entries(entries: Sequence[Mapping[str, Any]], piece: NotePiece) -> Verdict:
+def _read_entries(entries: Sequence[Mapping[str, Any]], piece: JudgePiece) -> Verdict:
     if not entries:
         return Verdict("failed", reason=_MISSING)
     outcomes = {_read_outcome(entry.get("verdict")) for entry in entries}
@@ -91,7 +138,7 @@ def _read_outcome(value: object) -> Outcome | None:
     return _OUTCOMES.get(said)
 
 
-def _prove(entries: Sequence[Mapping[str, Any]], piece: NotePiece) -> Verdict:
+def _prove(entries: Sequence[Mapping[str, Any]], piece: JudgePiece) -> Verdict:
     """Return a yes with the place of its quotation, or a failure if the note does not have it."""
     given = [entry.get("quote") for entry in entries]
     quotes = [quote for quote in given if isinstance(quote, str) and count_words(quote)]
@@ -104,7 +151,7 @@ def _prove(entries: Sequence[Mapping[str, Any]], piece: NotePiece) -> Verdict:
     return Verdict("failed", reason=_NOT_FOUND)
 
 
-def _place(piece: NotePiece, quoted: str) -> QuotePlace:
+def _place(piece: JudgePiece, quoted: str) -> QuotePlace:
     """Return the place in the whole note of words that a piece of it has."""
     whole = piece.note.text
     above = sum(len(line) + 1 for line in whole.split("\n")[: piece.first_line - 1])

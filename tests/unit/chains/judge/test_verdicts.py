@@ -5,9 +5,8 @@ from typing import Any
 
 import pytest
 
-from chains.judge.blocks import NotePiece, NoteText
-from chains.judge.replies import read_reply
-from chains.judge.verdict import Verdict
+from chains.judge.blocks import JudgeNote, JudgePiece
+from chains.judge.verdicts import Verdict, read_reply
 
 TEXTS = (
     "# Choir\n\nI promised **Ana** a song.\n",
@@ -16,9 +15,9 @@ TEXTS = (
 )
 
 
-def piece(text: str, first_line: int = 1, whole: str | None = None) -> NotePiece:
-    note = NoteText("a/N.md", "N", "v", whole or text)
-    return NotePiece(note, f"key-{text[:3]}", text, first_line, 10)
+def piece(text: str, first_line: int = 1, whole: str | None = None) -> JudgePiece:
+    note = JudgeNote("a/N.md", "N", "v", whole or text)
+    return JudgePiece(note, f"key-{text[:3]}", text, first_line, 10)
 
 
 PIECES = [piece(text) for text in TEXTS]
