@@ -35,12 +35,12 @@ from vault.indexing.relocate import require_folder
 from vault.indexing.status import HealthCheck, IndexStatus, is_mending, read_status
 from vault.indexing.throttle import SearchActivity, Throttle, UpdateQueue
 from vault.notes.links import LinkResolver
-from vault.notes.note import READ_WHOLE, Note, ReadOptions, read_note
+from vault.notes.note import READ_WHOLE, Note, ReadOptions, SourceText, read_note
 from vault.open_index import IndexHandle
 from vault.options import IndexOptions
 from vault.records import NoteState, Records
 from vault.scope import Scope
-from vault.search.adhoc import AdhocText, OpenTexts, add_kept_texts, search_texts
+from vault.search.adhoc import OpenTexts, add_kept_texts, search_texts
 from vault.search.excerpts import FEWEST_PASSAGES, shorten_hits
 from vault.search.hits import Hit, SearchResult
 from vault.search.passages import Passages
@@ -392,7 +392,7 @@ class Vault:
         return read_question(text, read_names, today or date.today())
 
     @_retry_when_damaged
-    def search_texts(self, texts: Sequence[AdhocText], query: str, k: int) -> tuple[Hit, ...]:
+    def search_texts(self, texts: Sequence[SourceText], query: str, k: int) -> tuple[Hit, ...]:
         """Find the `k` best passages in texts that are not part of the index.
 
         The texts are not embedded, but existing vectors of equal passages are used.

@@ -27,7 +27,7 @@ from vault.paths import printable
 if TYPE_CHECKING:  # most turns edit nothing, so the editor is loaded when it is used
     from vault.edits.editor import NoteEditor
     from vault.edits.plan import EditPlan, NoteChange
-    from vault.edits.undo import EditHistory, NetChange, UndoneRun
+    from vault.edits.undo import EditHistory, UndoneRun
 
 __all__ = ["NoteEdits", "SavedNote", "TickedTask", "UserEdits"]
 
@@ -132,7 +132,7 @@ class NoteEdits:
             run = self._runs.get(session)
         return None if run is None else self._describe(run.id)
 
-    def find_changes(self, session: str) -> "tuple[NoteChange, ...] | None":
+    def find_changes(self, session: str) -> "tuple[NoteChange[str], ...] | None":
         """Return what a chat's last edit run has changed, by the content of the files now.
 
         The result is None if it cannot be told.
@@ -161,12 +161,14 @@ class NoteEdits:
     def _describe(self, run: str) -> RunEdits | None:
         if not (changes := self._list_changes(run)):
             return None
+        from vault.edits.undo import build_change_diff  # a turn without edits does without it
+
         notes = (
             EditedNote(
                 path=printable(change.path),
                 old_path=printable(change.old_path) or None,
                 is_new=change.before is None,
-                diff=change.diff,
+                diff=build_change_diff(change),
             )
             for change in changes
         )
@@ -210,7 +212,7 @@ class NoteEdits:
             _log.warning("The journal of edits is not pruned: %s", error)
             return 0
 
-    def _list_changes(self, run: str) -> "tuple[NetChange, ...]":
+    def _list_changes(self, run: str) -> "tuple[NoteChange[bytes], ...]":
         try:
             return self._history.list_net_changes(run)
         except UndoRefused as error:

@@ -34,9 +34,10 @@ from vault.access import find_excluded, list_names
 from vault.errors import VaultMissing
 from vault.notes.kinds import MARKDOWN
 from vault.notes.links import LinkResolver
+from vault.notes.note import SourceText
 from vault.paths import check_folder
 from vault.scope import Scope
-from vault.search.adhoc import AdhocText, KeptTexts
+from vault.search.adhoc import KeptTexts
 from vault.vault import Vault
 
 __all__ = ["PROJECT_MEMORY", "Project", "ProjectSettings", "Projects", "find_project_folder"]
@@ -401,7 +402,7 @@ class Projects:
         roots = {vault.root, self._vault.folder or vault.root}
         hidden = [find_excluded(root, files, vault.exclude) for root in roots if files]
         texts = tuple(
-            AdhocText(page.source, page.dated_title, page.version, page.text)
+            SourceText(page.source, page.dated_title, page.text, page.version)
             for page in pages
             if not any(page.source in found for found in hidden)
         )

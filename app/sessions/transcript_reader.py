@@ -203,7 +203,7 @@ class _Reader:
         return self._texts[at]
 
     @cached_property
-    def _changes(self) -> Mapping[str | None, tuple[NoteChange, ...]]:
+    def _changes(self) -> Mapping[str | None, tuple[NoteChange[str], ...]]:
         return find_changes(self._log)
 
     @cached_property

@@ -232,7 +232,7 @@ def _judge(
     return "supported", f"changed: {names}", _list_places(shown or changed)
 
 
-def _find_other_act(targets: Sequence[NamedNote], changed: Sequence[NoteChange]) -> str:
+def _find_other_act(targets: Sequence[NamedNote], changed: Sequence[NoteChange[str]]) -> str:
     """Return what was done with a note in place of what is claimed, or an empty string."""
     for target in targets:
         own = [note for note in changed if target.is_of(note)]
@@ -241,7 +241,7 @@ def _find_other_act(targets: Sequence[NamedNote], changed: Sequence[NoteChange])
     return ""
 
 
-def _tell_act(note: NoteChange) -> ActKind:
+def _tell_act(note: NoteChange[str]) -> ActKind:
     kinds: tuple[ActKind, ...] = ("deleted", "created")
     is_moved = note.old_path not in ("", note.path)
     found = next((kind for kind in kinds if is_done(kind, note)), None)
@@ -252,5 +252,5 @@ def _read_count(word: str) -> int:
     return int(word) if word.isdecimal() else _COUNTS.get(word.lower(), 0)
 
 
-def _list_places(changed: Iterable[NoteChange]) -> list[Source]:
+def _list_places(changed: Iterable[NoteChange[str]]) -> list[Source]:
     return [Source(tell_name(note.path), note.path) for note in changed]

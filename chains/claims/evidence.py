@@ -110,7 +110,7 @@ class ClaimEvidence:
     """
 
     texts: tuple[EvidenceText, ...] = ()
-    changes: tuple[NoteChange, ...] | None = None
+    changes: tuple[NoteChange[str], ...] | None = None
     can_edit: bool = False
     day: date | None = None
     sources: tuple[int, ...] = ()
@@ -127,7 +127,7 @@ class ClaimEvidence:
         """The texts that still stand at the end of the turn, but for what it has changed."""
         return tuple(text for text in self.texts if not self.is_outdated(text))
 
-    def with_changes(self, notes: Sequence[NoteChange]) -> Self:
+    def with_changes(self, notes: Sequence[NoteChange[str]]) -> Self:
         """Return a copy that knows what the turn has changed in notes."""
         return replace(self, changes=tuple(notes))
 

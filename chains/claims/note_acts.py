@@ -54,7 +54,7 @@ class NamedNote:
     is_in_list: bool = False
     kind: ActKind = "changed"
 
-    def is_of(self, note: NoteChange) -> bool:
+    def is_of(self, note: NoteChange[str]) -> bool:
         """Return whether a changed note is the one that is named, by its new or its old path."""
         named = fold_path(self.name)
         paths = (fold_path(note.path), fold_path(note.old_path))
@@ -111,7 +111,7 @@ def _find_kind(clause: str, start: int, end: int) -> ActKind:
     return "changed"
 
 
-def is_done(kind: ActKind, note: NoteChange) -> bool:
+def is_done(kind: ActKind, note: NoteChange[str]) -> bool:
     """Return whether a changed note was changed in this way."""
     if kind == "deleted":
         return note.after is None

@@ -51,7 +51,7 @@ class TurnSources:
     segments: Sequence[Segment]
     known: str
     can_edit: bool = False
-    changes: tuple[NoteChange, ...] | None = ()
+    changes: tuple[NoteChange[str], ...] | None = ()
 
 
 def list_last_turns(path: Sequence[Entry]) -> tuple[LoggedTurn, ...]:
@@ -96,7 +96,7 @@ def gather_evidence(
 
 
 def build_changes_entry(
-    id: str, answer: str, timestamp: str, notes: Sequence[NoteChange]
+    id: str, answer: str, timestamp: str, notes: Sequence[NoteChange[str]]
 ) -> OtherEntry:
     """Build the log entry of what a turn has changed.
 
@@ -113,9 +113,9 @@ def build_changes_entry(
     return OtherEntry(id, answer, timestamp, "custom", data)
 
 
-def find_changes(log: Sequence[Entry]) -> dict[str | None, tuple[NoteChange, ...]]:
+def find_changes(log: Sequence[Entry]) -> dict[str | None, tuple[NoteChange[str], ...]]:
     """Return what turns have changed, by the ids of their answers."""
-    found: dict[str | None, tuple[NoteChange, ...]] = {}
+    found: dict[str | None, tuple[NoteChange[str], ...]] = {}
     for entry in log:
         if isinstance(entry, OtherEntry) and entry.data.get("customType") == KIND:
             notes = entry.content.get("notes")
@@ -126,7 +126,7 @@ def find_changes(log: Sequence[Entry]) -> dict[str | None, tuple[NoteChange, ...
     return found
 
 
-def _read_change(note: Mapping[str, Any]) -> NoteChange:
+def _read_change(note: Mapping[str, Any]) -> NoteChange[str]:
     before, after = note.get("before"), note.get("after")
     return NoteChange(
         str(note.get("path", "")),

@@ -14,7 +14,8 @@ from typing import Final
 from chains.retrieval.passages import build_passages
 from context.layers import Segment, name_lines, render_segments
 from context.tokens import TokenCounter, count_segment_image
-from vault.search.adhoc import AdhocText, search_texts
+from vault.notes.note import SourceText
+from vault.search.adhoc import search_texts
 from vault.search.hits import Hit
 from vault.vault import Vault
 
@@ -148,9 +149,9 @@ def _search(
     return search(read_texts(segments), question, k)
 
 
-def read_texts(segments: Sequence[Segment]) -> list[AdhocText]:
+def read_texts(segments: Sequence[Segment]) -> list[SourceText]:
     """Convert attachments to searchable texts."""
-    return [AdhocText(s.source, s.title, s.version or "", s.raw_content) for s in segments]
+    return [SourceText(s.source, s.title, s.raw_content, s.version or "") for s in segments]
 
 
 def _number(segments: Iterable[Segment]) -> tuple[Segment, ...]:

@@ -18,8 +18,7 @@ from context.trimming import TRIMMED
 from vault.edits.diff import DiffHunk, count_removed
 from vault.edits.editor import NoteEditor
 from vault.edits.journal import EditRun
-from vault.edits.plan import ContentChange, EditPlan, FileMove, read_text
-from vault.edits.undo import NetChange
+from vault.edits.plan import ContentChange, EditPlan, FileMove, NoteChange, read_text
 from vault.errors import EditOutdated
 from vault.paths import printable
 
@@ -180,7 +179,7 @@ class _ProposedEdits:
             yield "The new place is excluded or outside the project: agents lose sight of the note."
 
 
-def _warn_of_removal(change: ContentChange, earlier: NetChange | None) -> Iterator[str]:
+def _warn_of_removal(change: ContentChange, earlier: NoteChange[bytes] | None) -> Iterator[str]:
     """Yield a warning if an edit removes much of the text that a note had before the turn.
 
     Args:

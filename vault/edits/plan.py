@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import Final, Literal
+from typing import Final, Generic, Literal, TypeVar
 
 from vault.edits.diff import DiffHunk, build_diff, list_hunks
 from vault.edits.finding import TypedText
@@ -358,21 +358,24 @@ def _shorten(text: str) -> str:
     return f"“{line[:_MOST_SHOWN]}…”" if len(line) > _MOST_SHOWN else f"“{line}”"
 
 
+_Content = TypeVar("_Content")
+
+
 @dataclass(frozen=True)
-class NoteChange:
-    """What a run of edits has changed in a note, by the content of the file at a later time.
+class NoteChange(Generic[_Content]):
+    """What a run of edits has changed in a note: by the contents, or by their hashes.
 
     Attributes:
         path: the path of the note after the run.
         old_path: its path before the run if it was moved, otherwise an empty string.
-        before: the hash of the content before the run, or None for a new note.
-        after: the hash of the content at that time, or None if the file is gone.
+        before: the content before the run, or None for a new note.
+        after: the content after the run, or at a later time. None if the file is gone.
     """
 
     path: str
     old_path: str = ""
-    before: str | None = None
-    after: str | None = None
+    before: _Content | None = None
+    after: _Content | None = None
 
     @property
     def is_change(self) -> bool:

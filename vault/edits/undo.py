@@ -22,36 +22,19 @@ from vault.edits.plan import NoteChange, read_text
 from vault.errors import EditFailed, EditOutdated, EditUnknown, UndoRefused, VaultError
 from vault.paths import printable
 
-__all__ = ["EditHistory", "NetChange", "UndoneRun", "is_finished", "revert_steps"]
+__all__ = ["EditHistory", "UndoneRun", "build_change_diff", "is_finished", "revert_steps"]
 
 _MOST_NAMED: Final = 12
 
 
-@dataclass(frozen=True, slots=True)
-class NetChange:
-    """The combined effect of all edits of a run on one note.
-
-    Attributes:
-        path: the note's path after the run.
-        old_path: the note's path before the run if it was moved, otherwise an empty string.
-        before: the content before the run, or None for a new note.
-        after: the content after the run.
-    """
-
-    path: str
-    old_path: str
-    before: bytes | None
-    after: bytes
-
-    @property
-    def diff(self) -> str:
-        """A unified diff of the note before and after the run of edits."""
-        return build_diff(
-            printable(self.path),
-            read_text(self.before),
-            read_text(self.after),
-            printable(self.old_path),
-        )
+def build_change_diff(change: NoteChange[bytes]) -> str:
+    """Return a unified diff of a note before and after a run of edits."""
+    return build_diff(
+        printable(change.path),
+        read_text(change.before),
+        read_text(change.after),
+        printable(change.old_path),
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +128,7 @@ class EditHistory:
         """
         return self._undo(lambda step: step.id == edit, f"edit {edit}")
 
-    def list_net_changes(self, run: str) -> tuple[NetChange, ...]:
+    def list_net_changes(self, run: str) -> tuple[NoteChange[bytes], ...]:
         """List the net change of a run to each note, sorted by path.
 
         Edits that were undone are not included.
@@ -164,7 +147,7 @@ class EditHistory:
             last.pop(step.path, None)
             last[step.new_path] = step.after
         return tuple(
-            NetChange(
+            NoteChange(
                 path,
                 origin if origin != path else "",
                 None if before is None else self._journal.load(before),
@@ -174,7 +157,7 @@ class EditHistory:
             if origin != path or before != last[path]
         )
 
-    def list_changes_now(self, run: str) -> tuple[NoteChange, ...]:
+    def list_changes_now(self, run: str) -> tuple[NoteChange[str], ...]:
         """List what a run has changed, by the contents that the files have now.
 
         Args:

@@ -30,22 +30,47 @@ from vault.notes.text.inline import (
 from vault.notes.text.markdown_text import MarkdownText
 from vault.paths import open_inside, printable
 
-__all__ = ["Heading", "Link", "Note", "TaskItem", "parse_note", "read_bytes", "read_note"]
+__all__ = [
+    "Heading",
+    "Link",
+    "Note",
+    "SourceText",
+    "TaskItem",
+    "parse_note",
+    "read_bytes",
+    "read_note",
+]
 
 _LARGE_BYTES: Final = 400_000
 _BEGINNING_CHARS: Final = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
-    r"""A note as read from its file.
+class SourceText:
+    """A text, and the source that is shown for it: a note, a part of one, or what is no file.
 
     Attributes:
-        path: the path relative to the vault, with `/` separators.
-        text: the whole file including front matter, with `\n` line endings. For other file types,
-            the extracted text as Markdown.
+        path: the path to show, relative to the vault and with `/` separators for a note.
+        title: the title to show.
+        text: the text, as Markdown or plain text.
+        version: the SHA-256 of the file's content, as hexadecimal text, or "" without a file.
+    """
+
+    path: str
+    title: str
+    text: str
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class Note(SourceText):
+    r"""A note as read from its file.
+
+    Its text is the whole file including front matter, with `\n` line endings. For other file types,
+    it is the extracted text as Markdown.
+
+    Attributes:
         body_line: the first line after the front matter.
-        version: the SHA-256 of the file, as hexadecimal text.
         properties: the texts in front matter, then those in inline fields, keyed by lower-case
             name.
         fields: the inline fields, with the line, the lower-case name and the value of each.
@@ -56,10 +81,6 @@ class Note:
             not, they are empty.
     """
 
-    path: str
-    title: str
-    text: str
-    version: str
     kind: FileKind = MARKDOWN
     body_line: int = 1
     aliases: tuple[str, ...] = ()

@@ -13,7 +13,7 @@ holds a phrase of the query, the other side finds nothing.
 import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import count, islice, zip_longest
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -22,7 +22,7 @@ from vault.catalog import Catalog, MemoryCatalog
 from vault.embedding.chunking import CountTokens, chunk_note
 from vault.embedding.models import count_tokens
 from vault.errors import EmbedderFailed
-from vault.notes.note import parse_note
+from vault.notes.note import SourceText, parse_note
 from vault.notes.text.stems import WordStems
 from vault.records import Records
 from vault.scan import FileStat
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["AdhocText", "KeptTexts", "OpenTexts", "add_kept_texts", "search_texts"]
+__all__ = ["KeptTexts", "OpenTexts", "add_kept_texts", "search_texts"]
 
 _NO_FILE = FileStat(0, 0, 0, 0)
 _BYTES_OF_A_TOKEN = 4
@@ -51,29 +51,12 @@ ORDER BY CAST(path AS INTEGER), chunks.id
 Vectors = Callable[[Collection[bytes]], Mapping[bytes, bytes]]
 
 
-@dataclass(frozen=True, slots=True)
-class AdhocText:
-    """A text that is not indexed, and the values to show in its hits.
-
-    Attributes:
-        path: the path to show.
-        title: the title to show.
-        version: the version to show.
-        text: the text, as Markdown or plain text.
-    """
-
-    path: str
-    title: str
-    version: str
-    text: str
-
-
 def _refuse_encoding(_query: str) -> "Callable[[], NDArray[np.float32]]":
     raise EmbedderFailed("Nothing is embedded here.")
 
 
 def search_texts(
-    texts: Sequence[AdhocText],
+    texts: Sequence[SourceText],
     query: str,
     k: int,
     encode: Encode = _refuse_encoding,
@@ -139,7 +122,7 @@ def _find_neighbours(found: Iterable[int], by_text: Mapping[str, Sequence[int]])
 
 
 @contextmanager
-def _build_catalog(texts: Sequence[AdhocText], vectors: Vectors) -> Iterator[Catalog]:
+def _build_catalog(texts: Sequence[SourceText], vectors: Vectors) -> Iterator[Catalog]:
     """Build a temporary catalog of texts within the `with` block.
 
     The texts are named by number, because their paths may not be unique.
@@ -156,7 +139,7 @@ def _build_catalog(texts: Sequence[AdhocText], vectors: Vectors) -> Iterator[Cat
 def _put_text(
     catalog: Catalog,
     name: str,
-    text: AdhocText,
+    text: SourceText,
     vectors: Vectors = lambda _hashes: {},
     count: CountTokens = count_tokens,
 ) -> None:
@@ -178,7 +161,7 @@ def _put_text(
         catalog.add_vectors(list(there), list(there.values()))
 
 
-def _restore_source(hit: Hit, text: AdhocText) -> Hit:
+def _restore_source(hit: Hit, text: SourceText) -> Hit:
     """Return a hit with the path, title and version of the text that it is a passage of."""
     return replace(hit, path=text.path, title=text.title, version=text.version)
 
@@ -190,13 +173,13 @@ class KeptTexts:
     """
 
     def __init__(self) -> None:
-        self._texts: tuple[AdhocText, ...] = ()
+        self._texts: tuple[SourceText, ...] = ()
         self._lock = Lock()
         self._numbers = count()
-        self._named: dict[str, AdhocText] = {}  # the texts in the catalog
+        self._named: dict[str, SourceText] = {}  # the texts in the catalog
         self._catalog: Catalog | None = None
 
-    def replace(self, texts: Sequence[AdhocText]) -> None:
+    def replace(self, texts: Sequence[SourceText]) -> None:
         """Replace the texts. Those that are not among the new ones leave the catalog."""
         with self._lock:
             self._texts = tuple(texts)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from vault.catalog import Catalog
+from vault.notes.note import SourceText
 from vault.notes.text.markdown_text import MarkdownText, read_text
 from vault.scan import FileStat
 
@@ -19,24 +20,17 @@ _MAX_ALIKE = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PassageText:
+class PassageText(SourceText):
     """The text of a passage, with its place in the note that contains it.
 
     Attributes:
-        path: the path of the note.
-        title: the title of the note.
         heading: the headings above the passage, outermost first.
-        lines: the first and last line in the file, counted from 1.
-        version: the SHA-256 of the file's content that the lines refer to.
+        lines: the first and last line in the file, counted from 1. `version` is that file's.
         structure: what the lines of the passage are, as `vault.notes.text.markdown_text` writes it.
     """
 
-    path: str
-    title: str
     heading: tuple[str, ...]
     lines: tuple[int, int]
-    text: str
-    version: str
     structure: str = ""
 
     @property

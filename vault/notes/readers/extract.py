@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from vault.errors import ReadingFailed
@@ -24,6 +24,8 @@ _PART_CHARS: Final = 20  # the overhead of a part
 
 PartKind = Literal["heading", "paragraph", "list", "table", "fence", "markdown", "text"]
 
+# These kinds are lines also when they are empty.
+_UNCHANGED: Final = frozenset({"markdown", "text"})
 _LOOKS_LIKE_HEADING = re.compile(rf"^( {{0,3}})(?={HEADING_MARKS})", re.M)
 _NOT_SHOWN = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u200b\ufeff\ufffe\uffff\ud800-\udfff]")
 _BLANK_LINES = re.compile(r"\n[ \t]*(?:\n[ \t]*)+")
@@ -61,10 +63,26 @@ class Extract:
 
 def build_document(extract: Extract) -> Document:
     """Join the parts of an extracted text into a document, separated by blank lines."""
-    written = _DocumentBuilder()
-    for part in extract.parts:
-        written.add(part)
-    return replace(written.document(), is_paged=extract.is_paged)
+    lines: list[str] = []
+    blocks: list[Block] = []
+    kinds, quoted = "", ""
+    parts = [_read_part(part) for part in extract.parts if part.text or part.kind in _UNCHANGED]
+    for part in parts:
+        if lines and part.lines != ("",):
+            lines.append("")
+            kinds, quoted = kinds + BLANK, quoted + "0"
+        blocks += (_move(block, len(lines)) for block in part.blocks)
+        lines += part.lines
+        kinds += part.kinds
+        quoted += part.quoted or "0" * len(part.lines)
+    return Document(
+        lines=tuple(lines or [""]),
+        blocks=tuple(blocks),
+        is_private=any(part.is_private for part in parts),
+        is_paged=extract.is_paged,
+        kinds=kinds or BLANK,
+        quoted=quoted if quoted.strip("0") else "",
+    )
 
 
 def clean_prose(text: str) -> str:
@@ -110,70 +128,34 @@ def _format_row(cells: Iterable[str]) -> str:
     return "| " + " | ".join(" ".join(cell.split()).replace("|", "\\|") for cell in cells) + " |"
 
 
-@dataclass(slots=True)
-class _DocumentBuilder:
-    """Builds a document from the parts of an extracted text."""
-
-    lines: list[str] = field(default_factory=list)
-    blocks: list[Block] = field(default_factory=list)
-    is_private: bool = False
-    kinds: str = ""
-    quoted: str = ""
-
-    def add(self, part: ExtractPart) -> None:
-        if self.lines and part.text:
-            self._add_lines([""], BLANK)
-        before = len(self.lines)
-        if part.kind == "markdown":
-            self._add_markdown(part.text, before)
-        elif part.kind == "text":
-            self._add_text(part.text, before)
-        elif part.text:
-            self._add_block(part, before)
-
-    def document(self) -> Document:
+def _read_part(part: ExtractPart) -> Document:
+    """Return a part as a document of its own."""
+    if part.kind == "markdown":
+        return parse_document(part.text)
+    if part.kind == "text":
+        lines = tuple(part.text.split("\n"))
         return Document(
-            lines=tuple(self.lines or [""]),
-            blocks=tuple(self.blocks),
-            is_private=self.is_private,
-            kinds=self.kinds or BLANK,
-            quoted=self.quoted if self.quoted.strip("0") else "",
+            lines=lines,
+            blocks=tuple(Block("paragraph", first, last) for first, last in _find_runs(lines)),
+            is_private=read_front_matter(lines).is_private,
+            kinds="".join(TEXT if line.strip() else BLANK for line in lines),
         )
+    return _build_block(part)
 
-    def _add_markdown(self, text: str, before: int) -> None:
-        inside = parse_document(text)
-        self._add_lines(inside.lines, inside.kinds, inside.quoted)
-        self.blocks += (_move(block, before) for block in inside.blocks)
-        self.is_private |= inside.is_private
 
-    def _add_text(self, text: str, before: int) -> None:
-        lines = text.split("\n")
-        self._add_lines(lines, "".join(TEXT if line.strip() else BLANK for line in lines))
-        self.is_private |= read_front_matter(lines).is_private
-        self.blocks += (
-            Block("paragraph", first + before, last + before) for first, last in _find_runs(lines)
-        )
-
-    def _add_lines(self, lines: Sequence[str], kinds: str, quoted: str = "") -> None:
-        self.lines += lines
-        self.kinds += kinds
-        self.quoted += quoted or "0" * len(lines)
-
-    def _add_block(self, part: ExtractPart, before: int) -> None:
-        heading = None
-        text = part.text
-        if part.kind == "heading":
-            heading = Heading(min(max(part.level, 1), 6), " ".join(text.split()), before + 1)
-            text = f"{'#' * heading.level} {heading.text}"
-        lines = text.split("\n")
-        self._add_lines(lines, _list_kinds(part.kind, heading, len(lines)))
-        last = before + len(lines)
-        inner = tuple((line, line) for line in range(before + 1, last + 1))
-        is_made_of_lines = part.kind in ("list", "table")
-        block_kind = "paragraph" if part.kind == "list" and len(lines) == 1 else part.kind
-        self.blocks.append(
-            Block(block_kind, before + 1, last, inner if is_made_of_lines else (), heading)
-        )
+def _build_block(part: ExtractPart) -> Document:
+    heading = None
+    text = part.text
+    if part.kind == "heading":
+        heading = Heading(min(max(part.level, 1), 6), " ".join(text.split()), 1)
+        text = f"{'#' * heading.level} {heading.text}"
+    lines = tuple(text.split("\n"))
+    count = len(lines)
+    inner = tuple((line, line) for line in range(1, count + 1))
+    is_made_of_lines = part.kind in ("list", "table")
+    kind = "paragraph" if part.kind == "list" and count == 1 else part.kind
+    block = Block(kind, 1, count, inner if is_made_of_lines else (), heading)
+    return Document(lines, (block,), kinds=_list_kinds(part.kind, heading, count))
 
 
 def _list_kinds(kind: PartKind, heading: Heading | None, count: int) -> str:

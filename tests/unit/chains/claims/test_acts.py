@@ -16,7 +16,7 @@ BOILER = NoteChange("House/Boiler.md", "", "old", "new")
 
 
 def judge(
-    answer: str, *changes: NoteChange, can_edit: bool = True, is_complete: bool = True
+    answer: str, *changes: NoteChange[str], can_edit: bool = True, is_complete: bool = True
 ) -> tuple[str, str]:
     evidence = ClaimEvidence(READ, changes, can_edit=can_edit, is_complete=is_complete)
     (act,) = [claim for claim in check_claims(answer, evidence).claims if claim.kind == "act"]
@@ -156,7 +156,9 @@ MOVED = NoteChange("Archive/Backups.md", "House/Backups.md", "old", "old")
         ("Ich habe die Notiz Backups umbenannt.", MOVED, "moved"),
     ],
 )
-def test_an_act_of_another_kind_is_contradicted(answer: str, done: NoteChange, kind: str) -> None:
+def test_an_act_of_another_kind_is_contradicted(
+    answer: str, done: NoteChange[str], kind: str
+) -> None:
     assert judge(answer, done)[0] == "supported"
     assert judge(answer, BACKUPS) == ("contradicted", f"Backups was changed, not {kind}")
     assert judge(answer, BACKUPS, is_complete=False)[0] == "unchecked"

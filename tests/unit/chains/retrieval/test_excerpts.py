@@ -16,7 +16,8 @@ from chains.retrieval.passages import build_passages
 from context.layers import Layer, Segment, render_segments
 from context.tokens import ByteEstimator
 from tests.support.sessions.memory_session import hit
-from vault.search.adhoc import AdhocText, search_texts
+from vault.notes.note import SourceText
+from vault.search.adhoc import search_texts
 from vault.search.hits import SIGNALS, Hit
 
 COUNTER = ByteEstimator()
@@ -43,7 +44,7 @@ class EveryOtherLine:
     def __init__(self) -> None:
         self.asked: list[str] = []
 
-    def search_texts(self, texts: Sequence[AdhocText], query: str, k: int) -> Sequence[Hit]:
+    def search_texts(self, texts: Sequence[SourceText], query: str, k: int) -> Sequence[Hit]:
         self.asked += [text.path for text in texts]
         hits = [
             hit(part.path, line, n, title="", signals=dict.fromkeys(SIGNALS))
@@ -67,7 +68,7 @@ def test_what_fits_is_sent_whole() -> None:
 
 def test_passages_that_touch_are_chosen_one_by_one_and_sent_as_one() -> None:
     class EveryLine(EveryOtherLine):
-        def search_texts(self, texts: Sequence[AdhocText], query: str, k: int) -> Sequence[Hit]:
+        def search_texts(self, texts: Sequence[SourceText], query: str, k: int) -> Sequence[Hit]:
             lines = texts[0].text.split("\n")
             return [hit("A.md", line, first=n) for n, line in enumerate(lines[:k], start=1)]
 
@@ -152,7 +153,7 @@ def test_passages_with_a_blank_line_between_them_are_joined_and_end_with_a_word(
 class Whole:
     """The real search within texts, without an embedding model."""
 
-    def search_texts(self, texts: Sequence[AdhocText], query: str, k: int) -> Sequence[Hit]:
+    def search_texts(self, texts: Sequence[SourceText], query: str, k: int) -> Sequence[Hit]:
         return search_texts(texts, query, k)
 
 
@@ -190,7 +191,7 @@ def test_the_room_is_used_and_every_attachment_represented(
         (
             size(build_passages([hit]))
             for hit in search_texts(
-                [AdhocText(s.source, s.title, s.version or "", s.raw_content) for s in parts],
+                [SourceText(s.source, s.title, s.raw_content, s.version or "") for s in parts],
                 question,
                 10_000,
             )

@@ -3,9 +3,9 @@ from pathlib import Path
 import pytest
 
 from vault.embedding import chunking
-from vault.notes.note import read_note
+from vault.notes.note import SourceText, read_note
 from vault.search import adhoc
-from vault.search.adhoc import AdhocText, KeptTexts, search_texts
+from vault.search.adhoc import KeptTexts, search_texts
 from vault.vault import Vault
 
 CHAPTERS = "\n".join(
@@ -14,17 +14,17 @@ CHAPTERS = "\n".join(
         [("well", "green"), ("barrel", "red"), ("wagon", "blue"), ("plough", "white")] * 3, start=1
     )
 )
-BOOK = AdhocText("/elsewhere/book.txt", "Book", "v1", CHAPTERS)
+BOOK = SourceText("/elsewhere/book.txt", "Book", CHAPTERS, "v1")
 
 
-LONG = AdhocText(
+LONG = SourceText(
     "Long.md",
     "Long",
-    "v1",
     "".join(
         f"# Room {n}\n\n{'The room has a table and a lamp. ' * 14}{' wagon' * (n == 5)}\n\n"
         for n in range(9)
     ),
+    "v1",
 )
 
 
@@ -39,7 +39,7 @@ def test_passages_are_found_with_their_lines_in_the_text() -> None:
 
 
 def test_hits_say_which_text_they_are_of() -> None:
-    other = AdhocText("Diary.md", "Diary", "v2", "# May\n\nSold the barrel.\n")
+    other = SourceText("Diary.md", "Diary", "# May\n\nSold the barrel.\n", "v2")
     found = search_texts([BOOK, other], "barrel sold", 5)
     assert {(hit.path, hit.title, hit.version) for hit in found} == {
         ("/elsewhere/book.txt", "Book", "v1"),
@@ -49,26 +49,26 @@ def test_hits_say_which_text_they_are_of() -> None:
 
 
 def test_two_states_of_one_note_are_two_texts() -> None:
-    old, new = (AdhocText("A.md", "A", v, f"# A\n\nThe barrel is {v}.\n") for v in ("old", "new"))
+    old, new = (SourceText("A.md", "A", f"# A\n\nThe barrel is {v}.\n", v) for v in ("old", "new"))
     assert {hit.version for hit in search_texts([old, new], "barrel", 5)} == {"old", "new"}
 
 
 @pytest.mark.parametrize("text", ["", "\n\n", "\ud800", "x" * 100_000])
 def test_a_text_of_any_kind_is_searched(text: str) -> None:
-    found = search_texts([AdhocText("a", "a", "v", text)], "barrel", 3)
+    found = search_texts([SourceText("a", "a", text, "v")], "barrel", 3)
     assert len(found) == (min(3, len(text)) if text.strip() else 0)
 
 
 @pytest.mark.parametrize("query", ["zeppelin", "path:Nowhere zeppelin", '"no such phrase"', ""])
 def test_where_no_word_fits_the_texts_are_given_from_their_beginnings_in_turns(query: str) -> None:
-    other = AdhocText("Diary.md", "Diary", "v2", "# May\n\nSold the plough.\n")
+    other = SourceText("Diary.md", "Diary", "# May\n\nSold the plough.\n", "v2")
     found = search_texts([LONG, other], query, 4)
     assert [hit.path for hit in found] == [LONG.path, other.path, LONG.path, LONG.path]
     assert found[0].lines[0] == 1 < found[2].lines[0] < found[3].lines[0]
 
 
 def test_behind_the_hits_follows_what_stands_beside_them_and_each_text_is_there() -> None:
-    other = AdhocText("Diary.md", "Diary", "v2", "# May\n\nSold the spade.\n")
+    other = SourceText("Diary.md", "Diary", "# May\n\nSold the spade.\n", "v2")
     found = search_texts([LONG, other], "wagon blue", 1)
     assert [hit.path for hit in found] == [LONG.path, other.path]
     every = search_texts([LONG, other], "wagon blue", 500)
@@ -89,8 +89,7 @@ def test_what_an_index_holds_is_found_by_meaning_too(small_vault: Path, tmp_path
     try:
         index.update()
         note = read_note(index.root, "Watering.md")
-        text = AdhocText(note.path, note.title, note.version, note.text)
-        hits = index.search_texts([text], "where is rain collected", 2)
+        hits = index.search_texts([note], "where is rain collected", 2)
         assert any(hit.signals["dense"] is not None for hit in hits)
     finally:
         index.close()
@@ -112,7 +111,7 @@ def test_only_texts_that_are_new_are_read(monkeypatch: pytest.MonkeyPatch) -> No
     read: list[str] = []
     parse = adhoc.parse_note
     monkeypatch.setattr(adhoc, "parse_note", lambda *a: read.append(a[1].decode()) or parse(*a))
-    texts = [AdhocText(f"{n}", f"{n}", f"{n}", f"The walrus weighs {n} kg.") for n in range(4)]
+    texts = [SourceText(f"{n}", f"{n}", f"The walrus weighs {n} kg.", f"{n}") for n in range(4)]
     kept = KeptTexts()
 
     def find(*numbers: int) -> set[str]:
@@ -131,7 +130,7 @@ def test_passages_without_vectors_are_split_without_the_tokenizer(
 ) -> None:
     monkeypatch.setattr(chunking, "load_tokenizer", lambda: pytest.fail("It is slow."))
     kept = KeptTexts()
-    kept.replace([AdhocText("Talk.vtt", "Talk", "v", "The walrus sang again. " * 500 + "Seals.")])
+    kept.replace([SourceText("Talk.vtt", "Talk", "The walrus sang again. " * 500 + "Seals.", "v")])
     hit, *_ = kept.search("seals", 5, is_shortened=False).hits
     assert hit.text.endswith("Seals.")
     assert len(hit.text) < 2_000
