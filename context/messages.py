@@ -389,6 +389,20 @@ def _read_part(data: object) -> Part:
     return reader(data)
 
 
+def list_message_texts(message: Message) -> Iterator[str]:
+    """Yield the texts of a message: prose, reasoning, arguments of calls, results."""
+    if isinstance(message.content, str):
+        yield message.content
+        return
+    for part in message.content:
+        if isinstance(part, TextPart | ReasoningPart):
+            yield part.text
+        elif isinstance(part, ToolCallPart):
+            yield part.arguments_json
+        elif isinstance(part, ToolResultPart):
+            yield part.content
+
+
 def list_tool_calls(message: Message) -> tuple[ToolCallPart, ...]:
     """Return the tool calls of a message."""
     if isinstance(message.content, str):

@@ -4,6 +4,8 @@ import logging
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
 from itertools import chain
 from typing import Any, Final
 
@@ -17,22 +19,16 @@ from context.assemble.request import Request
 from context.envelope import EncodedJson
 from context.history.outline import QUOTING_MODEL
 from context.history.read_notes import LoadResult, collect_notes, list_note_texts
-from context.history.turn_list import count_summaries
-from context.history.turns import list_turns
+from context.history.turn_list import TurnList, count_summaries
+from context.history.turns import LoggedTurn, MeasuredTurn
 from context.kept.layout import describe_layout
 from context.layers import Segment
-from context.log.entries import Entry, SegmentsEntry
-from context.messages import (
-    ReasoningPart,
-    TextPart,
-    ToolCallPart,
-    compact_json,
-    thaw_mapping,
-)
+from context.messages import compact_json, list_message_texts, list_tool_calls
 
 __all__ = ["find_note_texts", "start_keeping"]
 
 _log = logging.getLogger(__name__)
+_SOURCES: Final = "sources"  # the key of what is collected of turns
 _PROJECT_CONTEXT: Final = "project_context"  # the id of the part that names a project's notes
 LONGEST_WAIT_S: Final = 5.0  # a disk that stalls must not hold back an answer
 
@@ -87,6 +83,52 @@ def _write(wire: Mapping[str, Any]) -> str:
     return wire.text if isinstance(wire, EncodedJson) else compact_json(dict(wire))
 
 
+@dataclass(frozen=True)
+class _Sources:
+    """What earlier turns say of the notes that their texts come from.
+
+    Attributes:
+        versions: the versions of the notes, by path.
+        paths: the paths of the notes, by the names that models know.
+        images: the images that are notes.
+        quotations: the answers that only quote notes, with these.
+    """
+
+    versions: Mapping[str, str] = field(default_factory=dict)
+    paths: Mapping[str, str] = field(default_factory=dict)
+    images: tuple[KnownText, ...] = ()
+    quotations: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    def join(self, other: "_Sources") -> "_Sources":
+        return _Sources(
+            {**self.versions, **other.versions},
+            {**self.paths, **other.paths},
+            (*self.images, *other.images),
+            {**self.quotations, **other.quotations},
+        )
+
+
+def _collect_sources(lists: Iterable[TurnList], current: LoggedTurn | None) -> _Sources:
+    """Return what turns say of their notes. Those that an earlier request had are not read again.
+
+    Args:
+        lists: the turns that are over.
+        current: the turn of the request, or None.
+    """
+
+    def extend(known: _Sources | None, more: Sequence[MeasuredTurn]) -> _Sources:
+        return reduce(_Sources.join, (_read_sources(one.turn) for one in more), known or _Sources())
+
+    found = [turns.accumulate(_SOURCES, extend) for turns in lists]
+    last = _Sources() if current is None else _read_sources(current)
+    return reduce(_Sources.join, [*found, last])
+
+
+def _read_sources(turn: LoggedTurn) -> _Sources:
+    segments, images = turn.segments, tuple(_list_images(turn.segments))
+    return _Sources(_list_versions(segments), _list_names(segments), images, _list_quotations(turn))
+
+
 def find_note_texts(request: Request, roots: Iterable[str], load: LoadResult) -> NoteTexts:
     """Find out which texts of a request come from which notes.
 
@@ -95,17 +137,22 @@ def find_note_texts(request: Request, roots: Iterable[str], load: LoadResult) ->
         roots: the folders that paths in the request may be relative to.
         load: returns a tool result that is stored outside of the log, or None.
     """
-    sent = [entry for entry in request.path if isinstance(entry, SegmentsEntry)]
-    earlier = (segment for entry in sent for segment in entry.segments)
-    segments = (*earlier, *request.instructions, *request.segments)
+    reading = request.reading
+    segments = (*request.instructions, *request.segments)
+    earlier = _collect_sources([reading.summarised, reading.earlier], reading.current)
     results = dict(list_note_texts(request.messages, load))
     told = {text: paths for text, paths in results.items() if text and paths}
     return NoteTexts(
         tuple(dict.fromkeys(roots)) or ("",),
-        {one.source: one.version[:VERSION_CHARS] for one in segments if one.version},
-        {one.shown_source: one.source for one in segments if one.shown_source != one.source},
-        (*_list_instructions(request), *_list_images(segments), *_list_summary(request, load)),
-        {**told, **_list_quotations(request.path)},
+        {**earlier.versions, **_list_versions(segments)},
+        {**earlier.paths, **_list_names(segments)},
+        (
+            *_list_instructions(request),
+            *earlier.images,
+            *_list_images(segments),
+            *_list_summary(request, load),
+        ),
+        {**told, **earlier.quotations},
         frozenset(_list_answers(request)) | (results.keys() - told.keys()),
     )
 
@@ -113,17 +160,10 @@ def find_note_texts(request: Request, roots: Iterable[str], load: LoadResult) ->
 def _list_answers(request: Request) -> Iterator[str]:
     """Yield the strings that a model wrote, which may quote notes."""
     for message in request.messages:
-        if message.role != "assistant":
-            continue
-        if isinstance(message.content, str):
-            yield message.content
-            continue
-        for part in message.content:
-            if isinstance(part, TextPart | ReasoningPart):
-                yield part.text
-            elif isinstance(part, ToolCallPart):
-                yield compact_json(thaw_mapping(part.arguments))
-                yield from _list_strings(part.arguments)
+        if message.role == "assistant":
+            yield from list_message_texts(message)
+            for call in list_tool_calls(message):
+                yield from _list_strings(call.arguments)
 
 
 def _list_strings(value: object) -> Iterator[str]:
@@ -140,12 +180,11 @@ def _list_strings(value: object) -> Iterator[str]:
 def _list_instructions(request: Request) -> Iterator[KnownText]:
     """Yield the parts of the system message that come from notes."""
     notes = {one.id: one for one in request.instructions}
-    named = find_named_notes(request.path)
     for part in request.base.system.parts:
         if (note := notes.get(part.name)) is None:
             continue
         is_outline = note.id == _PROJECT_CONTEXT
-        if paths := (named if is_outline else (note.source,)):
+        if paths := (find_named_notes(request.path) if is_outline else (note.source,)):
             yield KnownText(part.text.strip(), paths)
 
 
@@ -163,11 +202,16 @@ def _list_summary(request: Request, load: LoadResult) -> Iterator[KnownText]:
         yield KnownText(reading.earlier[0].messages[0].text, tuple(sorted(read)))
 
 
-def _list_quotations(path: Sequence[Entry]) -> dict[str, tuple[str, ...]]:
+def _list_quotations(turn: LoggedTurn) -> dict[str, tuple[str, ...]]:
     """Return the answers that only quote notes, with the notes that they quote."""
-    found: dict[str, tuple[str, ...]] = {}
-    for turn in list_turns(path):
-        sources = tuple(dict.fromkeys(segment.source for segment in turn.segments))
-        quoting = (entry for entry in turn.answers if entry.model == QUOTING_MODEL)
-        found |= {entry.message.text: sources for entry in quoting if sources}
-    return found
+    sources = tuple(dict.fromkeys(segment.source for segment in turn.segments))
+    quoting = (entry for entry in turn.answers if entry.model == QUOTING_MODEL)
+    return {entry.message.text: sources for entry in quoting if sources}
+
+
+def _list_versions(segments: Iterable[Segment]) -> dict[str, str]:
+    return {one.source: one.version[:VERSION_CHARS] for one in segments if one.version}
+
+
+def _list_names(segments: Iterable[Segment]) -> dict[str, str]:
+    return {one.shown_source: one.source for one in segments if one.shown_source != one.source}

@@ -11,7 +11,7 @@ from typing import Final
 from context.carry_forward import split_sentences
 from context.errors import SummaryRefused
 from context.history.turns import MeasuredTurn
-from context.messages import Message, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
+from context.messages import list_message_texts
 
 MOST_PROMISE_CHARS: Final = 400
 FEW_FACTS: Final = 2  # where there are no more, words in common are enough
@@ -182,17 +182,4 @@ def _list_texts(turns: Sequence[MeasuredTurn]) -> Iterator[str]:
     for turn in turns:
         yield from (segment.source for segment in turn.turn.segments)
         for message in turn.messages:
-            yield from _list_message_texts(message)
-
-
-def _list_message_texts(message: Message) -> Iterator[str]:
-    if isinstance(message.content, str):
-        yield message.content
-        return
-    for part in message.content:
-        if isinstance(part, TextPart | ReasoningPart):
-            yield part.text
-        elif isinstance(part, ToolCallPart):
-            yield part.arguments_json
-        elif isinstance(part, ToolResultPart):
-            yield part.content
+            yield from list_message_texts(message)

@@ -11,7 +11,7 @@ from context.messages import Message
 from context.offload import Offloaded
 
 REMEMBERED_DIGESTS: Final = 4
-REMEMBERED_VALUES: Final = 16  # five values of a request, for each of the last starting positions
+REMEMBERED_VALUES: Final = 18  # six values of a request, for each of the last starting positions
 _MESSAGES: Final = "messages"
 _WITHOUT: Final = "without"
 _ACTS: Final = "acts"

@@ -12,7 +12,7 @@ from context.json_codec import encode
 from tests.support.kills.killed_edits import kill_edits
 from vault.edits.editor import NoteEditor
 from vault.edits.journal import EditJournal, EditRun, hash_content, parse_journal
-from vault.edits.undo import EditHistory
+from vault.edits.undo import EditHistory, build_change_diff
 from vault.errors import EditFailed, EditRefused, NoteUnreadable, UndoRefused
 
 RUN = EditRun("run", "chat")
@@ -58,11 +58,11 @@ def test_the_net_changes_of_a_run_join_the_edits_of_each_note(
     editor: NoteEditor, edited: dict[str, bytes]
 ) -> None:
     linked, moved, made = editor.history.list_net_changes("run")
-    assert moved.diff == (
+    assert build_change_diff(moved) == (
         "rename from a.md\nrename to deep/er/new.md\n--- a.md\n+++ deep/er/new.md\n"
         "@@ -1,2 +1,4 @@\n Ä one\n-two\n+2\n+\n+3\n"
     )
-    assert linked.diff.endswith("-see [[a]] and [[c]]\n+see [[new]] and [[c]]\n")
+    assert build_change_diff(linked).endswith("-see [[a]] and [[c]]\n+see [[new]] and [[c]]\n")
     assert (made.path, made.old_path, made.before, made.after) == (
         *("deep/made.md", "", None),
         b"made",
