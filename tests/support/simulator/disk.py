@@ -9,6 +9,7 @@ are taken as atomic at their commits.
 import errno
 import os
 import random
+import sqlite3
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -19,6 +20,7 @@ from typing import Any, Final, Literal
 from unittest import mock
 
 from resources.system import calls
+from tests.support.simulator.databases import install_databases
 
 FaultKind = Literal["kill", "power", "full", "broken", "unsynced", "refused", "short"]
 FAULTS: Final[tuple[FaultKind, ...]] = (
@@ -83,6 +85,7 @@ class Disk:
         skipped: the syncs to leave out, named by the functions that call them.
         syncs: how often each function has asked for a sync.
         is_dead: whether the process was killed in this event.
+        touched: the paths that were written, named or removed since somebody emptied this.
     """
 
     root: Path
@@ -90,6 +93,7 @@ class Disk:
     skipped: frozenset[str] = frozenset()
     syncs: "Counter[str]" = field(default_factory=Counter)
     is_dead: bool = False
+    touched: set[str] = field(default_factory=set)
     _nodes: dict[int, _Node] = field(default_factory=dict)
     _live: dict[str, _Node] = field(default_factory=dict)
     _synced: dict[str, _Node] = field(default_factory=dict)
@@ -102,7 +106,7 @@ class Disk:
     @contextmanager
     def install(self) -> Iterator[None]:
         """Let the file module use this disk within a `with` block."""
-        with mock.patch.object(calls, "os", _System(self)):
+        with mock.patch.object(calls, "os", _System(self)), install_databases(self):
             self.adopt()
             yield
 
@@ -159,6 +163,7 @@ class Disk:
             self._require_life()
             return os.open(path, flags, mode, dir_fd=dir_fd)
         self._step("open")
+        self.touched.add(whole)
         handle = os.open(path, flags, mode, dir_fd=dir_fd)
         if is_new:
             node = self._nodes[os.fstat(handle).st_ino] = _Node(b"")
@@ -255,6 +260,24 @@ class Disk:
         self._step("remove folder")
         os.rmdir(path, dir_fd=dir_fd)
 
+    def write_database(self) -> None:
+        """Write into a database.
+
+        Raises:
+            sqlite3.OperationalError: the disk is full or broken.
+        """
+        try:
+            self._step("database")
+        except OSError as error:
+            failed = sqlite3.OperationalError(error.strerror)
+            is_full = error.errno == errno.ENOSPC
+            failed.sqlite_errorcode = sqlite3.SQLITE_FULL if is_full else sqlite3.SQLITE_IOERR
+            raise failed from error
+
+    def observes_database(self, path: str) -> bool:
+        """Return whether a database, named by its path or URI, is on this disk."""
+        return str(self.root) in path
+
     # What goes wrong
 
     def _require_life(self) -> None:
@@ -284,8 +307,8 @@ class Disk:
     def _fail(self, fault: Fault, what: str, half: Callable[[], object]) -> None:
         """Let an operation fail if it is of the kind that the fault concerns."""
         concerned = {
-            "full": ("write", "open", "make folder", "link"),
-            "broken": ("write",),
+            "full": ("write", "open", "make folder", "link", "database"),
+            "broken": ("write", "database"),
             "unsynced": ("sync",),
             "refused": ("open", "rename", "remove", "link"),
         }[fault.kind]
@@ -308,6 +331,7 @@ class Disk:
 
     def _change(self, names: dict[str, _Node | None]) -> None:
         names = {path: node for path, node in names.items() if self._observes(path)}
+        self.touched |= names.keys()
         if not names:
             return
         folders = frozenset(os.path.dirname(path.rstrip("/")) for path in names)

@@ -6,7 +6,7 @@ before or as after, and never anything else.
 
 import re
 from collections import defaultdict, deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -34,22 +34,27 @@ class Promises:
     gone: set[str] = field(default_factory=set)
     settings: dict[str, list[object]] = field(default_factory=dict)
     memories: list[tuple[str, ...]] = field(default_factory=lambda: [()])
-    _opened: dict[str, set[bytes]] = field(default_factory=dict)
+    _chats: dict[str, set[bytes]] = field(default_factory=dict)
 
-    def note_chats(self, assistant: Assistant) -> None:
+    def note_chats(self) -> None:
         """Take everything that the files of the chats hold as acknowledged."""
-        for session, lines in _read_chats(assistant).items():
+        for session, lines in self._chats.items():
             self.lines[session] |= lines
 
-    def open_all_again(self) -> None:
-        """Open all chats at the next look, and not only those that have changed."""
-        self._opened.clear()
+    def find_broken(
+        self, assistant: Assistant, notes: Path, touched: Collection[str] | None
+    ) -> list[str]:
+        """Return one sentence for each promise that does not hold.
 
-    def find_broken(self, assistant: Assistant, notes: Path) -> list[str]:
-        """Return one sentence for each promise that does not hold."""
+        Args:
+            assistant: a program.
+            notes: the folder of notes.
+            touched: the files that have changed since the last look, or None if all may have.
+        """
         assistant.settings.refresh()
-        chats = _read_chats(assistant)
-        broken = [*self._find_lost_lines(chats), *self._find_unreadable(assistant, chats)]
+        folder = str(assistant.paths.sessions)
+        changed = [path for path in touched or () if path.startswith(folder)]
+        broken = self._read_changed(assistant, changed) if changed or touched is None else []
         for key, allowed in self.settings.items():
             if (value := assistant.settings.get(key)) not in allowed:
                 broken.append(f"the setting {key} is {value!r} and not one of {allowed!r}")
@@ -57,6 +62,17 @@ class Promises:
         if memories not in self.memories:
             broken.append(f"the memories are {memories} and none of {self.memories}")
         return [*broken, *_find_halves(notes)]
+
+    def _read_changed(self, assistant: Assistant, changed: Iterable[str]) -> list[str]:
+        """Read and open the chats whose files have changed, or all if none is named."""
+        named = {Path(path).name.partition(".")[0] for path in changed}
+        before, self._chats = self._chats, _read_chats(assistant, named)
+        if named:
+            kept = {one: lines for one, lines in before.items() if one not in named}
+            self._chats = {**kept, **self._chats}
+        listed = {info.session for info in assistant.list_sessions()}
+        opened = sorted(listed & named if named else listed)
+        return [*self._find_lost_lines(self._chats), *_find_unreadable(assistant, opened)]
 
     def _find_lost_lines(self, chats: Mapping[str, set[bytes]]) -> list[str]:
         broken = list[str]()
@@ -66,22 +82,17 @@ class Promises:
                 broken.append(f"chat {session} has lost {len(lost)} lines: {min(lost)[:200]!r}")
         return [*broken, *(f"chat {one} came back" for one in self.gone & chats.keys())]
 
-    def _find_unreadable(
-        self, assistant: Assistant, chats: Mapping[str, set[bytes]]
-    ) -> Iterator[str]:
-        """Open the chats on the list that have changed."""
-        for session in [info.session for info in assistant.list_sessions()]:
-            if self._opened.get(session) == chats.get(session):
-                continue
-            self._opened[session] = chats.get(session, set())
-            try:
-                problems = assistant.sessions.read(session).problems
-                deque(assistant.history.transcript(session).items, maxlen=0)
-            except AppError as error:
-                yield f"chat {session} does not open: {error}"
-            else:
-                if problems:
-                    yield f"chat {session} has problems: {problems}"
+
+def _find_unreadable(assistant: Assistant, sessions: Iterable[str]) -> Iterator[str]:
+    for session in sessions:
+        try:
+            problems = assistant.sessions.read(session).problems
+            deque(assistant.history.transcript(session).items, maxlen=0)
+        except AppError as error:
+            yield f"chat {session} does not open: {error}"
+        else:
+            if problems:
+                yield f"chat {session} has problems: {problems}"
 
 
 def read_tree(notes: Path) -> dict[str, bytes]:
@@ -93,15 +104,16 @@ def read_tree(notes: Path) -> dict[str, bytes]:
     }
 
 
-def _read_chats(assistant: Assistant) -> dict[str, set[bytes]]:
-    """Return the whole lines of all chats, on the list and in the bin."""
+def _read_chats(assistant: Assistant, named: Collection[str]) -> dict[str, set[bytes]]:
+    """Return the whole lines of chats, on the list and in the bin. Without names, of all."""
     found: dict[str, set[bytes]] = defaultdict(set)
     folder = assistant.paths.sessions
     for path in [*folder.glob("*.jsonl"), *folder.glob("bin/*.jsonl")]:
-        if not path.name.endswith(".gone.jsonl"):
+        session = path.name.partition(".")[0]
+        if not path.name.endswith(".gone.jsonl") and (not named or session in named):
             whole = path.read_bytes().rpartition(b"\n")[0]  # the last line may be cut off
-            found[path.name.partition(".")[0]] |= set(whole.splitlines())
-    return found
+            found[session] |= set(whole.splitlines())
+    return dict(found)
 
 
 def _find_halves(notes: Path) -> list[str]:

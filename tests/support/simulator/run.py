@@ -1,5 +1,6 @@
 """Simulations of many steps: from one seed, shrunk to the steps that matter, and with mutations."""
 
+import os
 import random
 import tempfile
 from collections import Counter
@@ -14,7 +15,8 @@ from tests.support.simulator.world import Step, World
 __all__ = ["Outcome", "find_mutation", "list_steps", "run_steps", "shrink", "simulate"]
 
 # A world becomes slower with each chat, since all chats are looked at after each step.
-_WORLD_STEPS: Final = 250
+_WORLD_STEPS: Final = 100
+_MEMORY: Final = "/dev/shm"  # noqa: S108 - a folder in memory, if the system has one
 
 
 @dataclass
@@ -77,7 +79,8 @@ def simulate(seed: int, events: int, skipped: frozenset[str] = frozenset()) -> O
 
 def run_steps(steps: Sequence[Step], skipped: frozenset[str] = frozenset()) -> Outcome:
     """Take steps in a new world, until something does not hold."""
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+    memory = _MEMORY if os.path.isdir(_MEMORY) else None
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True, dir=memory) as folder:
         disk = Disk(Path(folder).resolve(), skipped=skipped)
         world = World(disk.root, disk)
         count = 0

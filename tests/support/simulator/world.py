@@ -7,11 +7,13 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Final
 from unittest import mock
 
 from app.assistant import Assistant
+from app.customize.hooks import GROUP as HOOK_GROUP
 from app.errors import AppError
 from app.paths import Paths
 from app.sessions.transcript import AnswerItem, UserItem
@@ -24,6 +26,7 @@ from context.errors import ContextError
 from tests.support.simulator.disk import FAULTS, Disk, Fault, FaultKind, Killed
 from tests.support.simulator.promises import Promises, read_tree
 from tests.support.simulator.provider import SECRET, Provider
+from tests.support.simulator.scheduler import Scheduler
 from vault.errors import UndoRefused, VaultError
 
 __all__ = ["Step", "World"]
@@ -66,6 +69,7 @@ class World:
         self.root, self.disk = root, disk
         self.notes = root / "notes"
         self.provider, self.promises = Provider(), Promises()
+        self._scheduler = Scheduler()
         self.broken: list[str] = []
         self.done: Counter[str] = Counter()
         self._programs: list[Assistant] = []
@@ -87,6 +91,10 @@ class World:
             for name in ("app.faults", "chains.concurrency"):
                 logging.getLogger(name).addFilter(self._note_record)
                 stack.callback(logging.getLogger(name).removeFilter, self._note_record)
+            stack.enter_context(self._scheduler.install())
+            offers = entry_points(group=HOOK_GROUP)  # reading all packages takes 10 ms
+            find = mock.patch("app.customize.hooks.entry_points", lambda **_options: offers)
+            stack.enter_context(find)
             for place in ("os.urandom", "random._urandom"):  # all ids are made of it
                 stack.enter_context(mock.patch(place, self._make_bytes))
             self._start()
@@ -98,6 +106,7 @@ class World:
     def take(self, step: Step) -> None:
         """Do one step, and look at what it left."""
         self._chance = self.provider.chance = random.Random(step.seed)
+        self._scheduler.chance = random.Random(f"order {step.seed}")
         self._ids = random.Random(f"ids {step.seed}")
         self._undone = None
         name, event = _choose(self._chance)
@@ -106,9 +115,11 @@ class World:
         self.done[f"{name} {how}"] += 1
         self.broken += [f"{name} {how}: {one}" for one in self.provider.failures]
         self.provider.failures.clear()
-        found = self.promises.find_broken(self._programs[0], self.notes)
+        touched = None if how == "killed" else self.disk.touched
+        found = self.promises.find_broken(self._programs[0], self.notes, touched)
+        self.disk.touched.clear()
         self.broken += [f"after {name} ({how}): {one}" for one in found]
-        self.promises.note_chats(self._programs[0])
+        self.promises.note_chats()
 
     def _do(
         self, name: str, event: Callable[["World", Assistant], None], program: Assistant, step: Step
@@ -118,6 +129,7 @@ class World:
         self.disk.begin(step.fault, random.Random(f"disk {step.seed}"))
         try:
             event(self, program)
+            self._scheduler.run_all()
             how = "done"
         except Killed:
             how = "killed"
@@ -131,6 +143,9 @@ class World:
             how = "killed"
             self._restart(program, tree)
         self.disk.end()
+        self._scheduler.drop_all()
+        self.broken += [f"{name}: a task: {error!r}" for error in self._scheduler.failures]
+        self._scheduler.failures.clear()
         return how
 
     def _note_thread(self, ended: threading.ExceptHookArgs) -> None:
@@ -178,7 +193,6 @@ class World:
                 program.close()
         self._programs = [one for one in self._programs if one not in ended]
         self.disk.settle()
-        self.promises.open_all_again()
         self._start()
         self._check_edits(tree)
 
@@ -198,7 +212,8 @@ class World:
     # Chats
 
     def _pick(self, program: Assistant) -> str | None:
-        chats = sorted(info.session for info in program.list_sessions())
+        files = program.paths.sessions.glob("*.jsonl")
+        chats = sorted(path.stem for path in files if "." not in path.stem)
         return self._chance.choice(chats) if chats else None
 
     def _pick_entry(self, program: Assistant, session: str, role: str) -> str | None:

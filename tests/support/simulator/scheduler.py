@@ -1,0 +1,108 @@
+"""The threads of the program as tasks of one thread, which run in an order that chance decides.
+
+A task begins when somebody waits for one, or at the latest at the end of an event. Therefore a seed
+decides the order of everything, and no time passes with waiting.
+"""
+
+import random
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from types import SimpleNamespace
+from typing import Any, Final
+from unittest import mock
+
+from tests.support.simulator.disk import Killed
+
+__all__ = ["Scheduler"]
+
+_UNBOUNDED: Final = 1 << 30  # a task that fills its channel would wait for the one that runs it
+
+
+class Scheduler:
+    """Takes the place of the pool of `chains.concurrency`.
+
+    Attributes:
+        chance: decides which task runs next.
+        failures: the exceptions that a pool would only have logged.
+    """
+
+    def __init__(self) -> None:
+        self.chance = random.Random(0)
+        self.failures: list[BaseException] = []
+        self._tasks: list[Callable[[], object]] = []
+
+    @contextmanager
+    def install(self) -> Iterator[None]:
+        """Run what would run in the pool here, within a `with` block."""
+        threads = SimpleNamespace(**vars(threading))
+        threads.Thread, threads.Event = self._make_thread, self._make_pause
+        keeping = SimpleNamespace(**vars(threading))
+        keeping.Event = self._make_event
+        with ExitStack() as stack:
+            for name, double in {
+                "chains.concurrency.threading": threads,
+                "app.sent.keep.threading": keeping,
+                "chains.concurrency.BUFFER_ITEMS": _UNBOUNDED,
+                "chains.concurrency.WorkerPool.submit": lambda _pool, task: self.submit(task),
+                "chains.concurrency._Channel._wait": lambda channel, _limit=None: self.run_until(
+                    channel._is_ready
+                ),
+            }.items():
+                stack.enter_context(mock.patch(name, double))
+            yield
+
+    def submit(self, task: Callable[[], object]) -> None:
+        """Run a task now or later."""
+        if self.chance.random() < 0.5:
+            self._run(task)
+        else:
+            self._tasks.append(task)
+
+    def run_until(self, is_ready: Callable[[], bool]) -> None:
+        """Run tasks until a condition holds. It must hold after all of them."""
+        while not is_ready():
+            assert self._tasks, "the program waits for what nothing does"
+            self._run(self._tasks.pop(self.chance.randrange(len(self._tasks))))
+
+    def run_all(self) -> None:
+        """Run all tasks that are left."""
+        self.run_until(lambda: not self._tasks)
+
+    def drop_all(self) -> None:
+        """Forget the tasks of a killed process."""
+        self._tasks.clear()
+
+    def _run(self, task: Callable[[], object]) -> None:
+        try:
+            task()
+        except Killed:
+            pass
+        except Exception as error:  # noqa: BLE001 - each one is a bug
+            self.failures.append(error)
+
+    def _make_thread(self, target: Callable[[], object], **_options: Any) -> SimpleNamespace:
+        def end() -> None:
+            with suppress(ValueError):  # it has run
+                self._tasks.remove(target)
+
+        return SimpleNamespace(start=lambda: self.submit(target), join=end)
+
+    def _make_pause(self) -> threading.Event:
+        """Return an event that ends pauses. In each, it passes or its end comes, by chance."""
+        event = threading.Event()
+        event.wait = lambda _timeout=None: (  # type: ignore[method-assign,misc,assignment]
+            event.is_set() or self.chance.random() < 0.5
+        )
+        return event
+
+    def _make_event(self) -> threading.Event:
+        """Return an event for which other tasks run."""
+        event = threading.Event()
+
+        def wait(_timeout_s: float | None = None) -> bool:
+            self.run_until(lambda: event.is_set() or not self._tasks)
+            return event.is_set()
+
+        event.wait = wait  # type: ignore[method-assign]
+        return event
