@@ -1,6 +1,7 @@
 """Parse files in a child process, because malicious files might crash the parser."""
 
 import threading
+import time
 from collections.abc import Callable
 from types import TracebackType
 from typing import Final
@@ -9,6 +10,7 @@ from resources.system.processes import CRASH_SIGNALS
 from vault.errors import ChildDied, ChildRefused, ReadingFailed
 from vault.notes.kinds import FileKind
 from vault.notes.readers.extract import Extract, ExtractPart
+from vault.workers.frames import Frame
 from vault.workers.process import Child
 
 READ_S: Final = 20.0
@@ -17,7 +19,8 @@ READ_S: Final = 20.0
 class ParserClient:
     """Parses files in a child process that is started on demand.
 
-    It is thread-safe, but parses only one file at a time.
+    It is thread-safe, but parses only one file at a time. If the process is ended from outside, as
+    where memory runs short, the file is parsed once more.
     """
 
     def __init__(self) -> None:
@@ -55,27 +58,42 @@ class ParserClient:
             ReadingFailed: the file is damaged, or cannot be read within the time and memory limits.
         """
         with self._lock:
-            child = self._ensure_child()
-            try:
-                number = child.submit({"kind": kind.name}, data)
-                header = child.answer(number, READ_S, on_wait).header
-            except ChildDied as error:
-                ended_by = child.signal
-                self._end()
-                if ended_by in CRASH_SIGNALS:
-                    raise ReadingFailed(
-                        "its reader crashed: it is damaged, or takes more than 1 GB of memory"
-                    ) from error
-                raise ReadingFailed(f"its reader broke off: {error}") from error
-            except ChildRefused as error:
-                raise ReadingFailed(f"its reader failed: {error}") from error
-            except BaseException:
-                self._end()  # its current work may take long
-                raise
+            frame = self._ask(kind, data, on_wait, is_last=False)
+            header = (frame or self._ask(kind, data, on_wait, is_last=True)).header
         if "failure" in header:
             raise ReadingFailed(header["failure"])
         parts = tuple(ExtractPart(*part) for part in header["parts"])
         return Extract(parts, header["title"], tuple(header["aliases"]), header["is_paged"])
+
+    def _ask(
+        self, kind: FileKind, data: bytes, on_wait: Callable[[], None], *, is_last: bool
+    ) -> Frame | None:
+        """Let the child process parse a file. Return None if the process was ended from outside.
+
+        Args:
+            kind: the file type.
+            data: the content of the file.
+            on_wait: called about every 50 ms.
+            is_last: whether to raise `ReadingFailed` in that case too.
+        """
+        child, ends_at = self._ensure_child(), time.monotonic() + READ_S
+        try:
+            return child.answer(child.submit({"kind": kind.name}, data), READ_S, on_wait)
+        except ChildDied as error:
+            ended_by = child.signal
+            self._end()
+            if ended_by in CRASH_SIGNALS:
+                raise ReadingFailed(
+                    "its reader crashed: it is damaged, or takes more than 1 GB of memory"
+                ) from error
+            if is_last or time.monotonic() >= ends_at:
+                raise ReadingFailed(f"its reader broke off: {error}") from error
+            return None
+        except ChildRefused as error:
+            raise ReadingFailed(f"its reader failed: {error}") from error
+        except BaseException:
+            self._end()  # its current work may take long
+            raise
 
     def close(self) -> None:
         """Stop the parser process. It is started again for the next file."""

@@ -2,8 +2,9 @@ import os
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,7 @@ from vault.notes import parser_client as foreign
 from vault.notes.kinds import DOCX, HTML, PDF, find_kind
 from vault.notes.parser_client import ParserClient
 from vault.notes.readers.extract import ExtractPart
+from vault.workers.process import Child
 
 
 @pytest.fixture
@@ -38,8 +40,8 @@ def test_a_failure_comes_back_with_its_reason_and_the_next_file_is_read(
     assert reader.read(PDF, pdf(["a"])).is_paged
 
 
-def test_a_file_that_crashes_its_reader_is_one_failure(
-    reader: ParserClient, until: Callable[[Callable[[], bool]], None]
+def test_a_file_whose_reader_is_killed_from_outside_is_read_once_more(
+    reader: ParserClient,
 ) -> None:
     reader.read(HTML, b"<p>x")
     victim = reader.pid
@@ -47,9 +49,25 @@ def test_a_file_that_crashes_its_reader_is_one_failure(
     os.kill(victim, signal.SIGSTOP)
     killer = threading.Timer(0.2, os.kill, (victim, signal.SIGKILL))
     killer.start()
-    with pytest.raises(ReadingFailed, match="its reader broke off: it ended with signal 9"):
-        reader.read(HTML, b"<p>y")
+    assert reader.read(HTML, b"<p>y").parts == (ExtractPart("paragraph", "y"),)
     killer.join()
+    assert reader.pid != victim
+
+
+def test_a_file_whose_reader_is_killed_each_time_is_one_failure(
+    reader: ParserClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Doomed(Child):
+        def submit(self, *arguments: Any, **options: Any) -> int:
+            os.kill(self.pid, signal.SIGSTOP)
+            number = super().submit(*arguments, **options)
+            os.kill(self.pid, signal.SIGKILL)
+            return number
+
+    with monkeypatch.context() as patch:
+        patch.setattr(foreign, "Child", Doomed)
+        with pytest.raises(ReadingFailed, match="its reader broke off: it ended with signal 9"):
+            reader.read(HTML, b"<p>y")
     assert reader.read(HTML, b"<p>z").parts == (ExtractPart("paragraph", "z"),)
 
 
