@@ -53,7 +53,7 @@ fuzz: $(READY)
 SEED ?= 1
 EVENTS ?= 10000
 simulate: $(READY)
-	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m tests.support.simulator --seed $(SEED) --events $(EVENTS)
+	@PYTHONHASHSEED=0 QT_QPA_PLATFORM=offscreen $(BIN)/python -m tests.support.simulator --seed $(SEED) --events $(EVENTS)
 
 # Writes BENCHMARKS.md. BENCHES="search start" runs only these, and the page keeps the rows of the others.
 bench: $(READY)

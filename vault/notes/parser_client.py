@@ -59,7 +59,10 @@ class ParserClient:
         """
         with self._lock:
             frame = self._ask(kind, data, on_wait, is_last=False)
-            header = (frame or self._ask(kind, data, on_wait, is_last=True)).header
+            if frame is None:
+                frame = self._ask(kind, data, on_wait, is_last=True)
+        assert frame is not None
+        header = frame.header
         if "failure" in header:
             raise ReadingFailed(header["failure"])
         parts = tuple(ExtractPart(*part) for part in header["parts"])

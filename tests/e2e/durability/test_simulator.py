@@ -97,7 +97,7 @@ def test_what_a_killed_edit_left_in_a_folder_never_comes_back(tmp_path: Path) ->
     assert list_results(tmp_path, write) == [{}]
 
 
-@pytest.mark.parametrize("events", [300, pytest.param(20_000, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("events", [600, pytest.param(20_000, marks=pytest.mark.soak)])
 def test_nothing_is_lost_in_a_simulation(events: int) -> None:
     outcome = simulate(SEED, events)
     assert outcome.broken == ()

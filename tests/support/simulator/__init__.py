@@ -1,11 +1,17 @@
-"""A simulator: one seed drives the real program over a disk that fails and a model that misbehaves.
+"""A simulator: one seed drives the real program on a computer that fails in every way.
 
-- `disk`: what survives a killed process and a power failure, and the faults of a disk
-- `provider`: a model that answers, calls tools and fails by chance
+- `world`: a home, notes and programs; it does one act after the other and looks at what is left
+- `acts`, `chat_acts`, `note_acts`, `home_acts`, `index_acts`: what is done
 - `promises`: what the program has acknowledged, and what must hold after each step
-- `world`: the events: chats, settings, memories, notes, the bin, restarts and kills
 - `run`: runs of many events from one seed, smaller runs with the same failure, and mutations
 
-`python -m tests.support.simulator --help` describes long runs. Time, the index and the network of
-the window are not simulated yet.
+The doubles of what a computer has:
+
+- `disk`: what survives a killed process and a power failure, and the faults of a disk
+- `databases`: SQLite on this disk; `listings`: folders in any order
+- `provider`: a model that answers, calls tools and fails by chance
+- `clock`: time that only events move; `scheduler`: threads as tasks of one thread
+- `workers`: embedder, Chroma and parser in this process
+
+`python -m tests.support.simulator --help` describes long runs. The window is not simulated.
 """

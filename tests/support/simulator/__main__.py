@@ -26,7 +26,7 @@ def _simulate(seed: int, events: int) -> int:
     outcome = simulate(seed, events)
     took_s = time.monotonic() - started_s
     print(f"{outcome.count:,} events from seed {seed} in {took_s:,.0f} s")
-    for name in ("fired", "answers", "done", "syncs"):
+    for name in ("fired", "answers", "done", "reached", "syncs"):
         counts = sorted(getattr(outcome, name).items())
         print(f"{name}: " + ", ".join(f"{one} {count:,}" for one, count in counts))
     if outcome.missed:

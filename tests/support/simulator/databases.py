@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 from unittest import mock
 
 if TYPE_CHECKING:
@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 __all__ = ["install_databases"]
 
 _WRITES: Final = ("INSERT", "UPDATE", "DELETE", "REPLACE", "COMMIT", "CREATE")
-_CONNECT: Final = sqlite3.connect
+_CONNECT: Final[Callable[..., sqlite3.Connection]] = sqlite3.connect
+T = TypeVar("T")
 
 
 @contextmanager
@@ -50,7 +51,7 @@ class _Connection(sqlite3.Connection):
     def commit(self) -> None:
         self._do("COMMIT", super().commit)
 
-    def _do(self, statement: str, do: Callable[..., Any], *arguments: Any) -> Any:
+    def _do(self, statement: str, do: Callable[..., T], *arguments: Any) -> T:
         if statement.lstrip().upper().startswith(_WRITES):
             self._disk.write_database()
         return do(*arguments)

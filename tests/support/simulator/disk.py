@@ -141,6 +141,18 @@ class Disk:
         node = self._live[str(path)] = self._synced[str(path)] = self._find(str(path))
         node.synced = path.read_bytes()
 
+    def forget(self, folder: Path) -> None:
+        """Forget a folder that another program has removed."""
+        inside = f"{folder}/"
+        for names in (self._live, self._synced):
+            for path in [one for one in names if one.startswith(inside)]:
+                del names[path]
+        self._changes = [
+            change
+            for change in self._changes
+            if not all(path.startswith(inside) for path, _ in change.names)
+        ]
+
     def settle(self) -> None:
         """Leave what a killed process, or a power failure, leaves. Call this after `Killed`."""
         assert self.is_dead

@@ -4,41 +4,79 @@ A step that succeeded must be found later. After one that failed or was killed, 
 before or as after, and never anything else.
 """
 
+import os
 import re
 from collections import defaultdict, deque
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from app.assistant import Assistant
 from app.errors import AppError
 
-__all__ = ["Promises", "read_tree"]
+__all__ = ["WILD", "Promises", "read_tree"]
+
+WILD: Final = "wild"  # the folder of notes in which other programs write
 
 _LINE: Final = re.compile(r"(Line|Made|Outside) \d+\.|# \w+|Water the Beds\.|(Beans|Peas) grow\.|")
 
 
-@dataclass
 class Promises:
     """What must be found again.
 
     Attributes:
         lines: the lines of each chat's file that were there after a successful step.
         gone: the chats that were deleted for good.
-        settings: what each setting may be: one value, or two after a step that failed.
-        memories: what the list of memories may be.
+        chats: the lines of each chat's file at the last look.
     """
 
-    lines: dict[str, set[bytes]] = field(default_factory=lambda: defaultdict(set))
-    gone: set[str] = field(default_factory=set)
-    settings: dict[str, list[object]] = field(default_factory=dict)
-    memories: list[tuple[str, ...]] = field(default_factory=lambda: [()])
-    _chats: dict[str, set[bytes]] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self.lines: dict[str, set[bytes]] = defaultdict(set)
+        self.gone: set[str] = set()
+        self.chats: dict[str, set[bytes]] = {}
+        self._values: dict[str, _Value] = {}
+
+    def watch(self, name: str, read: Callable[[Assistant], object], first: object) -> None:
+        """Promise that a value is what the steps have made of it.
+
+        Args:
+            name: the name of the value.
+            read: returns the value.
+            first: the value at the beginning.
+        """
+        self._values[name] = _Value(read, [first])
+
+    def read(self, name: str, program: Assistant) -> Any:
+        """Return the present value of a name."""
+        return self._values[name].read(program)
+
+    def read_all(self, program: Assistant) -> dict[str, object]:
+        """Return the present values of all names."""
+        return {name: value.read(program) for name, value in self._values.items()}
+
+    def allow(self, name: str, *values: object, least: Iterable[object] = ()) -> None:
+        """Say what a value may be. Without values, it may be any collection with some entries.
+
+        Args:
+            name: the name of the value.
+            values: the values that it may have.
+            least: the entries that it must have.
+        """
+        self._values[name].allowed = list(values)
+        self._values[name].least = frozenset(least)
+
+    def change(
+        self, name: str, after: object, program: Assistant, do: Callable[[], object]
+    ) -> None:
+        """Do what changes a value. If it fails, the value is as before or as after."""
+        self.allow(name, self.read(name, program), after)
+        do()
+        self.allow(name, after)
 
     def note_chats(self) -> None:
         """Take everything that the files of the chats hold as acknowledged."""
-        for session, lines in self._chats.items():
+        for session, lines in self.chats.items():
             self.lines[session] |= lines
 
     def find_broken(
@@ -55,24 +93,20 @@ class Promises:
         folder = str(assistant.paths.sessions)
         changed = [path for path in touched or () if path.startswith(folder)]
         broken = self._read_changed(assistant, changed) if changed or touched is None else []
-        for key, allowed in self.settings.items():
-            if (value := assistant.settings.get(key)) not in allowed:
-                broken.append(f"the setting {key} is {value!r} and not one of {allowed!r}")
-        memories = assistant.customization.memories.list_memories()
-        if memories not in self.memories:
-            broken.append(f"the memories are {memories} and none of {self.memories}")
+        for name, value in self._values.items() if touched or touched is None else ():
+            broken += value.find_broken(name, assistant)
         return [*broken, *_find_halves(notes)]
 
     def _read_changed(self, assistant: Assistant, changed: Iterable[str]) -> list[str]:
         """Read and open the chats whose files have changed, or all if none is named."""
         named = {Path(path).name.partition(".")[0] for path in changed}
-        before, self._chats = self._chats, _read_chats(assistant, named)
+        before, self.chats = self.chats, _read_chats(assistant, named)
         if named:
             kept = {one: lines for one, lines in before.items() if one not in named}
-            self._chats = {**kept, **self._chats}
+            self.chats = {**kept, **self.chats}
         listed = {info.session for info in assistant.list_sessions()}
         opened = sorted(listed & named if named else listed)
-        return [*self._find_lost_lines(self._chats), *_find_unreadable(assistant, opened)]
+        return [*self._find_lost_lines(self.chats), *_find_unreadable(assistant, opened)]
 
     def _find_lost_lines(self, chats: Mapping[str, set[bytes]]) -> list[str]:
         broken = list[str]()
@@ -81,6 +115,25 @@ class Promises:
             if lost and session not in self.gone:
                 broken.append(f"chat {session} has lost {len(lost)} lines: {min(lost)[:200]!r}")
         return [*broken, *(f"chat {one} came back" for one in self.gone & chats.keys())]
+
+
+@dataclass
+class _Value:
+    """A value that a program stores, and what it may be."""
+
+    read: Callable[[Assistant], object]
+    allowed: list[object]
+    least: frozenset[object] = frozenset()
+
+    def find_broken(self, name: str, program: Assistant) -> Iterator[str]:
+        value = self.read(program)
+        if self.allowed and value not in self.allowed:
+            yield f"the {name}: {value!r} is none of {self.allowed!r}"
+        elif not self.allowed:
+            assert isinstance(value, tuple)
+            if lost := self.least - set(value):
+                yield f"the {name}: {value!r} lacks {lost!r}"
+            self.allowed = [value]
 
 
 def _find_unreadable(assistant: Assistant, sessions: Iterable[str]) -> Iterator[str]:
@@ -96,12 +149,16 @@ def _find_unreadable(assistant: Assistant, sessions: Iterable[str]) -> Iterator[
 
 
 def read_tree(notes: Path) -> dict[str, bytes]:
-    """Return the files of a folder with their contents."""
-    return {
-        path.relative_to(notes).as_posix(): path.read_bytes()
-        for path in sorted(notes.rglob("*"))
-        if path.is_file() and path.suffix != ".tmp"
-    }
+    """Return the files of a folder with their contents, without those of `WILD`."""
+    found = {}
+    for folder, folders, names in os.walk(notes):
+        folders[:] = sorted(set(folders) - {WILD})
+        for name in sorted(names):
+            if not name.endswith(".tmp"):
+                path = os.path.join(folder, name)
+                with open(path, "rb") as file:
+                    found[os.path.relpath(path, notes)] = file.read()
+    return found
 
 
 def _read_chats(assistant: Assistant, named: Collection[str]) -> dict[str, set[bytes]]:
@@ -110,7 +167,8 @@ def _read_chats(assistant: Assistant, named: Collection[str]) -> dict[str, set[b
     folder = assistant.paths.sessions
     for path in [*folder.glob("*.jsonl"), *folder.glob("bin/*.jsonl")]:
         session = path.name.partition(".")[0]
-        if not path.name.endswith(".gone.jsonl") and (not named or session in named):
+        is_chat = not path.name.endswith(".gone.jsonl") and " " not in path.name  # or a copy
+        if is_chat and (not named or session in named):
             whole = path.read_bytes().rpartition(b"\n")[0]  # the last line may be cut off
             found[session] |= set(whole.splitlines())
     return dict(found)

@@ -18,8 +18,11 @@ from chains.llm.port import (
     RequestedCall,
 )
 from context.assemble.request import Request
+from context.envelope import EncodedJson
 
-__all__ = ["SECRET", "Provider"]
+__all__ = ["ANSWERS", "SECRET", "Provider"]
+
+ANSWERS: Final = ("text", "long", "thinking", "broken", "refused", "limited", "empty", "calls")
 
 SECRET: Final = "heliotrope-4417"  # in the private note only
 _WORDS: Final = (
@@ -35,12 +38,14 @@ class Provider:
         chance: decides what happens next.
         failures: what was wrong with a request.
         answered: how often each kind of answer was given.
+        bodies: what was sent.
     """
 
     def __init__(self) -> None:
         self.chance = random.Random(0)
         self.failures: list[str] = []
         self.answered: Counter[str] = Counter()
+        self.bodies: set[str] = set()
 
     def open(self, *_arguments: Any, **_options: Any) -> "Provider":
         """Return the port of a turn, given the arguments of `LiteLLMModel`."""
@@ -49,9 +54,11 @@ class Provider:
     def stream(self, request: Request, _cancel: CancelToken) -> Iterator[ModelEvent]:
         """Answer a request by chance, after a look at it."""
         self._check(request)
-        yield ModelSent({})
+        body = EncodedJson(json.dumps(request.request_body(), ensure_ascii=False))
+        self.bodies.add(body.text)
+        yield ModelSent(body)
         kind = self.chance.choice(
-            ["text"] * 6 + ["long", "thinking", "broken", "refused", "limited", "empty"]
+            ["text", *ANSWERS[:-1]] if self.chance.random() < 0.5 else ["text"]
         )
         tools = {tool.name for tool in request.envelope.tools}
         if tools and not request.ends_loop and self.chance.random() < 0.5:

@@ -1,22 +1,34 @@
 """Simulations of many steps: from one seed, shrunk to the steps that matter, and with mutations."""
 
+import gc
 import os
 import random
 import tempfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from tests.support.simulator.acts import ACTS, name_act
 from tests.support.simulator.disk import FAULTS, Disk
+from tests.support.simulator.provider import ANSWERS
 from tests.support.simulator.world import Step, World
 
 __all__ = ["Outcome", "find_mutation", "list_steps", "run_steps", "shrink", "simulate"]
 
 # A world becomes slower with each chat, since all chats are looked at after each step.
 _WORLD_STEPS: Final = 100
-_MEMORY: Final = "/dev/shm"  # noqa: S108 - a folder in memory, if the system has one
+_REACHED: Final = (
+    *(f"clock {kind}" for kind in ("forward", "back", "midnight", "zone")),
+    *(f"{name} asked" for name in ("embed_worker", "vector_worker", "parser_worker")),
+    *(f"pin: {kind}" for kind in ("add", "rename", "move", "remove", "look")),
+    *("child died", "copy merged", "found", "index compared", "kept request", "merged"),
+    *("moved away", "moved back", "moved file", "moved folder", "restored", "storm"),
+    "storm is over",
+)
+_MEMORY: Final = "/dev/shm"
 
 
 @dataclass
@@ -27,7 +39,8 @@ class Outcome:
         steps: the steps of the world that failed, up to the one that failed, or nothing.
         broken: what did not hold.
         fired: how often each fault has happened.
-        done: how often each event has ended in which way.
+        done: how often each act has ended in which way.
+        reached: how often what acts are for has happened.
         syncs: how often each function has asked for a sync.
         answers: how often the model has given each kind of answer.
         count: the number of steps that were taken.
@@ -39,14 +52,22 @@ class Outcome:
     done: "Counter[str]" = field(default_factory=Counter)
     syncs: "Counter[str]" = field(default_factory=Counter)
     answers: "Counter[str]" = field(default_factory=Counter)
+    reached: "Counter[str]" = field(default_factory=Counter)
     count: int = 0
 
     @property
     def missed(self) -> list[str]:
-        """The faults and events that never happened. A fault that never happens proves nothing."""
-        kinds = {name.partition(" ")[2] for name in self.done}
-        never = [fault for fault in FAULTS if not self.fired[fault]]
-        return [*never, *({"done", "killed"} - kinds)]
+        """What never happened: faults, acts that were done, answers, and what acts are for.
+
+        A fault that never happens proves nothing.
+        """
+        done = {name.partition(":")[0] for name in self.done if name.endswith(": done")}
+        return [
+            *(fault for fault in FAULTS if not self.fired[fault]),
+            *(name for act in ACTS if (name := name_act(act)) not in done),
+            *(kind for kind in ANSWERS if not self.answers[kind]),
+            *(name for name in _REACHED if not self.reached[name]),
+        ]
 
 
 def list_steps(seed: int, count: int) -> tuple[Step, ...]:
@@ -68,7 +89,7 @@ def simulate(seed: int, events: int, skipped: frozenset[str] = frozenset()) -> O
         number = first // _WORLD_STEPS
         steps = list_steps(seed * 1_000_003 + number, min(_WORLD_STEPS, events - first))
         outcome = run_steps(steps, skipped)
-        for name in ("fired", "done", "syncs", "answers"):
+        for name in ("fired", "done", "syncs", "answers", "reached"):
             getattr(whole, name).update(getattr(outcome, name))
         whole.count += outcome.count
         if outcome.broken:
@@ -84,7 +105,7 @@ def run_steps(steps: Sequence[Step], skipped: frozenset[str] = frozenset()) -> O
         disk = Disk(Path(folder).resolve(), skipped=skipped)
         world = World(disk.root, disk)
         count = 0
-        with world.open():
+        with world.open(), _collect_rarely():
             for step in steps:
                 world.take(step)
                 count += 1
@@ -93,7 +114,20 @@ def run_steps(steps: Sequence[Step], skipped: frozenset[str] = frozenset()) -> O
     taken = tuple(steps[:count]) if world.broken else ()
     broken = tuple(world.broken)
     answers = world.provider.answered
-    return Outcome(taken, broken, disk.fired, world.done, disk.syncs, answers, count)
+    world.reached["child died"] += world.workers.died
+    world.reached.update({f"{name} asked": times for name, times in world.workers.asked.items()})
+    return Outcome(taken, broken, disk.fired, world.done, disk.syncs, answers, world.reached, count)
+
+
+@contextmanager
+def _collect_rarely() -> Iterator[None]:
+    """Collect garbage less often: it takes a fifth of the time."""
+    usual = gc.get_threshold()
+    gc.set_threshold(50_000, 50, 100)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*usual)
 
 
 def shrink(steps: Sequence[Step], skipped: frozenset[str] = frozenset()) -> tuple[Step, ...]:

@@ -39,10 +39,15 @@ class Scheduler:
         threads.Thread, threads.Event = self._make_thread, self._make_pause
         keeping = SimpleNamespace(**vars(threading))
         keeping.Event = self._make_event
+        updates = SimpleNamespace(**vars(threading))
+        updates.Thread = _make_inner_thread
         with ExitStack() as stack:
             for name, double in {
                 "chains.concurrency.threading": threads,
                 "app.sent.keep.threading": keeping,
+                "app.library.indexing.threading": updates,
+                "vault.open_index.threading": updates,
+                "vault.vault.threading": updates,
                 "chains.concurrency.BUFFER_ITEMS": _UNBOUNDED,
                 "chains.concurrency.WorkerPool.submit": lambda _pool, task: self.submit(task),
                 "chains.concurrency._Channel._wait": lambda channel, _limit=None: self.run_until(
@@ -91,7 +96,7 @@ class Scheduler:
     def _make_pause(self) -> threading.Event:
         """Return an event that ends pauses. In each, it passes or its end comes, by chance."""
         event = threading.Event()
-        event.wait = lambda _timeout=None: (  # type: ignore[method-assign,misc,assignment]
+        event.wait = lambda _timeout=None: (  # type: ignore[method-assign,assignment]
             event.is_set() or self.chance.random() < 0.5
         )
         return event
@@ -104,5 +109,12 @@ class Scheduler:
             self.run_until(lambda: event.is_set() or not self._tasks)
             return event.is_set()
 
-        event.wait = wait  # type: ignore[method-assign]
+        event.wait = wait  # type: ignore[method-assign,assignment]
         return event
+
+
+def _make_inner_thread(
+    target: Callable[..., object], args: tuple[object, ...] = (), **_options: Any
+) -> SimpleNamespace:
+    """Return a thread that has ended when it has started."""
+    return SimpleNamespace(start=lambda: target(*args), join=lambda: None, is_alive=lambda: False)

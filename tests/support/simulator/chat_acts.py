@@ -1,0 +1,121 @@
+"""What is done with chats: questions, edits, forks, compaction, the bin."""
+
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from app.assistant import Assistant
+from app.errors import AppError
+from app.sessions.transcript import AnswerItem, UserItem
+from chains.cancel import CancelToken
+from chains.events import Event, Mode, TurnEnded
+from chains.request.ask import Ask
+from tests.support.simulator.disk import Killed
+from tests.support.simulator.promises import read_tree
+
+if TYPE_CHECKING:
+    from tests.support.simulator.world import World
+
+__all__ = ["CHAT_ACTS"]
+
+
+def _pick(world: "World", program: Assistant) -> str | None:
+    files = program.paths.sessions.glob("*.jsonl")
+    chats = sorted(path.stem for path in files if "." not in path.stem)
+    return world.chance.choice(chats) if chats else None
+
+
+def _pick_entry(world: "World", program: Assistant, session: str, role: str) -> str | None:
+    items = program.history.transcript(session).items
+    kind = UserItem if role == "user" else AnswerItem
+    found = [item.entry for item in items if isinstance(item, kind) and item.entry]
+    return world.chance.choice(found) if found else None
+
+
+def _ask(world: "World", program: Assistant) -> None:
+    session = _pick(world, program) if world.chance.random() < 0.8 else None
+    mode: Mode = world.chance.choice(["chat", "chat", "agent"])
+    question = f"How acid is bed {world.chance.randrange(100)}? " * world.chance.choice([1, 40])
+    attach = world.chance.choice([(), (), ("Beds.md",), ("Pump.md",)])
+    ask = Ask(question, mode, session=session, attach=attach)
+    _run_turn(world, program, program.ask(ask, CancelToken()))
+
+
+def _edit(world: "World", program: Assistant) -> None:
+    if (session := _pick(world, program)) and (
+        entry := _pick_entry(world, program, session, "user")
+    ):
+        events = program.edit(session, entry, "And the other bed?", CancelToken())
+        _run_turn(world, program, events)
+
+
+def _regenerate(world: "World", program: Assistant) -> None:
+    if (session := _pick(world, program)) and (
+        entry := _pick_entry(world, program, session, "assistant")
+    ):
+        _run_turn(world, program, program.regenerate(session, entry, CancelToken()))
+
+
+def _run_turn(world: "World", program: Assistant, events: Iterator[Event]) -> None:
+    """Run a turn to its end. Its model may change notes and add memories."""
+    tree, memories = read_tree(world.notes), program.customization.memories
+    before = memories.list_memories()
+    world.undoable = None
+    try:
+        *_, last = events
+    finally:
+        with suppress(AppError, Killed):
+            now = memories.list_memories()
+            if now[: len(before)] == before:
+                world.promises.allow("memories", now, before)
+    assert isinstance(last, TurnEnded)
+    world.promises.allow("memories", memories.list_memories())
+    if last.result.edits is not None:
+        world.undoable = (last.result.edits.run, tree, read_tree(world.notes))
+
+
+def _compact(world: "World", program: Assistant) -> None:
+    if session := _pick(world, program):
+        for _ in program.compact(session, CancelToken()):
+            pass
+
+
+def _fork(world: "World", program: Assistant) -> None:
+    if session := _pick(world, program):
+        program.branches.fork(session)
+
+
+def _rename(world: "World", program: Assistant) -> None:
+    if session := _pick(world, program):
+        program.branches.rename(session, f"Chat {world.chance.randrange(1000)}")
+
+
+def _delete(world: "World", program: Assistant) -> None:
+    if session := _pick(world, program):
+        program.sessions.delete(session)
+
+
+def _restore(world: "World", program: Assistant) -> None:
+    if binned := program.sessions.bin.list_chats():
+        program.sessions.bin.restore(world.chance.choice(binned).info.session)
+
+
+def _purge(world: "World", program: Assistant) -> None:
+    if binned := program.sessions.bin.list_chats():
+        session = world.chance.choice(binned).info.session
+        world.promises.lines.pop(session, None)
+        program.sessions.delete_for_good(session)
+        world.promises.gone.add(session)
+
+
+CHAT_ACTS = {
+    _ask: 20,
+    _edit: 5,
+    _regenerate: 5,
+    _compact: 4,
+    _fork: 3,
+    _rename: 5,
+    _delete: 5,
+    _restore: 4,
+    _purge: 3,
+}

@@ -1,0 +1,79 @@
+"""What is done with settings, memories and notes."""
+
+from typing import TYPE_CHECKING, Final
+
+from app.assistant import Assistant
+from tests.support.simulator.promises import read_tree
+from vault.errors import UndoRefused
+
+if TYPE_CHECKING:
+    from tests.support.simulator.world import World
+
+__all__ = ["NOTE_ACTS"]
+
+_BUDGETS: Final = (4_000, 8_000, 16_000, 100_000)
+
+
+def _set(world: "World", program: Assistant) -> None:
+    value = world.chance.choice(_BUDGETS)
+    program.settings.refresh()
+    world.promises.change(
+        "budget", value, program, lambda: program.settings.set("autoCompactThreshold", value)
+    )
+
+
+def _remember(world: "World", program: Assistant) -> None:
+    memories = program.customization.memories
+    before = memories.list_memories()
+    if not before:
+        return
+    at, text = world.chance.randint(1, len(before)), f"Changed {world.chance.randrange(1000)}."
+    if world.chance.random() < 0.5:
+        after = (*before[: at - 1], text, *before[at:])
+        world.promises.change("memories", after, program, lambda: memories.edit(at, text))
+    else:
+        after = (*before[: at - 1], *before[at:])
+        world.promises.change("memories", after, program, lambda: memories.forget(at))
+
+
+def _write_note(world: "World", program: Assistant) -> None:
+    before, number = read_tree(world.notes), world.chance.randrange(10**6)
+    edits = program.user_edits
+    if world.chance.random() < 0.5:
+        plan = edits.plan_append("Beds.md", f"Line {number}.")
+    else:
+        plan = edits.plan_create(f"own/{number}.md", f"Made {number}.")
+    run = edits.apply(plan)
+    world.undoable = (run, before, read_tree(world.notes))
+
+
+def _undo(world: "World", program: Assistant) -> None:
+    if world.undoable is None:
+        return
+    (run, before, after), now = world.undoable, read_tree(world.notes)
+    world.undoable = None
+    if now == after:
+        world.undone = run, before
+    try:
+        program.edits.undo(run=run)
+    except UndoRefused as error:
+        world.broken += [f"an edit cannot be undone: {error}"] if now == after else []
+        raise
+    world.undone = None
+    if now == after and read_tree(world.notes) != before:
+        world.broken.append(f"an undo left {read_tree(world.notes)}, not {before}")
+
+
+def _write_outside(world: "World", _program: Assistant) -> None:
+    with (world.notes / "Beds.md").open("a", encoding="utf-8") as file:
+        file.write(f"Outside {world.chance.randrange(1000)}.\n")
+    world.disk.adopt_note(world.notes / "Beds.md")
+
+
+NOTE_ACTS = {
+    _set: 6,
+    _remember: 6,
+    _write_note: 8,
+    _undo: 6,
+    _write_outside: 2,
+}
