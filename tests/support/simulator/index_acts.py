@@ -72,7 +72,7 @@ def _write_wild(world: "World", _program: Assistant) -> None:
             file.write_text(_make_text(world, file), "utf-8")
         elif kind == "append":
             with file.open("a", encoding="utf-8") as opened:
-                opened.write(_make_text(world, file))
+                opened.write(f"\n{' '.join(world.chance.choices(_WORDS, k=9))}\n")
         elif kind == "remove":
             file.unlink()
         else:
