@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QAbstractItemView, QApplication, QFileDialog
+from PySide6.QtWidgets import QAbstractItemView, QApplication
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
@@ -94,7 +94,7 @@ def test_the_menu_of_the_folder_opens_another_one_and_reads_it_again(
     window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = write_notes(tmp_path / "other")
-    monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(other))
+    monkeypatch.setattr("ui.widgets.dialogs.ask_folder", lambda *_: str(other))
     choose_from_button(window, "Folder of notes: notes", "Choose a folder…")
     assert window.assistant.vault == other
     (other / "New.md").write_text("# New\n", "utf-8")

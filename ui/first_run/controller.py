@@ -80,7 +80,7 @@ class FirstRunController(ChatController):
             task.start()
             dialog.model.refresh()  # before indexing begins, because indexing would slow it down
         dialog.set_alone(is_alone)
-        dialog.show()
+        dialog.open()  # above the window, which takes no clicks meanwhile
         dialog.raise_()
         dialog.show_step(STEPS.index(step))
 

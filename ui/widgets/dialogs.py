@@ -25,6 +25,7 @@ __all__ = [
     "CtrlEnter",
     "DialogWatch",
     "QuestionDialog",
+    "ask_folder",
     "choose_file",
     "choose_files",
     "choose_folder",
@@ -142,7 +143,23 @@ class CtrlEnter(QObject):
 
 def choose_folder(parent: QWidget, title: str, start: str) -> str:
     """Let the user choose a folder, and return its path, or an empty string."""
-    return _ask(parent, lambda owner: QFileDialog.getExistingDirectory(owner, title, start))
+    return _ask(parent, lambda owner: ask_folder(owner, title, start))
+
+
+def ask_folder(owner: QWidget, title: str, start: str) -> str:
+    """Open a folder chooser, and return the path, or an empty string.
+
+    Qt's own function returns the folder that is selected in the list, also if another one has been
+    typed.
+    """
+    dialog = QFileDialog(owner, title, start)
+    dialog.setFileMode(QFileDialog.FileMode.Directory)
+    dialog.setOption(QFileDialog.Option.ShowDirsOnly)
+    chosen: list[str] = []
+    dialog.fileSelected.connect(chosen.append)
+    dialog.exec()
+    dialog.deleteLater()
+    return chosen[-1] if chosen else ""
 
 
 def choose_file(parent: QWidget, title: str, start: str, kinds: str) -> str:

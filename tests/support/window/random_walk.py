@@ -449,7 +449,7 @@ def inside(folders: list[Path], files: list[Path]) -> Iterator[list[str]]:
     with (
         tempfile.TemporaryDirectory() as new,
         mock.patch.object(QFileDialog, "getSaveFileName", choose_new),
-        mock.patch.object(QFileDialog, "getExistingDirectory", choose_folder),
+        mock.patch("ui.widgets.dialogs.ask_folder", choose_folder),
         mock.patch.object(QFileDialog, "getOpenFileNames", choose_files),
         mock.patch.object(QFileDialog, "getOpenFileName", return_value=("", "")),
         mock.patch.object(QDesktopServices, "openUrl", open_url),

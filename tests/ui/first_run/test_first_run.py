@@ -8,7 +8,7 @@ import keyring
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QFileDialog, QScrollArea
+from PySide6.QtWidgets import QApplication, QScrollArea
 from pytestqt.qtbot import QtBot
 
 import chains.providers
@@ -38,9 +38,7 @@ def window(
     monkeypatch: pytest.MonkeyPatch,
 ) -> WindowPage:
     """A window of a new user, whose folder dialog answers with the garden notes."""
-    monkeypatch.setattr(
-        "ui.widgets.dialogs.QFileDialog.getExistingDirectory", lambda *_args: str(small_vault)
-    )
+    monkeypatch.setattr("ui.widgets.dialogs.ask_folder", lambda *_args: str(small_vault))
     return open_window(assistant, runner, qtbot)
 
 
@@ -218,7 +216,7 @@ def test_a_folder_that_cannot_be_opened_is_said_in_the_step(
     page: FirstRunPage, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     gone = tmp_path / "gone"
-    monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_args: str(gone))
+    monkeypatch.setattr("ui.widgets.dialogs.ask_folder", lambda *_args: str(gone))
     page.press_main()
     assert page.step == "Notes"
     assert any(str(gone) in text for text in page.texts())

@@ -12,6 +12,7 @@ from shiboken6 import isValid
 from app.library.formula_drawer import FormulaDrawer, UndrawnFormula
 from ui.controllers.reading.images import FormulaController
 from ui.markdown.note_parts import NotePart
+from ui.markdown.page.decorations import list_tasks
 from ui.markdown.page.formula_store import Formula, FormulaStore, UndrawableFormula, estimate_size
 from ui.markdown.page.note_view import NoteView
 from ui.markdown.page.view import MarkdownView
@@ -235,3 +236,58 @@ def test_the_estimated_size_is_rather_too_small(
         width, height = estimate_size(key)
         assert height <= formula.ascent + formula.descent + key.size_px / 2, key
         assert formula.width / 3 < width < 2 * formula.width + key.size_px, key
+
+
+def list_looks(view: MarkdownView) -> list[tuple[str, str, str]]:
+    """Return each piece of text that is no formula, with its font and its colour."""
+    found, block = [], view.document().begin()
+    while block.isValid():
+        piece = block.begin()
+        while not piece.atEnd():
+            one, char = piece.fragment(), piece.fragment().charFormat()
+            if char.objectType() != QTextFormat.ObjectTypes.UserObject.value:
+                color = char.foreground().color().name()
+                found.append((one.text(), char.font().toString(), color))
+            piece += 1
+        block = block.next()
+    return found
+
+
+@pytest.mark.parametrize("way", ["complete", "streamed", "redrawn"])
+def test_what_follows_a_formula_keeps_its_look_when_it_is_drawn(
+    view: MarkdownView, store: FormulaStore, way: str
+) -> None:
+    text = (
+        "Say $a$ *and* $b$,\n\n$$c$$\n\n## On [[Ann]] and $a$\n\n| x |\n|---|\n| $d$ y |\n\n`k`\n"
+    )
+    if way == "streamed":
+        view.append(text)
+        view.flush()
+        view.finish()
+    else:
+        view.set_markdown(text)
+    if way == "redrawn":
+        view._rewrite()
+    looks, formulas = list_looks(view), list_formulas(view)
+    answer(store)
+    assert list_looks(view) == looks
+    assert list_formulas(view) == formulas == ["a", "b", "c", "a", "d"]
+
+
+def test_what_is_painted_beside_the_text_moves_with_it_when_a_formula_is_drawn(
+    view: MarkdownView, store: FormulaStore
+) -> None:
+    view.set_markdown("$$a$$\n\n- [ ] A task\n\n> A quote\n\n`code`\n\n```\nx\n```\n")
+    view.grab()  # finds the places of all that is painted
+
+    def measure() -> tuple[float, ...]:
+        ink, (mark,) = view._writer.final, list_tasks(view._writer.final)
+        panels = [view._ink.panel_rect(panel).top() for panel in ink.panels]
+        copy = view._buttons._buttons[0].y()
+        return (view._ink.find_box(mark).top(), *panels, copy)
+
+    before, height = measure(), view.height()
+    answer(store, 80, 60)
+    moved = view.height() - height
+    assert moved > 20
+    assert measure() == pytest.approx([place + moved for place in before], abs=1)

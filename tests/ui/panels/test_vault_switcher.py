@@ -93,7 +93,7 @@ def test_another_folder_is_chosen_beside_the_open_one_and_never_inside_the_progr
         begun.append(Path(start))
         return ""
 
-    monkeypatch.setattr("ui.widgets.dialogs.QFileDialog.getExistingDirectory", choose)
+    monkeypatch.setattr("ui.widgets.dialogs.ask_folder", choose)
     window.view.open_samples()
     window.run("choose_folder")
     write_notes(tmp_path / "Garden")

@@ -7,7 +7,7 @@ import pytest
 from PySide6.QtCore import QPoint, QPointF, QRect, Qt, QTimer
 from PySide6.QtGui import QCursor, QEnterEvent, QImage
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QApplication, QDialog, QFileDialog, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QDialog, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
@@ -129,7 +129,7 @@ def test_escape_in_a_file_chooser_leaves_the_keys_to_the_dialog_below(
         chooser.exec()
         return ""
 
-    monkeypatch.setattr(QFileDialog, "getExistingDirectory", leave)
+    monkeypatch.setattr("ui.widgets.dialogs.ask_folder", leave)
     window.run("choose_folder")
     assert owners == [dialog]
     qtbot.waitUntil(dialog.isActiveWindow)

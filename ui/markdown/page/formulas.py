@@ -38,11 +38,15 @@ _TEX, _DISPLAY, _COLOR, _ROOM, _DRAWN = (_PROPERTY + number for number in range(
 class FormulaPainter(QPyTextObject):
     """Inserts formulas into a document and draws them.
 
-    The signal `outdated` is emitted when a formula of the document turns out to be undrawable. The
-    document then has to be written again, with its TeX.
+    Signals:
+        outdated: emitted when a formula of the document turns out to be undrawable. The document
+            then has to be written again, with its TeX.
+        shown: emitted when formulas have been shown in place of their boxes, which may have moved
+            the text below them.
     """
 
     outdated = Signal()
+    shown = Signal()
 
     def __init__(self, document: QTextDocument) -> None:
         super().__init__(document)
@@ -128,6 +132,7 @@ class FormulaPainter(QPyTextObject):
             if isinstance(formula, UndrawableFormula):
                 self.outdated.emit()
         edit.endEditBlock()
+        self.shown.emit()
 
     def intrinsicSize(self, document: QTextDocument, position: int, format: QTextFormat) -> QSizeF:
         """Return the size of a formula's box, which `drawObject` fills."""
@@ -177,12 +182,15 @@ def _is_at(place: QTextCursor, key: FormulaKey) -> bool:
 
 
 def _show(place: QTextCursor, formula: Formula) -> None:
+    # The text that was inserted after the formula has moved the anchor of `place`.
     cursor = QTextCursor(place)
+    cursor.clearSelection()
     cursor.movePosition(QTextCursor.MoveOperation.Left, QTextCursor.MoveMode.KeepAnchor)
     made = place.charFormat()
     _complete(made, formula)
     cursor.setCharFormat(made)
-    _make_room(QTextCursor(place), formula, made)
+    cursor.clearSelection()
+    _make_room(cursor, formula, made)
 
 
 def _complete(made: QTextCharFormat, formula: Formula) -> None:

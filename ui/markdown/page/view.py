@@ -103,6 +103,7 @@ class MarkdownView(QTextBrowser):
         self._embeds_timer = QTimer(self, singleShot=True, interval=0)
         self._embeds_timer.timeout.connect(self._rewrite)
         self._formulas.outdated.connect(self._embeds_timer.start)
+        self._formulas.shown.connect(self._on_text_moved)
         self._colors = QTimer(self, interval=0)
         self._colors.timeout.connect(self._on_colors)
         self._pointing = LinkHandler(self, self._targets, self._find_pills)
@@ -455,6 +456,12 @@ class MarkdownView(QTextBrowser):
 
     def _on_moved(self) -> None:
         self._ink.forget()
+        self.viewport().update()
+
+    def _on_text_moved(self) -> None:
+        """Place everything beside and behind the text again."""
+        self._ink.forget()
+        self._fit()
         self.viewport().update()
 
     def _on_range_changed(self, _least: int, most: int) -> None:

@@ -11,7 +11,6 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
-    QFileDialog,
     QLabel,
     QLineEdit,
     QMenu,
@@ -88,7 +87,7 @@ def type_over(field: QPlainTextEdit, text: str) -> None:
 def test_a_folder_is_opened_as_a_project_and_its_chat_is_asked_about_it(
     window: WindowPage, server: ModelServer, thesis: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(QFileDialog, "getExistingDirectory", lambda *_: str(thesis))
+    monkeypatch.setattr("ui.widgets.dialogs.ask_folder", lambda *_: str(thesis))
     projects = window.view.sidebar.projects
     assert projects.isHidden()
     click_button(window.view.sidebar, "Open a folder as a project")
