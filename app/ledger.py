@@ -121,8 +121,8 @@ class Ledger:
         Raises:
             StorageFailed: the ledger cannot be read.
         """
-        with storage_errors(self._file.path), self._file.hold_lock():
-            return _join_results(self._file.read())
+        with storage_errors(self._file.path):
+            return _join_results(self._file.list_lines())
 
     def list_records(self) -> list[RecordedCall]:
         """Return the recorded calls as `list_calls` does, but as values."""

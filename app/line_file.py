@@ -20,6 +20,7 @@ from resources.system.files import (
     create_empty,
     make_private_folder,
     open_file,
+    read_file,
     write_all,
     write_atomically,
 )
@@ -53,7 +54,6 @@ class LineFile:
             make_private_folder(self.path.parent)
             name = self.path.with_suffix(".lock")
             with storage_errors(name):
-                # Only read, so that the file can be listed in a folder that cannot be written.
                 handle = open_file(name, os.O_RDONLY | os.O_CREAT)
             try:
                 try:
@@ -63,6 +63,20 @@ class LineFile:
                 yield
             finally:
                 os.close(handle)
+
+    def list_lines(self) -> list[dict[str, Any]]:
+        """Return the valid lines. In a folder that cannot be written, the file is not repaired.
+
+        Raises:
+            OSError, StorageFailed: the file cannot be read.
+        """
+        if not self.path.exists():
+            return []
+        if os.access(self.path.parent, os.W_OK):
+            with self.hold_lock():
+                return self.read()
+        lines = read_file(self.path).split(b"\n")
+        return [line for line in map(_decode, lines) if line is not None]
 
     def append(self, line: Mapping[str, Any]) -> int:
         """Append a line, and return the new size of the file. The lock must be held.

@@ -230,8 +230,8 @@ class Spending:
         Raises:
             StorageFailed: the file cannot be read.
         """
-        with storage_errors(self._file.path), self._file.hold_lock():
-            lines = _join_results(self._file.read())
+        with storage_errors(self._file.path):
+            lines = _join_results(self._file.list_lines())
         day, values = self._find_day(), self._settings.values
         models: dict[str, SpentAmount] = {}
         for line in lines:

@@ -32,6 +32,7 @@ from app.request_images import (
 from resources.system.files import create_empty, make_private_folder
 from vault.database_file import (
     choose_read_mode,
+    find_denied_write,
     is_damage_error,
     is_full_disk_error,
     set_aside,
@@ -404,6 +405,9 @@ class StateDB:
                 if isinstance(error, sqlite3.Error) and is_full_disk_error(error, self._path):
                     full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
                     raise storage_failed(self._path, full) from error
+                denied = error if isinstance(error, OSError) else find_denied_write(self._path)
+                if denied is not None:
+                    raise storage_failed(self._path, denied) from error
                 raise StorageFailed(f"{self._path} cannot be used: {error}.") from error
 
     def _open(self) -> sqlite3.Connection:

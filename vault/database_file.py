@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Final
 
 from resources.system.calls import rename_path
-from resources.system.files import probe_space, remove_if_there
+from resources.system.files import open_file, probe_space, remove_if_there
 
 __all__ = [
     "choose_read_mode",
+    "find_denied_write",
     "is_damage_error",
     "is_full_disk_error",
     "set_aside",
@@ -97,6 +98,22 @@ def is_full_disk_error(error: sqlite3.Error, path: Path) -> bool:
     except OSError as failure:
         return failure.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
     return False
+
+
+def find_denied_write(path: Path) -> OSError | None:
+    """Return why a database cannot be written, such as a read-only disk, or None if it can be.
+
+    SQLite says only that the file cannot be opened.
+    """
+    try:
+        os.close(open_file(path, os.O_RDWR))
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        return error
+    if not os.access(path.parent, os.W_OK):
+        return PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    return None
 
 
 def set_aside(path: Path) -> Path:

@@ -79,7 +79,8 @@ def _resolve_inside(root: Path, relative: str) -> tuple[Path, Path]:
         base = root.resolve()
         target = (base / name_on_disk(base, relative)).resolve()
     except (OSError, RuntimeError, ValueError) as error:
-        raise UnsafePath(f"“{shown}” cannot be followed to a file: {error}.") from error
+        reason = (getattr(error, "strerror", None) or str(error)).lower()
+        raise UnsafePath(f"“{shown}” cannot be followed to a file: {reason}.") from error
     if not target.is_relative_to(base):
         raise UnsafePath(f"“{shown}” leads out of the vault; only files inside it are read.")
     return base, target

@@ -2,23 +2,26 @@
 
 A program makes a copy if two machines wrote to one file. Memories get the lines of both. Settings
 that only one file has are taken from it, and where both have one, that of the file which was
-changed last, or the stricter one if it protects the user. The other file is put aside, so nothing
-is lost. Copies of chats are merged by `app.sessions.store`.
+changed last, or the stricter one if it protects the user. Values that no setting takes are left
+out. The other file is put aside, so nothing is lost. Copies of chats are merged by
+`app.sessions.store`.
 """
 
 import logging
 import os
 import tempfile
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Final
 
 from app.backup.contents import SETTINGS
 from app.backup.merge import add_settings, put_file_aside
+from app.config.schema import schema
+from app.config.settings import SHARES
 from app.config.settings_file import BYTE_ORDER_MARK, SettingsStore, remove_setting
-from app.errors import AppError, InvalidRequest
+from app.errors import AppError, BadSetting, InvalidRequest
 from app.paths import Paths
 from app.relocation.merge import merge_lines
 from resources.system.copies import find_copies, take_file
@@ -97,7 +100,14 @@ def _merge_settings(paths: Paths, settings: SettingsStore, copy: Path, content: 
             return ""
         is_copy_newer = copy.stat().st_mtime_ns > place.stat().st_mtime_ns
         newer, older = (other, own) if is_copy_newer else (own, other)
-        merged, is_whole = _add_settings(newer, older, own)
+        sound, wrong = _remove_wrong_values(newer)
+        merged, is_whole = _add_settings(sound, older, own)
+        if wrong:
+            aside = put_file_aside(paths, SETTINGS, newer.encode())
+            told += (
+                f" Values that cannot be used were left out of the newer file: {', '.join(wrong)}. "
+                f"That file is kept as {aside}."
+            )
         if not is_whole:
             aside = put_file_aside(paths, SETTINGS, older.encode())
             told += f" The newer file counts where they differ. The other is kept as {aside}."
@@ -114,6 +124,30 @@ def _read_settings(content: bytes) -> str:
     except (ValueError, RecursionError) as error:
         raise InvalidRequest("The copy of the settings is damaged.") from error
     return text
+
+
+def _remove_wrong_values(text: str) -> tuple[str, list[str]]:
+    """Return the text of a settings file without values that no setting takes, and their keys.
+
+    Of thresholds that are out of order, those are removed that stand against the others.
+    """
+    wrong: list[str] = []
+    while found := next(_find_wrong_values(text), None):
+        text = remove_setting(text, found)
+        wrong.append(found)
+    return text, wrong
+
+
+def _find_wrong_values(text: str) -> Iterator[str]:
+    """Yield the keys of the values in the text of a settings file that cannot be used."""
+    with tempfile.TemporaryDirectory(prefix="strata-") as folder:
+        store = _write_store(Path(folder, SETTINGS), text)
+    wrong = [error.key for error in store.problems if isinstance(error, BadSetting) and error.key]
+    sections = {key.partition(".")[0] for key in schema() if "." in key}
+    wrong += filter(sections.__contains__, store.unknown)
+    if set(SHARES) & set(wrong):  # one that is in order with the defaults may stand against it
+        wrong += SHARES
+    yield from (key for key in wrong if remove_setting(text, key) != text)
 
 
 def _add_settings(newer: str, older: str, own: str) -> tuple[str, bool]:

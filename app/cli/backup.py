@@ -58,17 +58,23 @@ def _follow(events: Iterable[object]) -> object:
 
 def _describe_backup(report: BackupReport) -> Iterator[str]:
     size = f"{report.size / 1_000_000:,.1f} MB"
-    yield escape_text(f"{report.path}: {report.files:,} files, {report.chats:,} chats, {size}.")
+    yield escape_text(
+        f"{report.path}: {_count(report.files, 'file')}, {_count(report.chats, 'chat')}, {size}."
+    )
     yield "It has no API keys: those stay in the system's keyring. The index is built anew."
     for name, reason in report.left_out:
         yield escape_text(f"Left out: {name}. {reason}")
 
 
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
 def _describe_restore(report: RestoreReport) -> Iterator[str]:
     counts = report.counts
     yield (
-        f"{counts['restored']:,} files restored, {counts['merged']:,} merged with what was here, "
-        f"{counts['unchanged']:,} the same already."
+        f"{_count(counts['restored'], 'file')} restored, {counts['merged']:,} merged with what was "
+        f"here, {counts['unchanged']:,} the same already."
     )
     for path in report.aside:
         yield escape_text(f"It differs from what is here, so it was put aside: {path}")

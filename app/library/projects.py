@@ -289,8 +289,9 @@ class Projects:
         except FileNotFoundError:
             return ProjectSettings(is_listed=False)
         except (OSError, ValueError, RecursionError, BadSetting) as error:
+            reason = getattr(error, "strerror", None) or str(error)
             raise InvalidRequest(
-                f"The settings of the project {name} cannot be read: {error}.",
+                f"The settings of the project {name} cannot be read: {reason}.",
                 hint=f"Repair or delete the file {file}.",
             ) from error
 

@@ -277,7 +277,8 @@ class EditJournal:
         try:
             content = self._find_content(digest).read_bytes()
         except OSError as error:
-            raise UndoRefused(f"The earlier text cannot be read: {error}.") from error
+            reason = (error.strerror or str(error)).lower()
+            raise UndoRefused(f"The earlier text cannot be read: {reason}.") from error
         if hash_content(content) != digest:
             raise UndoRefused(f"The earlier text in {self._find_content(digest)} is damaged.")
         return content
@@ -288,7 +289,8 @@ class EditJournal:
         except FileNotFoundError:
             return b""
         except OSError as error:
-            raise UndoRefused(f"The journal of edits cannot be read: {error}.") from error
+            reason = (error.strerror or str(error)).lower()
+            raise UndoRefused(f"{self._file} cannot be read: {reason}.") from error
 
     def _find_content(self, digest: str) -> Path:
         return self._folder / "contents" / digest

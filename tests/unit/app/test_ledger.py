@@ -16,6 +16,7 @@ from chains.errors import LedgerFailed
 from chains.ledger import OutgoingCall
 from tests.support.models.model_server import Answer, ModelServer
 from tests.support.sessions.turns import ask, result_of
+from tests.support.vaults.read_only import forbid_writes
 from vault.errors import VectorStoreFailed
 
 
@@ -68,6 +69,8 @@ def test_a_lock_file_that_cannot_be_opened_is_named(path: Path) -> None:
     lock.mkdir(parents=True)
     with pytest.raises(LedgerFailed, match=r"ledger\.lock is a folder"):
         Ledger(path).record(call())
+    assert Ledger(path).list_calls() == []
+    path.touch()
     with pytest.raises(StorageFailed, match=r"ledger\.lock is a folder"):
         Ledger(path).list_calls()
 
@@ -214,3 +217,25 @@ def test_the_command_line_lists_the_calls(
     shown = capsys.readouterr().out
     assert "  model  127.0.0.1  " in shown
     assert "    Watering.md\n" in shown
+
+
+@pytest.mark.parametrize("has_lock", [False, True])
+def test_a_ledger_on_a_disk_that_is_only_read_is_listed(
+    path: Path, has_lock: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Ledger(path).record(call())
+    if not has_lock:
+        path.with_suffix(".lock").unlink()
+    with path.open("ab") as file:
+        file.write(b'{"id": "cut off')
+    before = path.read_bytes()
+    forbid_writes(monkeypatch, path.parent)
+    assert [one["host"] for one in Ledger(path).list_calls()] == ["api.openai.com"]
+    assert path.read_bytes() == before
+
+
+def test_without_a_ledger_there_are_no_calls_on_a_disk_that_is_only_read(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forbid_writes(monkeypatch, path.parent.parent)
+    assert Ledger(path).list_calls() == []

@@ -9,16 +9,19 @@ from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from app.errors import StorageFailed
+from app.errors import StorageFailed, describe
 from app.migrations import MIGRATIONS
 from app.request_images import StoredRequest
 from app.state_db import StateDB
 from context.envelope import EncodedJson
+from resources.system.files import create_empty
 from tests.support.vaults.damage import damage_file
+from tests.support.vaults.read_only import forbid_writes
 
 REQUEST = StoredRequest("s1", "t1", 1, {"used": 3}, {"messages": ["ä\ud83e"]}, None)
 
@@ -164,7 +167,7 @@ def test_damage_that_shows_later_loses_only_what_can_be_made_again(db: StateDB, 
 
 def test_a_place_that_cannot_be_used_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no folder")
-    with pytest.raises(StorageFailed, match="cannot be used"):
+    with pytest.raises(StorageFailed, match="cannot be read or written: not a directory"):
         StateDB(tmp_path / "file" / "state.db").request("s", "t")
 
 
@@ -310,3 +313,26 @@ def test_a_folder_in_the_place_of_the_database_is_set_aside(db: StateDB, file: P
     assert db.request("s", "t") is None
     assert file.is_file()
     assert (file.with_name("state.db.damaged") / "mine").is_dir()
+
+
+@pytest.mark.parametrize("is_new", [False, True])
+def test_a_disk_that_is_only_read_is_said_with_a_way_out(
+    db: StateDB, file: Path, is_new: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not is_new:
+        db.save_request(REQUEST)
+        db.close()
+    forbid_writes(monkeypatch, file.parent)
+    monkeypatch.setattr(db, "_open", partial(open_as_on_a_read_only_disk, file, is_new))
+    with pytest.raises(StorageFailed) as failed:
+        db.save_request(REQUEST)
+    info = describe(failed.value)
+    assert info.message == f"{file} cannot be read or written: read-only file system."
+    assert "Make its disk writable, and try again." in str(info.hint)
+
+
+def open_as_on_a_read_only_disk(file: Path, is_new: bool) -> sqlite3.Connection:
+    """Fail as SQLite does, or as the file that is to be made first."""
+    if is_new:
+        create_empty(file)
+    raise sqlite3.OperationalError("unable to open database file")

@@ -193,3 +193,46 @@ def test_a_copy_of_memories_that_is_no_text_is_put_aside(content: bytes, tmp_pat
     assert aside.read_bytes() == content
     assert str(aside) in told
     assert (paths.memories.read_text(), copy.exists()) == ("- mine\n", False)
+
+
+WRONG = [
+    ("[retrieval]\ntopK = 9000", "[retrieval]\ntopK = 5", "retrieval.topK", 5),
+    ("[retrieval]\ntopK = 'many'", "[retrieval]\ntopK = 5", "retrieval.topK", 5),
+    ("[retrieval]\ntopK = nan", "[retrieval]\ntopK = 5", "retrieval.topK", 5),
+    ("retrieval = 3", "[retrieval]\ntopK = 5", "retrieval", 5),
+    ("[retrieval.topK]\nx = 1", "[retrieval]\ntopK = 5", "retrieval.topK", 5),
+    ("[ui]\ntheme = 'pink'", "[ui]\ntheme = 'dark'", "ui.theme", "dark"),
+    ("[ui]\nquickAsk = 'yes'", "[ui]\nquickAsk = true", "ui.quickAsk", True),
+    ("[vault]\nexclude = 'A'", "[vault]\nexclude = ['A']", "vault.exclude", ["A"]),
+    ("[vault]\nexclude = [1]", "[vault]\nexclude = ['A']", "vault.exclude", ["A"]),
+    ("[spending]\ndayLimit = -3", "[spending]\ndayLimit = 2.0", "spending.dayLimit", 2.0),
+    ("[privacy]\noffline = 'no'", "[privacy]\noffline = true", "privacy.offline", True),
+    ("autoCompactThreshold = 1", "autoCompactThreshold = 9000", "autoCompactThreshold", 9000),
+    ("[context]\ntrimAt = 0.99", "[context]\ncompactAt = 0.9", "context.trimAt", 0.8),
+]
+
+
+@pytest.mark.parametrize("is_copy_newer", [False, True])
+@pytest.mark.parametrize(("wrong", "good", "named", "wanted"), WRONG)
+def test_a_newer_file_with_a_wrong_value_costs_no_good_one(
+    wrong: str, good: str, named: str, wanted: object, is_copy_newer: bool, tmp_path: Path
+) -> None:
+    paths = make_paths(tmp_path)
+    copy = name_copy(paths.settings_file, "Syncthing")
+    newer = f"{wrong}\n[chat]\ntitles = false\n"
+    own, other = (good, newer) if is_copy_newer else (newer, good)
+    for path, text, is_newer in (
+        (paths.settings_file, own, not is_copy_newer),
+        (copy, other, is_copy_newer),
+    ):
+        path.write_text(text)
+        os.utime(path, (NEWER_S if is_newer else OLDER_S,) * 2)
+    settings = SettingsStore(paths.settings_file)
+    (told,) = merge_text_copies(paths, settings)
+    key = "retrieval.topK" if named == "retrieval" else named
+    assert (settings.get(key), settings.get("chat.titles")) == (wanted, False)
+    assert settings.problems == ()
+    assert f"left out of the newer file: {named}. That file is kept as " in told
+    kept = [file.read_text() for file in (paths.data / "restored").rglob("settings.toml")]
+    assert newer in kept
+    assert not copy.exists()
