@@ -1,6 +1,7 @@
 """The section on the page "Backup": back up everything that Strata has stored, and restore it."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -11,6 +12,7 @@ from PySide6.QtWidgets import QWidget
 
 from app.assistant import Assistant
 from app.backup.archive import ArchiveWriter, BackupReport, FileProgress
+from app.backup.missing_folders import MissingFolder
 from app.backup.restore import HomeInUse, Restorer, RestoreReport
 from app.errors import describe
 from chains.cancel import CancelToken
@@ -18,7 +20,7 @@ from ui.tasks import Task, TaskRunner
 from ui.theme import dress
 from ui.widgets.buttons import CANCEL, ButtonText, make_button
 from ui.widgets.controls import label, make_wrapped_label
-from ui.widgets.dialogs import choose_file, choose_new_file
+from ui.widgets.dialogs import choose_file, choose_folder, choose_new_file
 from ui.widgets.formatting import count, plural, size
 from ui.widgets.layouts import grow, make_column, make_row, stretch
 from ui.widgets.surfaces import Notice
@@ -45,7 +47,20 @@ _STOPPED_BACKUP: Final = "Stopped. No file was written."
 _STOPPED_RESTORE: Final = (
     "Stopped. What was restored so far stays, and restoring again goes on from there."
 )
+_PLACE = ButtonText("Choose the folder…", "Choose the folder in which these notes are now")
+_LATER = ButtonText("Not now", "Leave it as it is; restoring again asks again")
+_WHERE: Final = (
+    "Its chats, pinned answers, dismissed findings and projects are found once Strata knows."
+)
 _MOST_NAMED: Final = 4
+
+
+@dataclass(frozen=True)
+class PlacedFolder:
+    """A folder of notes or of a project that was found at its present path."""
+
+    former: str
+    path: str
 
 
 class BackupSection(QWidget):
@@ -65,6 +80,7 @@ class BackupSection(QWidget):
         self._assistant, self._runner = assistant, runner
         self._task: Task | None = None
         self._has_ended = False
+        self._missing: list[MissingFolder] = []
         self.back_up = make_button(_BACK_UP, "", self._on_back_up)
         self.restore = make_button(_RESTORE, "", self._on_restore)
         self.stop = make_button(_STOP, "", self._on_stop)
@@ -125,6 +141,34 @@ class BackupSection(QWidget):
         self._say("Nothing was changed.", "secondary")
         self.restore.setFocus()
 
+    def _ask_where(self) -> None:
+        """Ask where the next folder is that was restored and that is not on this computer."""
+        if not self._missing:
+            return
+        folder = self._missing.pop(0)
+        ways = ((_PLACE, partial(self._place, folder)), (_LATER, self._skip_folder))
+        self.question.show_notice("info", f"Where is {folder.path} now?", _WHERE, ways)
+        self.question.focus_first()
+
+    def _place(self, folder: MissingFolder) -> None:
+        chosen = choose_folder(self, f"Where is {folder.path} now?", str(Path.home()))
+        if not chosen or self._task is not None:
+            return
+        assistant, chats = self._assistant, self._assistant.sessions
+        restorer = Restorer(assistant.paths, assistant.settings, chats, chats.state)
+
+        def place(_token: CancelToken) -> Iterator[object]:
+            restorer.place_folder(folder.path, Path(chosen))
+            yield PlacedFolder(folder.path, chosen)
+
+        self._start("Looking at the folder…", place, self._skip_folder)
+
+    def _skip_folder(self) -> None:
+        self.question.hide()
+        self._ask_where()
+        if self.question.isHidden():
+            self.restore.setFocus()
+
     def _on_stop(self) -> None:
         if self._task is not None:
             self._task.cancel()
@@ -158,10 +202,14 @@ class BackupSection(QWidget):
         match event:
             case FileProgress():
                 self._say(f"{count(event.done)} of {plural(event.total, 'file')}", "secondary")
+            case PlacedFolder():
+                said = f"What is stored for {event.former} belongs to {event.path} now."
+                self._say(said, "secondary")
             case BackupReport():
                 self._say(*_word_backup(event))
             case RestoreReport():
                 self._say(*_word_restore(event))
+                self._missing = [folder for folder in event.missing if folder.can_be_placed]
 
     def _on_failed(self, ask: Callable[[], None] | None, error: Exception) -> None:
         self._has_ended = True
@@ -177,6 +225,8 @@ class BackupSection(QWidget):
             self._say(_STOPPED_RESTORE if is_restore else _STOPPED_BACKUP, "secondary")
         self._task = None
         self._show_buttons()
+        if is_restore:
+            self._ask_where()
         if self.question.isHidden():
             (self.restore if is_restore else self.back_up).setFocus()
         if is_restore:

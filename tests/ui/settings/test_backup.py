@@ -8,6 +8,8 @@ from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from app.backup import archive
+from context.log.entries import MessageEntry
+from context.messages import Message
 from resources.system.files import read_file
 from tests.support.window.clicks import click_button, click_row
 from tests.support.window.settings_dialog import open_settings
@@ -61,6 +63,44 @@ def test_a_backup_is_made_refused_and_merged(
     assert "Put aside" in said
     assert assistant.settings.get("retrieval.topK") == 5
     assert restored
+
+
+def test_the_window_asks_where_a_folder_of_notes_is_now(
+    dialog: SettingsDialog,
+    assistant: Assistant,
+    chosen: Path,
+    tmp_path: Path,
+    qtbot: QtBot,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    section, pinned = dialog.backup, assistant.paths.pinned
+    vaults = [tmp_path / "Work", tmp_path / "Notes"]
+    for vault in vaults:
+        vault.mkdir()
+        with assistant.sessions.create(str(vault)) as chat:
+            place = chat.new_id(), None, chat.now()
+            chat.append([MessageEntry(*place, Message("user", "?"), "t")])
+    pinned.mkdir(parents=True)
+    stored = assistant.paths.index_folder(vaults[1]).name
+    (pinned / f"{stored}.json").write_text('{"version": 1, "answers": []}')
+    press(dialog, "Back up…", qtbot)
+    (tmp_path / "here").mkdir()
+    for vault in vaults:
+        vault.rmdir()
+    assert "not on this computer" in press(dialog, "Restore…", qtbot)
+    assert f"Where is {vaults[1]} now?" in section.question.accessibleName()
+    answers = ["", str(tmp_path / "here")]
+    monkeypatch.setattr(backup, "choose_folder", lambda *_: answers.pop(0))
+    press(dialog, "Choose the folder…", qtbot)  # nothing is chosen, so the question stays
+    said = press(dialog, "Choose the folder…", qtbot)
+    assert said == f"What is stored for {vaults[1]} belongs to {tmp_path / 'here'} now."
+    moved = assistant.paths.index_folder(tmp_path / "here").name
+    assert [file.stem for file in pinned.iterdir()] == [moved]
+    assert f"Where is {vaults[0]} now?" in section.question.accessibleName()
+    press(dialog, "Not now", qtbot)
+    assert not section.question.isVisible()
+    folders = {chat.vault for chat in assistant.list_sessions()}
+    assert folders == {str(vaults[0]), str(tmp_path / "here")}
 
 
 def test_a_backup_can_be_stopped(

@@ -167,7 +167,7 @@ def test_damage_that_shows_later_loses_only_what_can_be_made_again(db: StateDB, 
 
 def test_a_place_that_cannot_be_used_is_said(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no folder")
-    with pytest.raises(StorageFailed, match="cannot be read or written: not a directory"):
+    with pytest.raises(StorageFailed, match="cannot be read or written: file exists"):
         StateDB(tmp_path / "file" / "state.db").request("s", "t")
 
 
