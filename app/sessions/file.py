@@ -20,7 +20,14 @@ from typing import Any, Final
 from app.errors import SessionBusy
 from chains.request.project import MOVED
 from context.layers import MOST_LEVELS, is_nested_too_deep
-from context.log.entries import Entry, LeafEntry, OtherEntry, UsageEntry, is_path_entry
+from context.log.entries import (
+    Entry,
+    EphemeralEntry,
+    LeafEntry,
+    OtherEntry,
+    UsageEntry,
+    is_path_entry,
+)
 from context.log.parse import SessionHeader, make_log_lines, read_log
 from context.log.tree import EntryTree
 from resources.system.calls import lock_file, shorten_file, sync_file
@@ -121,6 +128,7 @@ class LogIndex:
             the ids of later entries.
         usage: the reported token usage, oldest first.
         others: the entries of custom or unknown types, oldest first.
+        ephemerals: the records of messages that were added to a single request, oldest first.
     """
 
     tree: EntryTree
@@ -128,29 +136,40 @@ class LogIndex:
     ids: set[str]
     usage: tuple[UsageEntry, ...]
     others: tuple[OtherEntry, ...]
+    ephemerals: tuple[EphemeralEntry, ...]
 
     @classmethod
     def build(cls, entries: Sequence[Entry]) -> "LogIndex":
         """Build an index of all entries in a log."""
         tree = EntryTree(entries)
         ids = {entry.id for entry in entries}
-        return cls(tree, tree.path(), ids, _usage(entries), _others(entries))
+        return cls(tree, tree.path(), ids, *_list_by_type(entries))
 
     def with_entries(self, more: Sequence[Entry]) -> "LogIndex":
         """Return an index that also contains new entries."""
         tree = self.tree.with_entries(more)
         path = extend_path(self.path, more)
         self.ids.update(entry.id for entry in more)
-        usage, others = self.usage + _usage(more), self.others + _others(more)
-        return LogIndex(tree, tree.path() if path is None else path, self.ids, usage, others)
+        usage, others, ephemerals = _list_by_type(more)
+        return LogIndex(
+            tree,
+            tree.path() if path is None else path,
+            self.ids,
+            self.usage + usage,
+            self.others + others,
+            self.ephemerals + ephemerals,
+        )
 
 
-def _usage(entries: Iterable[Entry]) -> tuple[UsageEntry, ...]:
-    return tuple(entry for entry in entries if isinstance(entry, UsageEntry))
-
-
-def _others(entries: Iterable[Entry]) -> tuple[OtherEntry, ...]:
-    return tuple(entry for entry in entries if isinstance(entry, OtherEntry))
+def _list_by_type(
+    entries: Sequence[Entry],
+) -> tuple[tuple[UsageEntry, ...], tuple[OtherEntry, ...], tuple[EphemeralEntry, ...]]:
+    """Return the entries of the types that a chat is asked for without its tree."""
+    return (
+        tuple(entry for entry in entries if isinstance(entry, UsageEntry)),
+        tuple(entry for entry in entries if isinstance(entry, OtherEntry)),
+        tuple(entry for entry in entries if isinstance(entry, EphemeralEntry)),
+    )
 
 
 def extend_path(path: tuple[Entry, ...], more: Sequence[Entry]) -> tuple[Entry, ...] | None:

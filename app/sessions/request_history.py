@@ -25,7 +25,7 @@ from chains.turn.regenerate import find_last_question
 from chains.turn_answer import ToolStep
 from context.assemble.request import Request
 from context.history.turns import list_turns
-from context.log.entries import EphemeralEntry, LeafEntry, MessageEntry
+from context.log.entries import LeafEntry, MessageEntry
 from context.report.reader import read_report
 from context.report.report import ContextReport
 from vault.access import read_allowed
@@ -322,10 +322,11 @@ def _ephemeral_log(chat: Session | None) -> list[dict[str, Any]]:
 
     Each item is a dict with the id and time of a log entry, and the messages in it.
     """
-    if chat is None:
+    ephemerals = () if chat is None else chat.list_ephemerals()
+    if chat is None or not ephemerals:
         return []
     path = {entry.id for entry in chat.path()}
-    added = (e for e in chat.log.entries if isinstance(e, EphemeralEntry) and e.parent_id in path)
+    added = (entry for entry in ephemerals if entry.parent_id in path)
     return [
         {"entry": entry.id, "timestamp": entry.timestamp, "messages": entry.to_dict()["messages"]}
         for entry in deque(added, maxlen=MOST_LOGGED)

@@ -4,7 +4,7 @@ import logging
 import os
 import secrets
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
@@ -24,6 +24,7 @@ from context.fixes import Command, Fix
 from context.history.replay import replay_path
 from context.log.entries import (
     Entry,
+    EphemeralEntry,
     LeafEntry,
     MessageEntry,
     OtherEntry,
@@ -157,6 +158,10 @@ class Session:
         """Return the token usage reported for this chat, oldest first."""
         return self._log.index.usage
 
+    def list_ephemerals(self) -> tuple[EphemeralEntry, ...]:
+        """Return the records of messages that hooks added to single requests, oldest first."""
+        return self._log.index.ephemerals
+
     def custom(self, custom_type: str) -> tuple[OtherEntry, ...]:
         """Return this chat's log entries of one custom type, oldest first."""
         others = self._log.index.others
@@ -247,13 +252,14 @@ class Session:
         Turns without an answer on this branch are skipped, since their requests belong to other
         branches.
         """
-        said = (entry for entry in self.path() if isinstance(entry, MessageEntry))
-        answered = {entry.turn_id for entry in said if entry.message.role == "assistant"}
+        path = self.path()
         kept_turns = partial(self._state.kept_turns, self.id)
-        sent = answered and answered & self._use_state(kept_turns, frozenset[str](), _NOT_LOOKED_UP)
-        last = next((turn for turn in reversed(turn_ids(self.path())) if turn in sent), None)
-        kept = None if last is None else self.kept_request(last)
-        return None if kept is None else kept.body
+        kept = self._use_state(kept_turns, frozenset[str](), _NOT_LOOKED_UP) if path else ()
+        # From the end, because a preview of a long chat must not read all of it.
+        answered = _list_answered(reversed(path)) if kept else iter(())
+        last = next((turn for turn in answered if turn in kept), None)
+        found = None if last is None else self.kept_request(last)
+        return None if found is None else found.body
 
     def kept_request(self, turn: str) -> StoredRequest | None:
         """Return a turn's last request, or None if it is not stored."""
@@ -366,6 +372,16 @@ class Session:
 
     def __exit__(self, *_exc: object) -> None:
         self.close()
+
+
+def _list_answered(newest_first: Iterable[Entry]) -> Iterator[str]:
+    """Yield the turn ids of the questions of a branch that were answered, newest first."""
+    answered = set[str]()
+    for entry in (entry for entry in newest_first if isinstance(entry, MessageEntry)):
+        if entry.message.role == "assistant":
+            answered.add(entry.turn_id)
+        elif entry.message.role == "user" and entry.turn_id in answered:
+            yield entry.turn_id
 
 
 def turn_ids(path: Sequence[Entry]) -> tuple[str, ...]:

@@ -30,6 +30,7 @@ BENCHES: Final[Mapping[str, str]] = {
     "change": "indexing",
     "turns": "context",
     "prepare": "context",
+    "previews": "context",
     "guard": "context",
     "price": "context",
     "claims": "context",

@@ -41,7 +41,9 @@ def _measured(kind: str, folder: Path) -> Ratio:
     sessions.mkdir()
     file = sessions / "long.jsonl"
     with file.open("w", encoding="utf-8") as log:
-        log.writelines(f"{json.dumps(line, separators=(',', ':'))}\n" for line in _lines(kind))
+        log.writelines(
+            f"{json.dumps(line, separators=(',', ':'))}\n" for line in list_chat_lines(kind)
+        )
     parse, opened = [], []
     for _ in range(ROUNDS):
         parse.append(_seconds(lambda: _parse(file)))
@@ -69,7 +71,8 @@ def _open(sessions: Path) -> object:
         return session.path()
 
 
-def _lines(kind: str) -> Iterator[dict[str, Any]]:
+def list_chat_lines(kind: str) -> Iterator[dict[str, Any]]:
+    """Yield the lines of the file of a chat of 10,000 messages."""
     chance = random.Random(kind)
     yield {"type": "session", "version": 2, "id": "long", "timestamp": "", "vault": None}
     parent = None

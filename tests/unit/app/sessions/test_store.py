@@ -531,6 +531,49 @@ def test_requests_are_kept_by_turn_and_found_again(store: SessionStore) -> None:
     assert (kept.number, kept.wire) == (2, {"model": "m"})
 
 
+def test_the_last_request_is_that_of_an_answered_question_of_the_branch(
+    store: SessionStore,
+) -> None:
+    with store.create(None) as session:
+        for turn in ("t1", "t2", "t3"):
+            say(session, "user", turn, turn)
+            session.save_request(turn, 1, {}, {"messages": [turn]}, None)
+            if turn != "t3":  # its answer did not arrive
+                say(session, "assistant", "answer", turn)
+        assert session.previous_body() == {"messages": ["t2"]}
+        say(session, "user", "not kept", "t4")
+        say(session, "assistant", "answer", "t4")
+        assert session.previous_body() == {"messages": ["t2"]}
+
+
+class CountedPath(tuple[Entry, ...]):
+    """A branch that counts the entries that are read from its end."""
+
+    read = 0
+
+    def __iter__(self) -> Iterator[Entry]:
+        raise AssertionError("the branch was read from its beginning")
+
+    def __reversed__(self) -> Iterator[Entry]:
+        for at in range(len(self) - 1, -1, -1):
+            self.read += 1
+            yield self[at]
+
+
+def test_the_last_request_is_found_at_the_end_of_a_long_chat(
+    store: SessionStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with store.create(None) as session:
+        for number in range(50):
+            say(session, "user", "question", f"t{number}")
+            say(session, "assistant", "answer", f"t{number}")
+        session.save_request("t49", 1, {}, {"messages": [49]}, None)
+        path = CountedPath(session.path())
+        monkeypatch.setattr(session, "path", lambda: path)
+        assert session.previous_body() == {"messages": [49]}
+        assert path.read == 2
+
+
 def test_a_request_that_cannot_be_kept_does_not_stop_the_turn(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
