@@ -8,7 +8,7 @@ LOCKS := .ci/locked-torch.txt .ci/locked.txt
 VAULT ?= resources/vault
 QUESTION ?= When is the server backed up?
 
-.PHONY: run lock test soak fuzz simulate lint format bench readme picture frozen release audit clean
+.PHONY: run lock test soak fuzz simulate lint format bench bench-large readme picture frozen release audit clean
 .DEFAULT_GOAL := run
 
 $(READY): pyproject.toml .ci/system-packages $(LOCKS)
@@ -58,6 +58,10 @@ simulate: $(READY)
 # Writes BENCHMARKS.md. BENCHES="search start" runs only these, and the page keeps the rows of the others.
 bench: $(READY)
 	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m tests.benchmarks --page $(BENCHES)
+
+# What takes hours: 100,000 notes, and 1,000,000 vectors. What was interrupted goes on where it stopped.
+bench-large: $(READY)
+	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m tests.benchmarks --page --large $(BENCHES)
 
 readme: $(READY)
 	@$(BIN)/python -m tests.support.readme

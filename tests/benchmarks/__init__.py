@@ -6,5 +6,7 @@ of data sets.
 
 - `retrieval`, `indexing`, `context`, `window`, `durability`: the benches, by topic
 - `measure`, `filled`: ratios and data that all benches use
-- `page`: writes `BENCHMARKS.md`
+- `page`: writes `BENCHMARKS.md`, from `rows`
+- `top_lines`: the ten lines on top of the page, and where each takes its figures
+- `missed`: why goals are missed, one sentence a row
 """

@@ -1,6 +1,7 @@
 """Run the benches whose names are given, or all, and print their ratios.
 
-With `--page`, the ratios are also written to `BENCHMARKS.md`, as each bench ends.
+With `--page`, the ratios are also written to `BENCHMARKS.md`, as each bench ends. With `--large`,
+all means the benches that take hours.
 """
 
 import importlib
@@ -42,19 +43,27 @@ BENCHES: Final[Mapping[str, str]] = {
     "phrasings": "retrieval",
     "life": "retrieval",
     "review": "retrieval",
+    "evidence": "retrieval",
+    "mcp": "retrieval",
+    "many_vectors": "retrieval",
+    "many_notes": "indexing",
+    "first_text": "window",
 }
+# Those that take hours, which run only by name or with `--large`.
+LARGE: Final = ("many_notes", "many_vectors")
 
 
 def main(arguments: list[str]) -> int:
     """Return 1 where a ratio misses its bar or a name is no bench, else 0."""
-    names = [name for name in arguments if name != "--page"]
+    names = [name for name in arguments if not name.startswith("--")]
     unknown = [name for name in names if name not in BENCHES]
     if unknown:
         print(f"No such bench: {', '.join(unknown)}. There are: {', '.join(BENCHES)}.")
         return 1
     page = BenchPage(PAGE, Run.begin()) if "--page" in arguments else None
     missed = list[str]()
-    for name in names or BENCHES:
+    usual = [name for name in BENCHES if (name in LARGE) is ("--large" in arguments)]
+    for name in names or usual:
         ratios = _run(name)
         missed += [ratio.name for ratio in ratios if not ratio.is_met]
         if page is not None and ratios:

@@ -1,7 +1,8 @@
-"""The page `BENCHMARKS.md`: the results of each bench, with the run in which they were measured.
+"""The page `BENCHMARKS.md`: ten lines to choose by, then the results of each bench.
 
 A run replaces the results of the benches that it ran, as each of them ends. The results of the
-other benches are kept as they are, with their own date, commit, machine and versions.
+other benches are kept as they are, with their own date, commit, machine and versions. Where all
+were measured in one run, the page has one date.
 """
 
 import os
@@ -17,22 +18,27 @@ from pathlib import Path
 from typing import Final
 
 from tests.benchmarks.measure import ROOT, Ratio
+from tests.benchmarks.missed import explain_missed
+from tests.benchmarks.rows import HEAD, parse_rows, write_row
+from tests.benchmarks.top_lines import write_top_lines
 
-__all__ = ["BenchPage", "Run"]
+__all__ = ["SECTIONS", "BenchPage", "Run"]
 
 PAGE: Final = ROOT / "BENCHMARKS.md"
 # The benches of each section, in the order of the page.
 SECTIONS: Final[Mapping[str, Sequence[str]]] = {
     "Relevance": ("relevance", "chunking", "answers", "phrasings", "life", "review", "claims"),
+    "Evidence in the request": ("evidence",),
     "Time machine": ("time_machine",),
-    "Search latency": ("search",),
-    "Cold and warm start": ("start", "cold"),
+    "Search latency": ("search", "mcp"),
+    "Cold and warm start": ("start", "first_text", "cold"),
     "Indexing": ("index", "change"),
     "Memory": ("memory", "long_use"),
     "Price": ("price",),
     "Compaction": ("exam",),
-    "Long chats": ("open", "turns", "prepare", "guard", "stream", "busy"),
+    "Long chats": ("open", "turns", "prepare", "previews", "guard", "stream", "busy"),
     "Endurance": ("kills", "index_kills", "walk"),
+    "Large": ("many_notes", "many_vectors"),
 }
 PACKAGES: Final = (
     "torch",
@@ -43,12 +49,14 @@ PACKAGES: Final = (
 )
 INTRODUCTION: Final = """# Benchmarks
 
-`make bench` writes this page. It holds what was measured, and nothing else. Figures are ratios:
-what Strata takes or reaches, divided by what a baseline takes or reaches in the same run on the
-same machine. The last column has both. `make bench BENCHES="search start"` runs only some benches;
-the others keep their rows, each with the run in which it was measured.
+`make bench` and `make bench-large` write this page. It holds what was measured, and nothing else.
+Figures are ratios: what Strata takes or reaches, divided by what a baseline takes or reaches in the
+same run on the same machine. The last column has both. `make bench BENCHES="search start"` runs
+only some benches; the others keep their rows.
 """
 _BLOCK: Final = re.compile(r"<!-- bench (?P<name>\w+) -->\n(?P<text>.*?)<!-- end -->\n", re.DOTALL)
+_RUN: Final = re.compile(r"^Measured on .*$", re.MULTILINE)
+_MISSED: Final = "\nMissed: "
 
 
 @dataclass(frozen=True)
@@ -72,8 +80,23 @@ class Run:
 
     @property
     def sentence(self) -> str:
-        """The line below the results of a bench."""
+        """When and where the results of a bench were measured."""
         return f"Measured on {self.date} at {self.commit}. {self.machine}. {self.versions}."
+
+
+@dataclass(frozen=True)
+class _Block:
+    """The results of a bench: a table, and the sentence of the run that measured it."""
+
+    table: str
+    run: str
+
+    @classmethod
+    def read(cls, text: str, usual_run: str) -> "_Block":
+        """Read a block of the page. Without a sentence of its own, it is of the usual run."""
+        sentence = _RUN.search(text)
+        table = _RUN.sub("", text).split(_MISSED)[0].strip()
+        return cls(table, sentence[0] if sentence else usual_run)
 
 
 class BenchPage:
@@ -84,44 +107,51 @@ class BenchPage:
         self._path = path
         self._run = run
         text = path.read_text("utf-8") if path.exists() else ""
-        self._blocks = {found["name"]: found["text"] for found in _BLOCK.finditer(text)}
-        self._measured: list[str] = []
+        usual = _RUN.search(_BLOCK.sub("", text))
+        run_of_page = usual[0] if usual else ""
+        self._blocks = {
+            found["name"]: _Block.read(found["text"], run_of_page)
+            for found in _BLOCK.finditer(text)
+        }
 
     def write_bench(self, name: str, ratios: Sequence[Ratio]) -> None:
         """Replace the results of a bench, and write the page."""
-        rows = [_write_row(ratio) for ratio in ratios]
-        table = ["| measured | ratio | goal | result | Strata against the baseline |"]
-        table += ["|---|---:|---|---|---|", *rows]
-        self._blocks[name] = "\n".join([*table, "", self._run.sentence, ""])
-        self._measured.append(name)
+        table = "\n".join([HEAD, *map(write_row, ratios)])
+        self._blocks[name] = _Block(table, self._run.sentence)
         self._path.write_text(self._compose(), "utf-8")
 
     def _compose(self) -> str:
         sections = [self._write_section(title, names) for title, names in SECTIONS.items()]
-        return "\n".join([INTRODUCTION, self._describe_last_run(), *sections])
+        tables = {name: parse_rows(block.table) for name, block in self._blocks.items()}
+        return "\n".join([INTRODUCTION, write_top_lines(tables), self._describe_run(), *sections])
 
-    def _describe_last_run(self) -> str:
-        kept = [name for name in self._blocks if name not in self._measured]
-        lines = [f"Last run: {self._run.date}, with {_join(self._measured)}."]
-        lines += [f"Not measured in it, so of earlier runs: {_join(kept)}."] if kept else []
+    def _describe_run(self) -> str:
+        """Describe the run that measured most benches. The others have theirs beside them."""
+        others = [name for name, block in self._blocks.items() if block.run != self._usual_run]
+        lines = [self._usual_run]
+        lines += [f"Of other runs, named below: {_join(others)}."] if others else []
         return "\n".join([*lines, ""])
 
+    @property
+    def _usual_run(self) -> str:
+        runs = [block.run for block in self._blocks.values()]
+        return max(runs, key=lambda run: (runs.count(run), run))
+
     def _write_section(self, title: str, names: Sequence[str]) -> str:
-        found = [name for name in names if name in self._blocks]
         lines = [f"## {title}", ""]
-        for name in found:
-            lines += [f"<!-- bench {name} -->", f"{self._blocks[name]}<!-- end -->", ""]
+        for name in names:
+            lines += self._write_block(name) if name in self._blocks else []
         missing = [name for name in names if name not in self._blocks]
         lines += [f"Not measured yet: {_join(missing)}.", ""] if missing else []
         return "\n".join(lines)
 
-
-def _write_row(ratio: Ratio) -> str:
-    goal = f"≤ {ratio.at_most:g}" if ratio.at_most is not None else ""
-    goal = f"≥ {ratio.at_least:g}" if ratio.at_least is not None else goal
-    result = "" if not goal else "met" if ratio.is_met else "**missed**"
-    cells = (ratio.name, f"{ratio.value:,.3f}", goal, result, ratio.detail)
-    return f"| {' | '.join(cell.replace('|', '/') for cell in cells)} |"
+    def _write_block(self, name: str) -> list[str]:
+        block = self._blocks[name]
+        missed = [row.name for row in parse_rows(block.table).values() if row.is_missed]
+        lines = [f"<!-- bench {name} -->", block.table]
+        lines += [f"{_MISSED}{row}. {explain_missed(row)}" for row in missed]
+        lines += ["", block.run] if block.run != self._usual_run else []
+        return [*lines, "<!-- end -->", ""]
 
 
 def _join(names: Sequence[str]) -> str:

@@ -26,7 +26,7 @@ def run(folder: Path) -> list[Ratio]:
     )
     peaks: dict[str, float] = {}
     while indexing.poll() is None:
-        for name, megabytes in _held(indexing.pid):
+        for name, megabytes in list_memory(indexing.pid):
             peaks[name] = max(peaks.get(name, 0), megabytes)
         time.sleep(EVERY_S)
     assert indexing.stdout is not None
@@ -38,7 +38,8 @@ def run(folder: Path) -> list[Ratio]:
     ]
 
 
-def _held(pid: int) -> Iterator[tuple[str, float]]:
+def list_memory(pid: int) -> Iterator[tuple[str, float]]:
+    """Yield the program and its children that index and search, with their megabytes."""
     yield PROGRAM, _megabytes(pid)
     for child in children_of(pid):
         command = command_of(child)

@@ -55,8 +55,10 @@ def run(folder: Path) -> list[Ratio]:
         return [
             *_judge("SciFact", _scifact(folder / "scifact"), _held_back, embedder, at_least=1.07),
             *_judge("dated talks", _write_once(folder / "talks"), _told, embedder),
-            *_judge("EIPs", _unpack_once("eips", folder / "eips"), _named, embedder),
-            *_judge("demo vault", _unpack_once("tasks-demo", folder / "demo"), _linked, embedder),
+            *_judge("EIPs", unpack_once("eips", folder / "eips"), list_known_items, embedder),
+            *_judge(
+                "demo vault", unpack_once("tasks-demo", folder / "demo"), list_linked, embedder
+            ),
         ]
     finally:
         embedder.close()
@@ -132,7 +134,8 @@ def _recall(ranked: list[str], answers: frozenset[str], depth: int) -> float:
     return len(answers.intersection(ranked[:depth])) / min(depth, len(answers))
 
 
-def _unpack_once(name: str, folder: Path) -> Path:
+def unpack_once(name: str, folder: Path) -> Path:
+    """Unpack a vault, unless an earlier run with the same cache has done it."""
     return folder if folder.exists() else unpack_vault(name, folder)
 
 
@@ -177,7 +180,7 @@ def _held_back(_catalog: Catalog) -> list[Question]:
     return questions[len(questions) // 2 :]
 
 
-def _named(catalog: Catalog) -> list[Question]:
+def list_known_items(catalog: Catalog) -> list[Question]:
     """Give titles, and headings that one note alone has; stubs are left out."""
     rows = catalog.rows(
         "SELECT path, title, heading FROM chunks JOIN notes USING (file_id)"
@@ -199,7 +202,7 @@ def _named(catalog: Catalog) -> list[Question]:
     return sorted(titles, key=lambda each: each.text) + own_headings[:MOST_HEADINGS]
 
 
-def _linked(catalog: Catalog) -> list[Question]:
+def list_linked(catalog: Catalog) -> list[Question]:
     """Give aliases, and the words of links to notes whose file has the name that is linked."""
     paths = {Path(row[0]).stem.casefold(): row[0] for row in catalog.rows("SELECT path FROM files")}
     answers = defaultdict(set)

@@ -48,13 +48,20 @@ class Event:
         """Return a sentence with the names and facts of the event."""
         return text.format(A=self.teller, B=self.hearer, **self.facts)
 
+    def list_evidence(self) -> tuple[str, ...]:
+        """Return the lines of the note that tell the facts of the event."""
+        slots = [f"{{{name}}}" for name in self.facts]
+        lines = (line for _, line in self.topic["talk"] if any(slot in line for slot in slots))
+        return tuple(_capitalise(self.fill(line)) for line in lines)
+
 
 @dataclass(frozen=True)
 class TalkQuestion:
-    """A question, and the paths of the notes that answer it."""
+    """A question, the paths of the notes that answer it, and the lines of each that tell it."""
 
     text: str
     answers: frozenset[str]
+    evidence: Mapping[str, tuple[str, ...]]
 
 
 def write_talks(folder: Path) -> list[TalkQuestion]:
@@ -141,7 +148,8 @@ def _ask(events: Sequence[Event], chance: random.Random) -> Iterator[TalkQuestio
                 text = f"{text.removesuffix('?')} in {event.day:%B %Y}?"
             if text not in asked:
                 asked.add(text)
-                yield TalkQuestion(text, frozenset(other.path for other in alike))
+                evidence = {other.path: other.list_evidence() for other in alike}
+                yield TalkQuestion(text, frozenset(evidence), evidence)
 
 
 def _is_alike(event: Event, other: Event, form: str) -> bool:

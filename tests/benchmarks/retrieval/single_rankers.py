@@ -29,6 +29,7 @@ class SingleRankers:
         )
         self._embedder = embedder
         self._paths = [row[0] for row in rows]
+        self._texts = [row[2] for row in rows]
         self._notes = list(dict.fromkeys(self._paths))
         vectors = np.frombuffer(b"".join(row[3] for row in rows), "<f4").reshape(len(rows), -1)
         self._passage_vectors = vectors
@@ -46,6 +47,11 @@ class SingleRankers:
     def rank_passages_by_words(self, query: str) -> list[str]:
         """Rank notes by the BM25 score of their best passage."""
         return _take_best(self._passage_words.score(query), self._paths)
+
+    def list_passages_by_words(self, query: str) -> list[tuple[str, str]]:
+        """Return the paths and texts of the passages, by their BM25 score."""
+        best = np.argsort(-self._passage_words.score(query), kind="stable")[:DEPTH]
+        return [(self._paths[number], self._texts[number]) for number in best]
 
     def rank_notes_by_words(self, query: str) -> list[str]:
         """Rank notes by the BM25 score of the whole note."""

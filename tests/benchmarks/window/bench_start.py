@@ -56,7 +56,7 @@ def run(folder: Path) -> list[Ratio]:
         Ratio(
             "start: window / bare Qt window",
             painted / bare,
-            at_most=3.0,
+            at_most=2.5,
             detail=f"{painted:.2f} s against {bare:.2f} s",
         ),
         Ratio("start: notes open / bare Qt window", ready / bare, detail=f"{ready:.2f} s"),

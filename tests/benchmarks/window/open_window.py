@@ -41,8 +41,17 @@ def _serve(pipe: Connection, answer: Answer) -> None:
 
 
 @contextmanager
-def open_window(home: Path, notes: Path, url: str) -> Iterator[tuple["Assistant", "MainWindow"]]:
-    """Open a window on a folder of notes, as the program does, and close it at the end."""
+def open_window(
+    home: Path, notes: Path, url: str, model: str = "scripted"
+) -> Iterator[tuple["Assistant", "MainWindow"]]:
+    """Open a window on a folder of notes, as the program does, and close it at the end.
+
+    Args:
+        home: the folder of Strata's own files.
+        notes: the folder of notes.
+        url: the address of the model server, or an empty string.
+        model: the model that answers.
+    """
     os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     os.environ["PYTHON_KEYRING_BACKEND"] = "keyring.backends.null.Keyring"
     from PySide6.QtWidgets import QApplication
@@ -63,7 +72,7 @@ def open_window(home: Path, notes: Path, url: str) -> Iterator[tuple["Assistant"
     GarbageCollector(app, idle_timer)
     assistant = build(Paths.find({"STRATA_HOME": str(home)}))
     assistant.settings.set("chat.apiBase", url)
-    assistant.settings.set("chat.model", "scripted")
+    assistant.settings.set("chat.model", model)
     assistant.settings.set("autoCompactThreshold", 100_000)
     assistant.open_vault(notes, remember=False)
     window = MainWindow(StartupInfo(assistant.paths.state, assistant.vault))
