@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TypeVar
 
-from PySide6.QtCore import QEvent, QObject, Qt, Signal
+from PySide6.QtCore import QEvent, QFileInfo, QObject, Qt, Signal
 from PySide6.QtGui import QCursor, QKeyEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -11,6 +11,7 @@ from PySide6.QtWidgets import (
     QDialog,
     QFileDialog,
     QHBoxLayout,
+    QLineEdit,
     QPushButton,
     QVBoxLayout,
     QWidget,
@@ -149,17 +150,23 @@ def choose_folder(parent: QWidget, title: str, start: str) -> str:
 def ask_folder(owner: QWidget, title: str, start: str) -> str:
     """Open a folder chooser, and return the path, or an empty string.
 
-    Qt's own function returns the folder that is selected in the list, also if another one has been
-    typed.
+    While a path is typed, Qt selects the folders on the way in its list, and returns the first one.
     """
     dialog = QFileDialog(owner, title, start)
     dialog.setFileMode(QFileDialog.FileMode.Directory)
     dialog.setOption(QFileDialog.Option.ShowDirsOnly)
-    chosen: list[str] = []
-    dialog.fileSelected.connect(chosen.append)
-    dialog.exec()
+    is_chosen = dialog.exec() == QDialog.DialogCode.Accepted
+    found = _find_typed_folder(dialog) or next(iter(dialog.selectedFiles()), "")
     dialog.deleteLater()
-    return chosen[-1] if chosen else ""
+    return found if is_chosen else ""
+
+
+def _find_typed_folder(dialog: QFileDialog) -> str:
+    """Return the folder in the field of Qt's own chooser, or "" in a chooser of the system."""
+    field = dialog.findChild(QLineEdit)
+    typed = "" if field is None else field.text()
+    path = dialog.directory().absoluteFilePath(typed)
+    return path if typed and QFileInfo(path).isDir() else ""
 
 
 def choose_file(parent: QWidget, title: str, start: str, kinds: str) -> str:

@@ -30,9 +30,9 @@ def draw_tabs(tabs: TabbedPages, place: str, chosen: set[str]) -> Iterator[Leaf]
     runs = list[Run]()
     for page in tabs.pages:
         style = Style.SAME | (Style.BOLD | Style.CHOSEN if page is shown else Style.QUIET)
-        text = " ".join(filter(None, (page.name, page.detail)))
+        text = _BLANK.join(filter(None, (page.name, page.detail)))
         runs += [_GAP] if runs else []
-        runs.append(Run(text.replace(" ", _BLANK), style, _make_address(place, page)))
+        runs.append(Run(text, style, _make_address(place, page)))
     yield Paragraph(tuple(runs), tabs.boxes, line=tabs.line)
     keys: dict[int, int] = {}
     for leaf in shown.leaves:
