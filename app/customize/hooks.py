@@ -17,7 +17,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from importlib.abc import ExecutionLoader
 from importlib.machinery import ModuleSpec
 from importlib.metadata import EntryPoint, entry_points
@@ -105,12 +105,17 @@ def _load(files: list[Path], vault: Path | None, problems: tuple[str, ...]) -> L
 
 
 def _register_offers(registry: HookRegistry) -> Iterator[str]:
-    offers: list[EntryPoint] = sorted(entry_points(group=GROUP), key=lambda offer: offer.name)
-    for offer in offers:
+    for offer in _find_offers(tuple(sys.path)):
         try:
             _register(registry, offer.load)
         except (Exception, SystemExit) as error:  # noqa: BLE001 - reported by the hook's name
             yield _describe_problem(f"The hook {offer.name} ({offer.value})", error)
+
+
+@lru_cache(maxsize=1)
+def _find_offers(_path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
+    """Return what the packages on Python's path offer, which takes long to look through."""
+    return tuple(sorted(entry_points(group=GROUP), key=lambda offer: offer.name))
 
 
 def _register(registry: HookRegistry, load: Callable[[], object]) -> None:
