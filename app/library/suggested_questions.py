@@ -8,7 +8,7 @@ fast as a small one.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date
 from itertools import chain, islice
@@ -64,12 +64,13 @@ def suggest_questions(
     chosen = tuple(islice(_choose_notes(notes), _MOST_CHECKED))
     short = (state.path for state in chosen[:_MOST_READ] if _is_short_note(state.path, vault))
     read = list(_read_notes(short, vault))
+    known = {note.path: note for note in read}
     found = chain(
         islice(_list_written_questions(read), 1),
         islice(_ask_about_people(read), 1),
         _ask_about_tasks(read, today or date.today()),
         _ask_about_headings(read),
-        (_ask_about(state.title) for state in chosen if _can_answer(state.path, vault)),
+        (_ask_about(state.title) for state in chosen if _can_answer(state.path, vault, known)),
     )
     return tuple(islice(dict.fromkeys(found), _MOST_QUESTIONS))
 
@@ -187,8 +188,10 @@ def _find_heading_lines(note: Note) -> frozenset[int]:
     return frozenset(heading.line for heading in note.headings)
 
 
-def _can_answer(path: str, vault: Vault) -> bool:
+def _can_answer(path: str, vault: Vault, known: Mapping[str, Note]) -> bool:
     """Return whether a file has a text. Only short notes are read, because others take long."""
+    if path in known:
+        return _has_text(known[path])
     if not _is_short_note(path, vault):
         return (vault.root / path).is_file()
     return any(_has_text(note) for note in _read_notes([path], vault))
