@@ -27,7 +27,6 @@ from vault.review.statements import (
     Quantity,
     Statement,
     find_numbers,
-    list_words,
     measure_overlap,
 )
 
@@ -363,9 +362,5 @@ def _have_other_subjects(one: EvidenceText, other: EvidenceText, said: PlacedSta
     if one.index.days and other.index.days:
         return True
     words = said.statement.words
-    these, those = (list_words(_name_subject(text)) - words for text in (one, other))
+    these, those = one.subject - words, other.subject - words
     return bool(these - those) and bool(those - these)
-
-
-def _name_subject(text: EvidenceText) -> str:
-    return " ".join((text.name, *(text.source.heading if text.source else ())))

@@ -83,6 +83,11 @@ class EvidenceText:
         days = find_path_spans(self.path) or find_name_spans(self.name)
         return _build_index(self.text, above, days)
 
+    @cached_property
+    def subject(self) -> frozenset[str]:
+        """The words of the note's name and of the headings above the text."""
+        return list_words(" ".join((self.name, *(self.source.heading if self.source else ()))))
+
     def place(self, start: int | None = None) -> Source:
         """Return where an offset of the text is in its note. Without an offset, it is the title."""
         if self.source is None:

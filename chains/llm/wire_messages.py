@@ -113,8 +113,8 @@ def _mark_tool_turns(
 def _describe(message: Message | Mapping[str, Any]) -> tuple[str, bool]:
     """Return the role of a message, and whether it has tool calls."""
     if isinstance(message, Message):
-        has_calls = any(isinstance(part, ToolCallPart) for part in message.content)
-        return message.role, has_calls
+        typed = () if isinstance(message.content, str) else message.content
+        return message.role, any(isinstance(part, ToolCallPart) for part in typed)
     content = message["content"]
     parts = () if isinstance(content, str) else content
     return message["role"], any(part["type"] == "tool_call" for part in parts)
