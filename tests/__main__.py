@@ -7,6 +7,7 @@ library, since it installs everything else. A single step can be named: `install
 import os
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -39,19 +40,21 @@ def install() -> None:
 
 
 def lint() -> None:
-    """Check format, lint, types for three systems, and import contracts."""
+    """Check format, lint, types for three systems at once, and import contracts."""
     call("ruff", "check", ".")
     call("ruff", "format", "--check", ".")
-    call("mypy")
-    for system in OTHER_SYSTEMS:
-        call("mypy", "--platform", system, "--cache-dir", f".mypy_cache/{system}")
+    other = (("--platform", name, "--cache-dir", f".mypy_cache/{name}") for name in OTHER_SYSTEMS)
+    wait_for([start("mypy", *arguments) for arguments in ((), *other)])
     lint_imports = PYTHON.with_name("lint-imports")
     subprocess.run([lint_imports, "--no-logo", "--no-cache"], cwd=ROOT, check=True)
 
 
 def run() -> None:
-    """Run the tests without a screen, with as many processes as there are processors."""
-    call("pytest", "--numprocesses=auto", "--dist=worksteal")
+    """Run the tests without a screen, in one process more than there are processors.
+
+    Many tests wait for a program that they have started.
+    """
+    call("pytest", f"--numprocesses={(os.cpu_count() or 1) + 1}", "--dist=worksteal")
 
 
 def call(module: str, *arguments: str) -> None:
@@ -60,9 +63,24 @@ def call(module: str, *arguments: str) -> None:
     Raises:
         subprocess.CalledProcessError: it failed.
     """
+    wait_for([start(module, *arguments)])
+
+
+def start(module: str, *arguments: str) -> "subprocess.Popen[bytes]":
+    """Start a module of the virtual environment."""
     environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen"}
-    command = [PYTHON, "-m", module, *arguments]
-    subprocess.run(command, cwd=ROOT, env=environment, check=True)
+    return subprocess.Popen([PYTHON, "-m", module, *arguments], cwd=ROOT, env=environment)
+
+
+def wait_for(started: "Sequence[subprocess.Popen[bytes]]") -> None:
+    """Wait for the end of all processes, also if one of them fails.
+
+    Raises:
+        subprocess.CalledProcessError: one of them failed.
+    """
+    for code, command in [(process.wait(), process.args) for process in started]:
+        if code:
+            raise subprocess.CalledProcessError(code, command)
 
 
 if __name__ == "__main__":

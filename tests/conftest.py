@@ -9,6 +9,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -114,14 +115,18 @@ def pytest_collection() -> Iterator[None]:
     return result
 
 
-def _collect_garbage() -> None:
-    """Collect garbage if there is enough of it."""
+def _collect_young_garbage() -> None:
+    """Collect what the last test has made, if that is much."""
     assert not gc.isenabled()
-    young, _, old = gc.get_count()
-    if old > _YOUNG_COLLECTIONS:
-        gc.collect()
-    elif young > gc.get_threshold()[0]:
+    if gc.get_count()[0] > gc.get_threshold()[0]:
         gc.collect(1)
+
+
+def _collect_old_garbage() -> None:
+    """Collect all garbage from time to time. What is left stays, and is never looked at again."""
+    if gc.get_count()[2] > _YOUNG_COLLECTIONS:
+        gc.collect()
+        gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -187,16 +192,29 @@ def _no_unexpected_error(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
     assert not errors, f"logged as errors: {errors}"
 
 
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_setup() -> Iterator[None]:
+    """Collect old garbage between two tests, when no test holds anything any more."""
+    with _qt_must_not_warn():
+        _collect_old_garbage()
+    return (yield)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_teardown() -> Iterator[None]:
-    """Collect garbage, and fail where Qt warns while a window closes.
-
-    At this point pytest-qt does not listen to Qt any more.
-    """
-    if "PySide6.QtCore" not in sys.modules:
+    """Collect garbage, and fail where Qt warns while a window closes."""
+    with _qt_must_not_warn():
         result = yield
-        _collect_garbage()
-        return result
+        _collect_young_garbage()
+    return result
+
+
+@contextmanager
+def _qt_must_not_warn() -> Iterator[None]:
+    """Fail where Qt warns while pytest-qt does not listen to it."""
+    if "PySide6.QtCore" not in sys.modules:
+        yield
+        return
     from PySide6.QtCore import QtMsgType, qInstallMessageHandler
 
     said: list[str] = []
@@ -206,7 +224,6 @@ def pytest_runtest_teardown() -> Iterator[None]:
     )
     try:
         yield
-        _collect_garbage()
     finally:
         qInstallMessageHandler(before)
     said = [text for text in said if not text.startswith("This plugin does not support ")]

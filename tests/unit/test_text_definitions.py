@@ -1,6 +1,7 @@
 """What a fence, a heading, front matter, a comment, a sentence and a stem are is said once."""
 
 import ast
+import functools
 import os
 import re
 from collections.abc import Callable, Iterator
@@ -20,8 +21,13 @@ CARRIED = "context/carry_forward.py"  # reads texts of which it knows nothing el
 DOCUMENTS = int(os.environ.get("SOAK_DOCUMENTS", "100"))
 
 
+@functools.cache
+def list_texts() -> list[tuple[str, str]]:
+    """Return the path of a module and a text in its code, for all texts but docstrings."""
+    return list(find_texts())
+
+
 def find_texts() -> Iterator[tuple[str, str]]:
-    """Yield the path of a module and a text in its code, for all texts but docstrings."""
     for package in PACKAGES:
         for file in sorted((ROOT / package).rglob("*.py")):
             tree = ast.parse(file.read_text("utf-8"))
@@ -113,7 +119,7 @@ DEFINITIONS: dict[str, tuple[Callable[[str], bool], set[str]]] = {
 @pytest.mark.parametrize("concept", DEFINITIONS)
 def test_a_concept_of_texts_is_defined_in_one_module(concept: str) -> None:
     is_definition, known = DEFINITIONS[concept]
-    assert {path for path, text in find_texts() if is_definition(text)} == known
+    assert {path for path, text in list_texts() if is_definition(text)} == known
 
 
 @pytest.mark.parametrize(

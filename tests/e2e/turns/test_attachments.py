@@ -61,7 +61,7 @@ def test_notes_beyond_their_share_are_searched_within_though_nothing_is_indexed(
     assert_consistent(done)
 
 
-@pytest.mark.parametrize(("mode", "size"), [("chat", 115_000), ("vault", 60_000)])
+@pytest.mark.parametrize(("mode", "size"), [("chat", 115_000), ("vault", 44_000)])
 def test_half_the_budget_is_filled_with_the_best_passages(
     program: Program, tmp_path: Path, mode: str, size: int
 ) -> None:

@@ -221,11 +221,27 @@ def test_what_is_shortened_leaves_half_of_the_budget_used_wherever_the_history_h
             assert not has_more(before, prepared, asked.counter)
 
 
-@given(SETTINGS, st.integers(4_000, 30_000), st.integers(1, 8), st.integers(0, 2))
-@settings(max_examples=40, deadline=None)
+EVEN_CHATS = given(SETTINGS, st.integers(4_000, 30_000), st.integers(1, 8), st.integers(0, 2))
+
+
+@EVEN_CHATS
+@settings(max_examples=12, deadline=None)
 def test_turns_of_a_tenth_of_the_budget_always_leave_half_of_it_used(
     history_policy, threshold, share, results
 ):
+    check_even_chat(history_policy, threshold, share, results)
+
+
+@pytest.mark.soak
+@EVEN_CHATS
+@settings(max_examples=40, deadline=None)
+def test_turns_of_a_tenth_of_the_budget_leave_half_of_it_used_in_many_chats(
+    history_policy, threshold, share, results
+):
+    check_even_chat(history_policy, threshold, share, results)
+
+
+def check_even_chat(history_policy, threshold, share, results):
     asked = Chat(threshold=threshold, max_output_tokens=2_000, history_policy=history_policy)
     budget = asked.preview("?").report.budget
     size = int(budget * share / 100 * 3.5 / 5 / (results + 2))
