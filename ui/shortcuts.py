@@ -12,7 +12,7 @@ from ui.widgets.buttons import DONE, make_button
 from ui.widgets.completion_list import Choice
 from ui.widgets.controls import label
 from ui.widgets.geometry import make_scroll_area
-from ui.widgets.layouts import grow, make_column, make_row, stretch
+from ui.widgets.layouts import align, grow, make_column, make_grid, make_row, stretch
 from ui.widgets.surfaces import Pane
 
 __all__ = ["ShortcutsDialog", "WindowActions", "command_choices"]
@@ -98,12 +98,10 @@ class ShortcutsDialog(QDialog):
 
 
 def _grid(commands: Iterable[WindowCommand]) -> QGridLayout:
-    grid = QGridLayout()
-    grid.setHorizontalSpacing(24)
-    grid.setVerticalSpacing(6)
-    grid.setColumnStretch(0, 1)
     shown = ((one.words, Keymap.current().describe_all(one.name)) for one in commands)
-    for row, (words, keys) in enumerate(pair for pair in shown if pair[1]):
-        grid.addWidget(label(words), row, 0)
-        grid.addWidget(label(keys, "ui", "secondary"), row, 1, Qt.AlignmentFlag.AlignRight)
-    return grid
+    rows = (
+        (label(words), align(label(keys, "ui", "secondary"), Qt.AlignmentFlag.AlignRight))
+        for words, keys in shown
+        if keys
+    )
+    return make_grid(rows, spacing=(24, 6), grows=0)

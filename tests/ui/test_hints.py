@@ -1,9 +1,15 @@
-"""The window words a way out by the labels of settings, and leaves commands out."""
+"""The window words errors and ways out by the labels of settings, and leaves commands out."""
+
+import ast
+from pathlib import Path
 
 import pytest
 
+from app.errors import ErrorInfo
 from context.fixes import Command, Fix, Option, Setting, make_hint
-from ui.widgets.texts import word_hint
+from ui.widgets.texts import word_error, word_hint
+
+UI = Path(__file__).resolve().parents[2] / "ui"
 
 
 @pytest.mark.parametrize(
@@ -26,3 +32,31 @@ from ui.widgets.texts import word_hint
 )
 def test_a_hint_in_the_window_names_labels_and_no_commands(hint: object, worded: str) -> None:
     assert word_hint(make_hint(hint)) == worded  # type: ignore[arg-type]
+
+
+def test_an_error_in_the_window_names_labels_too() -> None:
+    hint = make_hint(Fix("Set {}.", Setting("embedding.model")))
+    info = ErrorInfo("offline", "The server of chat.apiBase is not reached.", hint)
+    assert word_error(info) == (
+        'The server of "Server address" is not reached. Set "Embedding model".'
+    )
+    assert word_error(ErrorInfo("busy", "Nothing is lost.")) == "Nothing is lost."
+
+
+def test_no_view_puts_an_error_and_its_ways_out_together_by_hand() -> None:
+    found = [
+        f"{file.relative_to(UI)}:{node.lineno}"
+        for file in sorted(UI.rglob("*.py"))
+        for node in ast.walk(ast.parse(file.read_text("utf-8")))
+        if isinstance(node, ast.JoinedStr | ast.Tuple | ast.Call)
+        and {"info.message", "word_hint(info.hint)"} <= set(map(ast.unparse, _list_parts(node)))
+    ]
+    assert found == [], "word_error() and word_message() use the labels of settings"
+
+
+def _list_parts(node: ast.AST) -> list[ast.expr]:
+    """Return the expressions that a text, a tuple or a call is made of directly."""
+    parts = [
+        child.value for child in ast.iter_child_nodes(node) if isinstance(child, ast.FormattedValue)
+    ]
+    return [*parts, *(child for child in ast.iter_child_nodes(node) if isinstance(child, ast.expr))]

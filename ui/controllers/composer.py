@@ -30,7 +30,7 @@ from ui.controllers.queue import QueueController
 from ui.controllers.session import ChatController, Collaborators, SessionController
 from ui.controllers.turns import ChatTurn, attach_to, list_attachments
 from ui.widgets.buttons import ButtonText, LabelledAction
-from ui.widgets.texts import word_hint
+from ui.widgets.texts import word_error
 
 __all__ = ["ComposerController"]
 
@@ -458,7 +458,7 @@ class ComposerController(ChatController):
             self._composer.set_text(written.removeprefix(text).lstrip())
 
     def _on_command_failed(self, text: str, info: ErrorInfo) -> None:
-        message = f"{info.message} {word_hint(info.hint)}".strip()
+        message = word_error(info)
         self._composer.show_error(message, [(_SEND_AS_TEXT, lambda: self.send(text))])
 
 

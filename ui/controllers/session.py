@@ -34,6 +34,7 @@ from ui.frame import WindowFrame
 from ui.notify import announce
 from ui.panels.notes.sources import describe_no_sources
 from ui.tasks import TaskRunner
+from ui.widgets.texts import word_message
 
 __all__ = ["ChatController", "Collaborators", "Controller", "SessionController"]
 
@@ -402,7 +403,7 @@ class SessionController(Controller):
         if info is None or info.code == "cancelled":
             live.forget()
             return
-        announce(self._transcript, info.message, is_urgent=True)
+        announce(self._transcript, word_message(info), is_urgent=True)
         if info.code == "context_overflow" and not turn.is_stored:
             live.forget()  # the composer shows the error
         else:

@@ -12,7 +12,7 @@ from chains.cancel import CancelToken
 from ui.controllers.session import Collaborators, Controller
 from ui.widgets.buttons import DISMISS, ButtonText
 from ui.widgets.surfaces import Notice
-from ui.widgets.texts import word_hint
+from ui.widgets.texts import word_error
 
 __all__ = ["UpdateController"]
 
@@ -80,8 +80,7 @@ class UpdateController(Controller):
         self._frame.notifier.toast(_COPIED)
 
     def _on_failed(self, error: Exception) -> None:
-        info = describe(error)
-        self._tell(" ".join(filter(None, (info.message, word_hint(info.hint)))))
+        self._tell(word_error(describe(error)))
 
     def _tell(self, text: str) -> None:
         """Show a toast, unless nobody asked."""

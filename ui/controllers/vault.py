@@ -11,7 +11,6 @@ from pathlib import Path
 
 from PySide6.QtCore import QTimer, Signal
 
-from app.config.schema import use_labels
 from app.errors import ErrorInfo, describe
 from app.library.instructions import VaultInstructions
 from ui.chat.transcript.instructions_bar import InstructionsBar
@@ -25,7 +24,7 @@ from ui.panels.notes.folders import Folders
 from ui.panels.vault_switcher import folder_name
 from ui.tasks import LatestOnly
 from ui.widgets.buttons import DISMISS, ButtonText, LabelledAction
-from ui.widgets.texts import word_hint
+from ui.widgets.texts import word_hint, word_message
 from vault.errors import IndexBusy, VaultError, VaultMissing
 from vault.indexing.progress import IndexProgress, IndexReport
 
@@ -197,7 +196,7 @@ class VaultController(ChatController):
     def _show_notice(self, info: ErrorInfo, *actions: LabelledAction) -> None:
         middle = self._frame.middle
         dismiss = (DISMISS, middle.clear_notice)
-        message, hint = use_labels(info.message), word_hint(info.hint)
+        message, hint = word_message(info), word_hint(info.hint)
         middle.show_notice("amber", message, hint, *actions, dismiss)
 
     def _on_progressed(self, progress: IndexProgress) -> None:
@@ -222,10 +221,10 @@ class VaultController(ChatController):
     def _on_open_failed(self, info: ErrorInfo) -> None:
         self._start_index()
         middle = self._frame.middle
-        announce(middle, info.message, is_urgent=True)
+        announce(middle, word_message(info), is_urgent=True)
         if self._assistant.vault is None:
             hint = word_hint(info.hint) or "Nothing was deleted."
-            middle.welcome.show_problem(info.message, hint)
+            middle.welcome.show_problem(word_message(info), hint)
         else:
             self._show_notice(info, (_CHOOSE_FOLDER, self._frame.navigation.choose_folder))
 

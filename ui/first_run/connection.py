@@ -6,14 +6,12 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import (
     QApplication,
-    QGridLayout,
     QLineEdit,
     QWidget,
 )
 
 from app.config.model_setup import Connection, ModelService, ModelSetup
 from app.config.models import FoundServer, ModelChoice
-from app.config.schema import use_labels
 from app.errors import describe
 from chains.cancel import CancelToken
 from chains.llm.urls import complete_address
@@ -23,9 +21,9 @@ from ui.theme import dress
 from ui.widgets.buttons import ButtonText, make_button
 from ui.widgets.controls import label, make_wrapped_label, one_line
 from ui.widgets.formatting import count
-from ui.widgets.layouts import align, grow, make_column, make_row, stretch
+from ui.widgets.layouts import align, grow, make_column, make_grid, make_row, stretch
 from ui.widgets.menus import MenuButton
-from ui.widgets.texts import word_hint
+from ui.widgets.texts import word_error
 
 __all__ = ["ConnectionForm"]
 
@@ -125,7 +123,7 @@ class ConnectionForm(QWidget):
     def show_failure(self, error: Exception) -> None:
         """Show an error message, and a hint that tells the user what to do."""
         info = describe(error)
-        self.say(f"{use_labels(info.message)} {word_hint(info.hint)}".strip(), "danger")
+        self.say(word_error(info), "danger")
 
     def focus_first(self) -> None:
         """Focus the first empty field, or the test button if no field is empty."""
@@ -142,26 +140,23 @@ class ConnectionForm(QWidget):
             super().keyPressEvent(event)
 
     def _lay_out(self) -> None:
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(12)
-        grid.setVerticalSpacing(8)
-        grid.setColumnStretch(1, 1)
         chosen = make_row(grow(self.model), self.models, self.look, spacing=8)
         self._address_name = label("Address", "ui", "secondary")
-        names = (
-            label("Service", "ui", "secondary"),
-            self._address_name,
-            label("Key", "ui", "secondary"),
-            label("Model", "ui", "secondary"),
+        form = make_grid(
+            [
+                (
+                    label("Service", "ui", "secondary"),
+                    align(self.service, Qt.AlignmentFlag.AlignLeft),
+                ),
+                (self._address_name, self.address),
+                (label("Key", "ui", "secondary"), self.key),
+                (label("Model", "ui", "secondary"), chosen),
+            ],
+            spacing=(12, 8),
+            grows=1,
         )
-        for row, name in enumerate(names):
-            grid.addWidget(name, row, 0)
-        grid.addWidget(self.service, 0, 1, Qt.AlignmentFlag.AlignLeft)
-        grid.addWidget(self.address, 1, 1)
-        grid.addWidget(self.key, 2, 1)
-        grid.addLayout(chosen, 3, 1)
         foot = make_row(grow(self.state), stretch(0), align(self.test, Qt.AlignmentFlag.AlignTop))
-        make_column(grid, foot, margins=(16, 4, 16, 8), spacing=8, parent=self)
+        make_column(form, foot, margins=(16, 4, 16, 8), spacing=8, parent=self)
 
     def _on_listed(self, found: tuple[Sequence[ModelService], bool]) -> None:
         services, has_keyring = found

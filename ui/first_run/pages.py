@@ -19,7 +19,7 @@ from ui.widgets.controls import make_wrapped_label, one_line
 from ui.widgets.geometry import make_scroll_area
 from ui.widgets.layouts import grow, make_column, stretch
 from ui.widgets.surfaces import Notice, Pane
-from ui.widgets.texts import word_hint
+from ui.widgets.texts import word_hint, word_message
 
 __all__ = ["AskPage", "NotesPage", "StepPage"]
 
@@ -103,7 +103,7 @@ class StepPage(QWidget):
     def show_problem(self, info: ErrorInfo) -> None:
         """Show on the page why the step could not be completed."""
         self.notice.show_notice(
-            "danger", one_line(info.message), one_line(word_hint(info.hint)), ()
+            "danger", one_line(word_message(info)), one_line(word_hint(info.hint)), ()
         )
 
     def focus_first(self) -> None:

@@ -24,7 +24,7 @@ from ui.widgets.dialogs import choose_file, choose_folder, choose_new_file
 from ui.widgets.formatting import count, plural, size
 from ui.widgets.layouts import grow, make_column, make_row, stretch
 from ui.widgets.surfaces import Notice
-from ui.widgets.texts import word_hint
+from ui.widgets.texts import word_error
 
 __all__ = ["BackupSection"]
 
@@ -217,8 +217,7 @@ class BackupSection(QWidget):
             self._say("", "secondary")
             ask()
         else:
-            info = describe(error)
-            self._say(f"{info.message} {word_hint(info.hint)}".strip(), "danger")
+            self._say(word_error(describe(error)), "danger")
 
     def _on_finished(self, *, is_restore: bool) -> None:
         if not self._has_ended:  # it was stopped

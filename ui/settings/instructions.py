@@ -16,7 +16,7 @@ from ui.widgets.controls import label, make_wrapped_label, one_line
 from ui.widgets.formatting import count
 from ui.widgets.geometry import scale_size
 from ui.widgets.layouts import grow, make_column, make_row
-from ui.widgets.texts import word_hint
+from ui.widgets.texts import word_error
 
 __all__ = [
     "INSTRUCTIONS_WORDS",
@@ -155,9 +155,7 @@ class UserTextSection(QWidget):
         self.saved.emit()
 
     def _on_failed(self, error: Exception) -> None:
-        info = describe(error)
-        said = f"Not saved. {info.message} {word_hint(info.hint)}"
-        self._say(said.strip(), "danger")
+        self._say(f"Not saved. {word_error(describe(error))}", "danger")
 
     def _on_typed(self) -> None:
         self._say(self._describe_length(), "secondary")

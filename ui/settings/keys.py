@@ -15,7 +15,7 @@ from ui.widgets.controls import label, make_wrapped_label
 from ui.widgets.formatting import count
 from ui.widgets.geometry import scale_size
 from ui.widgets.layouts import grow, make_column, make_row, stretch
-from ui.widgets.texts import word_hint
+from ui.widgets.texts import word_error
 
 __all__ = ["KeySection"]
 
@@ -179,8 +179,7 @@ class KeySection(QWidget):
         self.refresh()
 
     def _on_failed(self, error: Exception) -> None:
-        info = describe(error)
-        self._say(f"{info.message} {word_hint(info.hint)}".strip(), "danger")
+        self._say(word_error(describe(error)), "danger")
 
     def _say(self, text: str, tone: str) -> None:
         self.state.setText(text)

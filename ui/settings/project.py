@@ -26,7 +26,7 @@ from ui.widgets.formatting import count, percent, plural
 from ui.widgets.geometry import clear_layout, make_text_scroll_area, scale_size, set_in
 from ui.widgets.layouts import grow, make_column, make_row, stretch
 from ui.widgets.surfaces import Hairline, Pane
-from ui.widgets.texts import word_hint
+from ui.widgets.texts import word_error
 
 __all__ = ["ProjectView"]
 
@@ -233,8 +233,7 @@ class ProjectFields(QWidget):
         self.saved.emit()
 
     def _on_failed(self, error: Exception) -> None:
-        info = describe(error)
-        self._say(f"{info.message} {word_hint(info.hint)}".strip(), "danger")
+        self._say(word_error(describe(error)), "danger")
 
     def _on_models(self, models: Sequence[ModelChoice]) -> None:
         self.model.set_models(models, _DEFAULT_MODEL)

@@ -14,7 +14,6 @@ from app.errors import describe
 from app.library.project_pages import ProjectPage
 from app.project_overview import KeptPage
 from chains.cancel import CancelToken
-from chains.errors import Cancelled
 from ui.tasks import LatestOnly, Task, TaskRunner
 from ui.theme import dress
 from ui.widgets.buttons import ButtonText, IconButton, make_button
@@ -23,7 +22,7 @@ from ui.widgets.dialogs import choose_file
 from ui.widgets.formatting import ago, count, size
 from ui.widgets.geometry import clear_layout
 from ui.widgets.layouts import grow, make_column, make_row, stretch
-from ui.widgets.texts import word_hint
+from ui.widgets.texts import word_error
 
 __all__ = ["KeptPages"]
 
@@ -36,6 +35,7 @@ _ADD = ButtonText("Add", "Fetch the page, or read the transcript, and keep its t
 _FILE = ButtonText("Choose a file…", "Choose the file of a transcript")
 _CANCEL = ButtonText("Cancel", "Stop fetching; what is kept stays as it is")
 _REFRESH = ButtonText("Refresh all", "Fetch every page again, and show which have changed")
+_STOPPED = "Stopped. What was not fetched is as it was."
 _UNDO = ButtonText("Undo", "Keep the page again")
 _KINDS = "Transcripts (*.vtt *.srt *.sbv *.txt)"
 
@@ -60,6 +60,7 @@ class KeptPages(QWidget):
         self._reads = LatestOnly(runner, 0, self)
         self._reads.answered.connect(self._on_read)
         self._task: Task | None = None
+        self._has_ended = True
         self._removed: ProjectPage | None = None
         self._tokens: dict[str, KeptPage] = {}
         self.address = QLineEdit()
@@ -206,32 +207,35 @@ class KeptPages(QWidget):
             busy: what is said while it runs.
             work: the task, which returns what is said afterwards.
             done: called when it has succeeded, or None.
-            failed: called when it has failed, or None.
+            failed: called when it has failed or was stopped, or None.
         """
         self._task = self._runner.stream(lambda token: iter((work(token),)))
         self._task.yielded.connect(partial(self._on_done, done))
         self._task.failed.connect(partial(self._on_failed, failed))
-        self._task.finished.connect(self._on_finished)
+        self._task.finished.connect(partial(self._on_finished, failed))
+        self._has_ended = False
         self.undo.hide()
         self._say(busy, "secondary")
         self._show_pages()
         self._task.start()
 
     def _on_done(self, done: Callable[[], None] | None, said: str) -> None:
+        self._has_ended = True
         self._say(said, "secondary")
         if done is not None:
             done()
 
     def _on_failed(self, failed: Callable[[], None] | None, error: Exception) -> None:
+        self._has_ended = True
         if failed is not None:
             failed()
-        if isinstance(error, Cancelled):
-            self._say("Stopped. What was kept is unchanged.", "secondary")
-            return
-        info = describe(error)
-        self._say(f"{info.message} {word_hint(info.hint)}".strip(), "danger")
+        self._say(word_error(describe(error)), "danger")
 
-    def _on_finished(self) -> None:
+    def _on_finished(self, failed: Callable[[], None] | None) -> None:
+        if not self._has_ended:  # it was stopped, which is no failure
+            if failed is not None:
+                failed()
+            self._say(_STOPPED, "secondary")
         self._task = None
         self.refresh()
         self.changed.emit()

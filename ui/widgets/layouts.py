@@ -1,11 +1,19 @@
-"""Rows and columns of widgets, described by their items, margins and spacing."""
+"""Rows, columns and grids of widgets, described by their items, margins and spacing."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QBoxLayout, QHBoxLayout, QLayout, QVBoxLayout, QWidget
+from PySide6.QtWidgets import (
+    QBoxLayout,
+    QGridLayout,
+    QHBoxLayout,
+    QLayout,
+    QVBoxLayout,
+    QWidget,
+)
 
-__all__ = ["Item", "Spot", "align", "grow", "make_column", "make_row", "stretch"]
+__all__ = ["Item", "Spot", "align", "grow", "make_column", "make_grid", "make_row", "stretch"]
 
 _ANYWHERE = Qt.AlignmentFlag(0)
 
@@ -74,6 +82,34 @@ def make_column(
     column = QVBoxLayout() if parent is None else QVBoxLayout(parent)
     _fill(column, items, margins, spacing)
     return column
+
+
+def make_grid(
+    rows: Iterable[Sequence[QWidget | QLayout | Spot]],
+    *,
+    spacing: tuple[int, int],
+    grows: int | None = None,
+) -> QGridLayout:
+    """Lay out items in rows whose columns are aligned, such as a form of labels and fields.
+
+    Args:
+        rows: the items of each row. A spot says how its item is aligned.
+        spacing: the distances between columns and between rows in pixels.
+        grows: the column that receives the free space, or None to share it.
+    """
+    grid = QGridLayout()
+    grid.setHorizontalSpacing(spacing[0])
+    grid.setVerticalSpacing(spacing[1])
+    if grows is not None:
+        grid.setColumnStretch(grows, 1)
+    for at, items in enumerate(rows):
+        for column, item in enumerate(items):
+            spot = item if isinstance(item, Spot) else Spot(item)
+            if isinstance(spot.item, QWidget):
+                grid.addWidget(spot.item, at, column, spot.alignment)
+            elif spot.item is not None:
+                grid.addLayout(spot.item, at, column, spot.alignment)
+    return grid
 
 
 def _fill(

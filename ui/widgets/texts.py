@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from PySide6.QtGui import QTextCursor
 
+    from app.errors import ErrorInfo
     from context.fixes import Fix, Place
 
 __all__ = [
@@ -25,7 +26,9 @@ __all__ = [
     "is_rtl",
     "one_line",
     "read_selection",
+    "word_error",
     "word_hint",
+    "word_message",
 ]
 
 _MARK = "\N{LEFT-TO-RIGHT MARK}"
@@ -128,6 +131,18 @@ def word_hint(hint: "Sequence[Fix]") -> str:
 
     shown = (fix for fix in hint if all(isinstance(at, Setting | str) for at in fix.places))
     return " ".join(fix.word(_word_setting) for fix in shown)
+
+
+def word_message(info: "ErrorInfo") -> str:
+    """Word what an error says for the window: settings by their labels."""
+    from app.config.schema import use_labels  # loads the settings: not before the first paint
+
+    return use_labels(info.message)
+
+
+def word_error(info: "ErrorInfo") -> str:
+    """Word what an error says, and its ways out, in one line of text for the window."""
+    return " ".join(filter(None, (word_message(info), word_hint(info.hint))))
 
 
 def _word_setting(place: "Place") -> str:

@@ -13,7 +13,7 @@ from ui.tasks import LatestOnly
 from ui.widgets.buttons import DISMISS, ButtonText
 from ui.widgets.completion_list import Choice
 from ui.widgets.dialogs import choose_folder
-from ui.widgets.texts import word_hint
+from ui.widgets.texts import word_hint, word_message
 
 __all__ = ["ProjectController"]
 
@@ -225,4 +225,4 @@ class ProjectController(ChatController):
         info = describe(error)
         middle = self._frame.middle
         dismiss = (DISMISS, middle.clear_notice)
-        middle.show_notice("amber", info.message, word_hint(info.hint), dismiss)
+        middle.show_notice("amber", word_message(info), word_hint(info.hint), dismiss)

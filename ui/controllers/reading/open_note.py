@@ -28,7 +28,7 @@ from ui.markdown.note_parts import cut_parts
 from ui.notify import open_address
 from ui.panels.notes.image import OpenImage
 from ui.tasks import LatestOnly
-from ui.widgets.texts import word_hint
+from ui.widgets.texts import word_hint, word_message
 from vault.notes.links import LinkResolver
 from vault.notes.note import Note, ReadOptions
 
@@ -347,7 +347,7 @@ class ReadingController(ChatController):
             self._related.set_open("")
             is_image = is_image_link(visit.path)
             self._panel.show_error(
-                visit.path, found.message, word_hint(found.hint), is_image=is_image
+                visit.path, word_message(found), word_hint(found.hint), is_image=is_image
             )
         self._panel.head.show_steps(
             has_back=self._visits.can_go_back,

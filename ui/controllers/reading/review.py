@@ -11,7 +11,7 @@ from chains.cancel import CancelToken
 from ui.controllers.session import Collaborators, Controller
 from ui.tasks import Task
 from ui.widgets.buttons import ButtonText
-from ui.widgets.texts import word_hint
+from ui.widgets.texts import word_hint, word_message
 from vault.review.findings import Finding, FindingFilter
 from vault.review.review import ReviewProgress
 
@@ -190,7 +190,7 @@ class ReviewController(Controller):
         if task is self._task:
             self._task, self._has_failed = None, True
             info = describe(error)
-            self._panel.show_error(info.message, word_hint(info.hint))
+            self._panel.show_error(word_message(info), word_hint(info.hint))
 
     def _on_finished(self, task: Task) -> None:
         if task is self._task:  # no result arrived, so it was stopped

@@ -6,16 +6,14 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QCompleter,
     QDialog,
-    QGridLayout,
-    QHBoxLayout,
     QLineEdit,
-    QVBoxLayout,
     QWidget,
 )
 
 from ui.theme import Theme, dress
 from ui.widgets.buttons import CANCEL, ButtonText, make_button
 from ui.widgets.controls import label, make_wrapped_label
+from ui.widgets.layouts import make_column, make_grid, make_row, stretch
 
 __all__ = ["SaveNoteDialog"]
 
@@ -96,23 +94,22 @@ class SaveNoteDialog(QDialog):
         self.save_requested.emit(self._build_path())
 
     def _lay_out(self) -> None:
-        grid = QGridLayout()
-        grid.setHorizontalSpacing(12)
-        grid.setVerticalSpacing(8)
-        for row, (word, field) in enumerate((("Name", self.name), ("Folder", self.folder))):
-            grid.addWidget(label(word, "ui", "secondary"), row, 0)
-            grid.addWidget(field, row, 1)
-        foot = QHBoxLayout()
-        foot.addStretch(1)
-        foot.addWidget(make_button(CANCEL, "", self.reject))
-        foot.addWidget(self._save)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(24, 20, 24, 16)
-        column.setSpacing(Theme.current().space(3))
-        column.addWidget(label("Save as note", "h2"))
-        column.addLayout(grid)
-        column.addWidget(self._path)
-        column.addWidget(self._problem)
-        column.addLayout(foot)
+        form = make_grid(
+            [
+                (label("Name", "ui", "secondary"), self.name),
+                (label("Folder", "ui", "secondary"), self.folder),
+            ],
+            spacing=(12, 8),
+        )
+        make_column(
+            label("Save as note", "h2"),
+            form,
+            self._path,
+            self._problem,
+            make_row(stretch(), make_button(CANCEL, "", self.reject), self._save),
+            margins=(24, 20, 24, 16),
+            spacing=Theme.current().space(3),
+            parent=self,
+        )
         self._problem.hide()
         self.setMinimumWidth(Theme.current().px(_WIDTH))

@@ -3,6 +3,7 @@
 import errno
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt
@@ -22,7 +23,8 @@ from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from app.library import project_pages
-from app.library.project_pages import ProjectPage
+from app.library.project_pages import PageFetcher, ProjectPage
+from chains.cancel import CancelToken
 from tests.support.models.model_server import Answer, ModelServer
 from tests.support.window.clicks import (
     button_named,
@@ -529,6 +531,32 @@ def test_a_transcript_is_kept_refreshed_and_removed_with_undo_on_the_page(
     click_button(pages, "Undo")
     (kept,) = store.list()
     assert kept.text == "The walrus is quiet\n"
+
+
+@pytest.mark.parametrize("button", ["Add", "Refresh all"])
+def test_a_stopped_fetch_is_said_to_be_stopped(
+    window: WindowPage, assistant: Assistant, monkeypatch: pytest.MonkeyPatch, button: str
+) -> None:
+    window.view.open_project("Thesis")
+    pages = open_project_settings(window).pages
+    assistant.projects.pages("Thesis").put(
+        ProjectPage("https://old.example", "page", "Old", "Hello\n", NOW)
+    )
+    pages.refresh()
+    settle()
+
+    def stop(_fetcher: object, _store: object, _page: object, token: CancelToken) -> NoReturn:
+        click_button(pages, "Cancel")
+        token.raise_if_cancelled()
+        raise AssertionError("the button cancels the task")
+
+    for name in ("add", "refresh"):
+        monkeypatch.setattr(PageFetcher, name, stop)
+    pages.address.setText("https://new.example")
+    click_button(pages, button)
+    assert pages.state.text() == "Stopped. What was not fetched is as it was."
+    assert pages.address.text() == "https://new.example", "what was typed can be fetched again"
+    assert pages.add.isEnabled()
 
 
 def test_a_page_that_cannot_be_removed_or_put_back_stays_and_the_reason_is_said(
