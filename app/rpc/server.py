@@ -23,6 +23,7 @@ from app.rpc.client import Client
 from app.rpc.context import ContextRequests
 from app.rpc.customization import CustomizationRequests
 from app.rpc.entries import EntryRequests
+from app.rpc.fixes import word_warning
 from app.rpc.jobs import Jobs, explain
 from app.rpc.judge import JudgeRequests
 from app.rpc.notes import NoteRequests
@@ -108,9 +109,11 @@ class RPC:
             self._assistant.library.watch(self._tell_of_changes)
             self._pinned.follow_days()
         try:
+            self._tell_warnings()
             for line in lines:
                 if line.strip() and not self._take(line):
                     break
+                self._tell_warnings()
         finally:
             self._pinned.close()
             self._jobs.stop(TIME_TO_SAVE_S)
@@ -120,6 +123,11 @@ class RPC:
         self._wire.event("index_progress", None, None, encode(done))
         if report.is_complete:
             self._pinned.follow_notes()
+
+    def _tell_warnings(self) -> None:
+        """Tell of data files that are damaged, merged or only read, each once."""
+        for warning in self._assistant.take_warnings():
+            self._wire.event("warning", None, None, {"message": word_warning(warning)})
 
     def _take(self, line: bytes) -> bool:
         """Handle one request, and return whether the server should read another one."""

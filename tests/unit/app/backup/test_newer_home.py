@@ -96,8 +96,10 @@ def test_the_command_line_and_rpc_say_it(
     text, _ = capsys.readouterr()
     assert (code, document(text)["error"]["message"]) == (1, HOME_IS_NEWER)
     lines: list[bytes] = []
-    RPC(newer, lines.append).serve([b'{"id": 1, "type": "get_state"}'])
-    assert json.loads(lines[0])["data"]["read_only"] == HOME_IS_NEWER
+    RPC(newer, lines.append).serve([b'{"id": 1, "type": "get_state"}'] * 2)
+    warning, *responses = map(json.loads, lines)
+    assert (warning["event"], warning["data"]) == ("warning", {"message": HOME_IS_NEWER})
+    assert [one["data"]["read_only"] for one in responses] == [HOME_IS_NEWER] * 2
 
 
 def test_an_index_of_a_newer_version_alone_is_kept_and_named(
