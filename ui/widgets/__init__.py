@@ -30,8 +30,8 @@
     toast            A short message over the chat, with at most one action.
 
 This package may import PySide6, `ui.theme`, `ui.icons`, `ui.actions`, `app.hidden_characters` for
-names, `app.config.schema` and `context.fixes` for hints, `context.layers` for the names of layers,
-and `vault.edits.diff` for the lines of a diff. It must not import views or
+names, `app.config.schema`, `app.errors` and `context.fixes` for errors and hints, `context.layers`
+for the names of layers, and `vault.edits.diff` for the lines of a diff. It must not import views or
 other modules below `ui`.
 
 Text is plain text, and elided text has a tooltip with the full text. A button has a
