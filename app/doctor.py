@@ -24,6 +24,7 @@ from chains.gguf.process import INSTALL, LIBRARY, ModelRunner, is_installed
 from chains.models import EXTRACTIVE, ModelInfo, look_up_model
 from context.json_codec import Record
 from resources.system.files import make_private_folder
+from vault.edits.journal import EditJournal
 from vault.errors import NoteUnreadable, VaultError
 from vault.vault import Vault
 
@@ -52,6 +53,7 @@ def check_up(assistant: Assistant, vault: Path | None) -> tuple[Check, ...]:
         lambda: _settings(assistant),
         lambda: _chats(assistant),
         lambda: _check_files(assistant),
+        lambda: _check_chains(assistant),
         lambda: _check_crashes(assistant),
         _check_keyring,
         lambda: _model(assistant),
@@ -120,6 +122,24 @@ def _check_files(assistant: Assistant) -> Iterator[Check]:
         if file.is_dir():
             failed = storage_failed(file, IsADirectoryError(errno.EISDIR, ""))
             yield Check("files", False, " ".join(map(str, (failed, *failed.hint))))
+
+
+def _check_chains(assistant: Assistant) -> Iterator[Check]:
+    """Check whether each line of the ledger and of the journal of edits follows the one before."""
+    journal = EditJournal(assistant.paths.edits)
+    for name, find in (("ledger", assistant.ledger.find_breaks), ("edits", journal.find_breaks)):
+        try:
+            breaks = find()
+        except (AppError, VaultError) as error:
+            yield Check(name, False, str(error))
+            continue
+        said = "each line follows the one before"
+        if breaks:
+            said = (
+                f"lines before line {breaks[0]} were lost or changed. The others are still used. "
+                "A disk that fails does this; see that your backups are recent."
+            )
+        yield Check(name, not breaks, said)
 
 
 def _check_crashes(assistant: Assistant) -> Iterator[Check]:

@@ -128,6 +128,17 @@ class Ledger:
         """Return the recorded calls as `list_calls` does, but as values."""
         return [_read_record(call) for call in self.list_calls()]
 
+    def find_breaks(self) -> list[int]:
+        """Return the numbers of the lines that do not follow the line before them.
+
+        Lines were lost or changed there. All others are listed as usual.
+
+        Raises:
+            StorageFailed: the ledger cannot be read.
+        """
+        with storage_errors(self._file.path), self._file.hold_lock():
+            return self._file.find_breaks()
+
     def add_result(self, id: str, bytes_in: int, tokens: int | None) -> None:
         """Add the result of an outgoing call to the ledger. Failures are only logged.
 

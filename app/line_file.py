@@ -1,7 +1,8 @@
 """A file of JSON lines that several processes append to, each line completely or not at all.
 
-Each line is a JSON object with a text `id`. Only the owner can read the file. A damaged file is
-renamed, and its valid lines are kept. A line that was cut off by a crash is skipped.
+Each line is a JSON object with a text `id`, and carries the hash of the line before. Only the owner
+can read the file. A damaged file is renamed, and its valid lines are kept. A line that was cut off
+by a crash is skipped.
 """
 
 import json
@@ -24,6 +25,7 @@ from resources.system.files import (
     write_all,
     write_atomically,
 )
+from resources.system.line_chain import CHAIN, encode_chain, find_breaks, read_last_line
 from vault.database_file import set_aside
 
 __all__ = ["LineFile", "describe_failure"]
@@ -86,8 +88,10 @@ class LineFile:
         """
         if not self._is_checked:
             self.read()  # renames the file if it is damaged
+            if breaks := self.find_breaks():
+                _log.warning("%s: line %d does not follow the one before", self.path, breaks[0])
         self._is_checked = True
-        return self._write(_encode(line))
+        return self._write(line)
 
     def read(self) -> list[dict[str, Any]]:
         """Return the valid lines. The lock must be held.
@@ -95,10 +99,7 @@ class LineFile:
         Raises:
             OSError: the file cannot be read.
         """
-        if not self.path.exists():
-            return []
-        with os.fdopen(open_file(self.path, os.O_RDONLY), "rb") as file:
-            raw = file.read()
+        raw = self._read_content()
         lines = [(line, _decode(line)) for line in raw.split(b"\n") if line]
         good = [line for _, line in lines if line is not None]
         if any(line is None and not text.startswith(_LINE_START) for text, line in lines):
@@ -107,17 +108,31 @@ class LineFile:
             self.replace(good)
         return good
 
+    def find_breaks(self) -> list[int]:
+        """Return the numbers of the lines that do not follow theirs. The lock must be held.
+
+        Lines were lost or changed there, by a disk or by another program.
+
+        Raises:
+            OSError: the file cannot be read.
+        """
+        return find_breaks(self._read_content())
+
     def replace(self, lines: Iterable[Mapping[str, Any]]) -> None:
         """Replace all lines. The lock must be held."""
-        write_atomically(self.path, b"".join(map(_encode, lines)))
+        write_atomically(self.path, encode_chain(lines))
 
-    def _write(self, content: bytes) -> int:
+    def _read_content(self) -> bytes:
+        return read_file(self.path) if self.path.exists() else b""
+
+    def _write(self, line: Mapping[str, Any]) -> int:
         """Append a line completely or not at all, and return the new size of the file."""
         if not os.path.lexists(self.path):
             create_empty(self.path)
         handle = open_file(self.path, os.O_RDWR | os.O_APPEND)
         try:
             size = os.fstat(handle).st_size
+            content = encode_chain([line], read_last_line(handle))
             if size and read_at(handle, 1, size - 1) != b"\n":
                 content = b"\n" + content  # after a line that a crash cut off
             try:
@@ -137,15 +152,13 @@ def describe_failure(path: Path, error: Exception) -> str:
     return str(error)
 
 
-def _encode(line: Mapping[str, Any]) -> bytes:
-    # A path that is not UTF-8 contains surrogates, which only ASCII-escaped JSON can hold.
-    return json.dumps(line).encode() + b"\n"
-
-
 def _decode(line: bytes) -> dict[str, Any] | None:
     """Decode a line, or return None if the line is damaged."""
     try:
         found = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    return found if isinstance(found, dict) and isinstance(found.get("id"), str) else None
+    if not isinstance(found, dict) or not isinstance(found.get("id"), str):
+        return None
+    found.pop(CHAIN, None)
+    return found

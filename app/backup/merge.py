@@ -21,6 +21,7 @@ from app.paths import Paths
 from app.relocation.folders import merge_moves
 from app.relocation.merge import LISTS, merge_lines, merge_list
 from resources.system.files import create_file, make_private_folder, read_file
+from resources.system.line_chain import CHAIN
 from vault.edits.journal import EditJournal, parse_journal
 from vault.errors import VaultError
 
@@ -171,6 +172,7 @@ def _read_objects(content: bytes) -> list[dict[str, Any]]:
         except (ValueError, RecursionError):
             continue  # cut off by a crash
         if isinstance(value, dict) and isinstance(value.get("id"), str):
+            value.pop(CHAIN, None)  # it gets another place
             found.append(value)
     if content.strip() and not found:
         raise InvalidRequest("The list of calls in the backup is damaged.")

@@ -7,6 +7,7 @@
     calls      The calls for files in which the systems differ.
     copies     Find the copies that sync programs make, and take them over once they are whole.
     files      Safe files: atomic replacement, appending, reading, private folders, locks.
+    line_chain  Lines of JSON that carry the hash of the line before.
     names      The names and paths that Windows and macOS read in their own way.
     processes  The calls for processes, signals and memory in which the systems differ.
 
@@ -17,4 +18,4 @@ This package may import the standard library only. The following rules always ho
 - What `files` reports as written is on the disk.
 """
 
-__all__ = ["calls", "copies", "files", "names", "processes"]
+__all__ = ["calls", "copies", "files", "line_chain", "names", "processes"]

@@ -1,10 +1,10 @@
 """The edit journal, which records every edit on disk before a note is changed.
 
 An edit consists of steps, one for each changed file. `journal.jsonl` contains one line per step,
-and one line for each change of a step's status. File contents are stored in files named by hash. A
-line that was cut off by a crash, or that no step can be read from, is skipped, and stays in the
-file. `EditJournal.prune` removes runs older than 90 days,
-and the oldest runs if the contents exceed 200 MB.
+and one line for each change of a step's status. Each line carries the hash of the line before. File
+contents are stored in files named by hash. A line that was cut off by a crash, or that no step can
+be read from, is skipped, and stays in the file. `EditJournal.prune` removes runs older than 90
+days, and the oldest runs if the contents exceed 200 MB.
 """
 
 import errno
@@ -27,6 +27,7 @@ from resources.system.files import (
     remove_leftovers,
     write_atomically,
 )
+from resources.system.line_chain import encode_chain, find_breaks, move_line, read_last_line
 from vault.errors import EditFailed, UndoRefused
 
 __all__ = ["EditJournal", "EditRun", "EditStep", "StepMark", "hash_content", "parse_journal"]
@@ -140,6 +141,14 @@ class EditJournal:
     def read(self) -> list[EditStep]:
         """Return all steps in the journal in order, each with its latest status."""
         return parse_journal(self._read_content())
+
+    def find_breaks(self) -> list[int]:
+        """Return the numbers of the lines that do not follow the line before them.
+
+        Lines were lost or changed there, by a disk or by another program. All steps that can be
+        read are still offered, since an undo checks the contents of the notes.
+        """
+        return find_breaks(self._read_content())
 
     def list_moves(self, root: str) -> dict[str, str]:
         """Return the present path of each file of a folder that was moved, by its earlier paths.
@@ -258,9 +267,10 @@ class EditJournal:
     def _write(self, steps: Sequence[EditStep]) -> None:
         lines = [_write_step(step) for step in steps]
         lines += [{"mark": s.mark, "steps": [s.id]} for s in steps if s.mark != "begun"]
-        text = "".join(f"{json.dumps(line)}\n" for line in lines)
-        unread = b"".join(b"%s\n" % line for line in _read_lines(self._read_content())[1])
-        write_atomically(self._file, text.encode("ascii") + unread)
+        content = encode_chain(lines)
+        for unread in _read_lines(self._read_content())[1]:
+            content += move_line(unread, content[:-1].rpartition(b"\n")[2]) + b"\n"
+        write_atomically(self._file, content)
 
     def _measure(self, digest: str) -> int:
         try:
@@ -304,9 +314,10 @@ class EditJournal:
         write_atomically(file, content)
 
     def _append(self, lines: Iterable[Mapping[str, Any]]) -> None:
-        start = b"" if not self._file.exists() or _ends_a_line(self._file) else b"\n"
-        text = "".join(f"{json.dumps(line)}\n" for line in lines)
-        append_synced(self._file, start + text.encode("ascii"))
+        before, start = b"", b""
+        if self._file.exists():
+            before, start = _read_end(self._file)
+        append_synced(self._file, start + encode_chain(lines, before))
 
     @contextmanager
     def _convert_errors(self) -> Iterator[None]:
@@ -370,9 +381,12 @@ def hash_content(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _ends_a_line(file: Path) -> bool:
-    """Return whether a file is empty or ends with a line feed."""
-    with file.open("rb") as opened:
-        size = opened.seek(0, os.SEEK_END)
-        opened.seek(max(0, size - 1))
-        return opened.read() in (b"", b"\n")
+def _read_end(file: Path) -> tuple[bytes, bytes]:
+    """Return the last line of a file, and what has to be written before the next one."""
+    handle = open_file(file, os.O_RDONLY)
+    try:
+        size = os.fstat(handle).st_size
+        is_cut_off = size and calls.read_at(handle, 1, size - 1) != b"\n"
+        return read_last_line(handle), b"\n" if is_cut_off else b""
+    finally:
+        os.close(handle)

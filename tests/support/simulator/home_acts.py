@@ -37,11 +37,13 @@ class Backup:
     Attributes:
         chats: the lines of each chat.
         values: what `Promises` watches.
+        pins: the ids of the pinned answers, whose titles may change.
     """
 
     path: Path
     chats: Mapping[str, set[bytes]]
     values: Mapping[str, object]
+    pins: frozenset[str]
 
 
 @dataclass
@@ -150,7 +152,7 @@ def _dismiss(world: "World", program: Assistant) -> None:
 def _back_up(world: "World", program: Assistant) -> None:
     path = world.backups / f"{world.kept.count()}.zip"
     chats = {session: set(lines) for session, lines in world.promises.chats.items()}
-    backup = Backup(path, chats, world.promises.read_all(program))
+    backup = Backup(path, chats, world.promises.read_all(program), _list_pins(program))
     writer = ArchiveWriter(program.paths, program.settings, program.sessions.state)
     deque(writer.write(path, CancelToken()), maxlen=0)
     world.kept.backups = [*world.kept.backups[-2:], backup]
@@ -218,12 +220,18 @@ def _merge_backup(world: "World", program: Assistant) -> None:
     if report.failed or world.disk.is_dead:
         return
     world.reached["merged"] += 1
-    for name in _MERGED:
+    if lost := backup.pins - _list_pins(program):
+        world.broken.append(f"merged pins lack {lost!r}")
+    for name in ("memories", "dismissed findings"):
         wanted = {*_as_entries(before[name]), *_as_entries(backup.values[name])}
-        if lost := wanted - set(_as_entries(promises.read(name, program))):
-            world.broken.append(f"merged {name} lack {lost!r}")
+        if gone := wanted - set(_as_entries(promises.read(name, program))):
+            world.broken.append(f"merged {name} lack {gone!r}")
     for session, lines in backup.chats.items():
         promises.lines[session] |= lines
+
+
+def _list_pins(program: Assistant) -> frozenset[str]:
+    return frozenset(pin.answer.id for pin in program.pinned.list())
 
 
 def _as_entries(value: Any) -> Iterable[object]:

@@ -6,7 +6,9 @@ from app.assistant import Assistant
 from app.doctor import check_up
 from chains.cancel import CancelToken
 from chains.events import TurnEnded
+from chains.ledger import OutgoingCall
 from chains.request.ask import Ask
+from vault.edits.journal import EditJournal, EditStep
 
 
 def checks_of(assistant: Assistant, vault: Path | None = None) -> dict[str, bool]:
@@ -44,6 +46,27 @@ def test_the_doctor_names_the_last_crash(assistant: Assistant) -> None:
     assert said.startswith("1 recorded, the last one (search) on 20")
     assert said.endswith("20261126T190201Z-1-search.txt")
     assert checks_of(assistant)["crashes"]
+
+
+@pytest.mark.parametrize("name", ["ledger", "edits"])
+def test_the_doctor_names_a_line_that_was_lost(name: str, assistant: Assistant) -> None:
+    """Of the ledger and of the journal of edits. What is left of them is still read."""
+    call = OutgoingCall("model", "localhost", 1)
+    step = {"id": "s", "run": "r", "session": "", "time": "2026-11-27T00:00:00+00:00", "root": "/n"}
+    change = {"kind": "create", "path": "a.md", "to": "", "before": None, "after": "0" * 64}
+    journal = EditJournal(assistant.paths.edits)
+    for number in range(3):
+        assistant.ledger.record(call)
+        one = EditStep.from_dict({**step, **change, "id": f"s{number}", "folders": []})
+        with journal.lock():
+            journal.begin([one], [])
+    assert details_of(assistant)[name] == ["each line follows the one before"]
+    file = assistant.paths.ledger if name == "ledger" else assistant.paths.edits / "journal.jsonl"
+    first, _, last = file.read_bytes().splitlines(keepends=True)
+    file.write_bytes(first + last)
+    assert not checks_of(assistant)[name]
+    assert details_of(assistant)[name][0].startswith("lines before line 2 were lost or changed.")
+    assert len(assistant.ledger.list_calls() if name == "ledger" else journal.read()) == 2
 
 
 def details_of(assistant: Assistant, vault: Path | None = None) -> dict[str, list[str]]:

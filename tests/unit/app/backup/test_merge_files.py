@@ -9,6 +9,7 @@ import pytest
 from app.backup.merge import find_merge
 from app.customize.memory import MemoryNote
 from app.errors import InvalidRequest
+from app.line_file import LineFile
 from resources.system.files import lock_folder, write_atomically
 from vault.edits.journal import EditJournal, EditStep, hash_content
 
@@ -122,7 +123,9 @@ def test_calls_of_two_ledgers_are_in_the_order_of_their_times(tmp_path: Path) ->
     other = [*call("a", "2026-01-01"), *call("b", "2026-01-02"), *call("c", "2026-01-03")]
     content = "".join(f"{json.dumps(line)}\n" for line in other).encode()
     assert merge("ledger.log", place, content + b'{"id": "cut')
-    assert [json.loads(line) for line in place.read_text().splitlines()] == other
+    file = LineFile(place)
+    assert file.read() == other
+    assert file.find_breaks() == []
     assert not merge("ledger.log", place, content)
 
 
