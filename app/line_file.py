@@ -1,8 +1,8 @@
 """A file of JSON lines that several processes append to, each line completely or not at all.
 
-Each line is a JSON object with a text `id`, and carries the hash of the line before. Only the owner
-can read the file. A damaged file is renamed, and its valid lines are kept. A line that was cut off
-by a crash is skipped.
+Each line is a JSON object with a text `id`, and carries a hash of the line before and of itself.
+Only the owner can read the file. A damaged file is renamed, and its valid lines are kept. A line
+that was cut off by a crash is skipped.
 """
 
 import json
@@ -132,9 +132,9 @@ class LineFile:
         handle = open_file(self.path, os.O_RDWR | os.O_APPEND)
         try:
             size = os.fstat(handle).st_size
-            content = encode_chain([line], read_last_line(handle))
-            if size and read_at(handle, 1, size - 1) != b"\n":
-                content = b"\n" + content  # after a line that a crash cut off
+            is_cut_off = bool(size) and read_at(handle, 1, size - 1) != b"\n"  # by a crash
+            content = encode_chain([line], read_last_line(handle), is_cut_off=is_cut_off)
+            content = b"\n" + content if is_cut_off else content
             try:
                 write_all(handle, content)
             except OSError:

@@ -7,7 +7,7 @@
     calls      The calls for files in which the systems differ.
     copies     Find the copies that sync programs make, and take them over once they are whole.
     files      Safe files: atomic replacement, appending, reading, private folders, locks.
-    line_chain  Lines of JSON that carry the hash of the line before.
+    line_chain  Lines of JSON that carry a hash of the line before and of themselves.
     names      The names and paths that Windows and macOS read in their own way.
     processes  The calls for processes, signals and memory in which the systems differ.
 

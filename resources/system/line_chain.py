@@ -1,12 +1,14 @@
-"""Lines of JSON that carry the hash of the line before, so that a lost or changed one is noticed.
+"""Lines of JSON with a hash of the line before and of themselves, so that a lost one is noticed.
 
-A line without a hash is not checked, since older versions of Strata wrote none. What a break means
-is for the reader to tell. Nothing is dropped because of one.
+A line without a hash is not checked, since older versions of Strata wrote none. A line that a crash
+cut off is no break: the next line tells that it follows one. What a break means is for the reader
+to tell. Nothing is dropped because of one.
 """
 
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
@@ -14,23 +16,32 @@ from resources.system.calls import read_at
 
 __all__ = ["CHAIN", "encode_chain", "find_breaks", "move_line", "read_last_line"]
 
-CHAIN: Final = "chain"  # the field of a line
+CHAIN: Final = "chain"  # the field of a line, which is its last one
+_END: Final = re.compile(rb', "chain": "([0-9a-f]{16})"\}')
 _HASH_CHARS: Final = 16
+_END_CHARS: Final = len(', "chain": ""}') + _HASH_CHARS
 _PART_BYTES: Final = 4_096
 
 
-def encode_chain(lines: Iterable[Mapping[str, Any]], before: bytes = b"") -> bytes:
-    """Return lines of JSON, each with the hash of the line before.
+def encode_chain(
+    lines: Iterable[Mapping[str, Any]], before: bytes = b"", *, is_cut_off: bool = False
+) -> bytes:
+    """Return lines of JSON, each with a hash of the line before and of itself.
 
     Args:
-        lines: the lines. A hash that one has already is replaced.
+        lines: the lines, none of which is empty. A hash that one has already is replaced.
         before: the line before the first one, or nothing for a new file.
+        is_cut_off: whether that line was cut off by a crash.
     """
     encoded = bytearray()
     for line in lines:
+        content = {name: value for name, value in line.items() if name != CHAIN}
         # A path that is not UTF-8 contains surrogates, which only ASCII-escaped JSON can hold.
-        before = json.dumps({**line, CHAIN: _hash_line(before)}).encode("ascii")
+        text = json.dumps(content).encode("ascii")[:-1]
+        hash = _hash_line(before, text, is_cut_off=is_cut_off)
+        before = b'%s, "%s": "%s"}' % (text, CHAIN.encode(), hash.encode())
         encoded += before + b"\n"
+        is_cut_off = False
     return bytes(encoded)
 
 
@@ -41,17 +52,26 @@ def move_line(line: bytes, before: bytes) -> bytes:
 
 
 def find_breaks(content: bytes) -> list[int]:
-    """Return the numbers of the lines that do not follow the line before them, counted from 1."""
-    breaks = []
-    before = b""
+    """Return the numbers of the lines that were changed, or do not follow the line before them.
+
+    Lines are counted from 1.
+    """
+    breaks = set[int]()
+    before, cut_off = b"", 0  # the number of a line that only a crash may have cut off
     for number, line in enumerate(content.split(b"\n"), 1):
         if not line.strip():
             continue
-        chain = _read_object(line).get(CHAIN)
-        if chain is not None and chain != _hash_line(before):
-            breaks.append(number)
-        before = line
-    return breaks
+        text, end = line[:-_END_CHARS], _END.fullmatch(line[-_END_CHARS:])
+        if end is not None:
+            hash = end[1].decode()
+            follows_cut_off = hash == _hash_line(before, text, is_cut_off=True)
+            if not follows_cut_off and (cut_off or hash != _hash_line(before, text)):
+                breaks.add(cut_off or number)
+        is_whole = end is not None or bool(_read_object(line))
+        if not is_whole and (not line.startswith(b"{") or b"\0" in line):
+            breaks.add(number)  # no crash of a process does this
+        before, cut_off = line, 0 if is_whole else number
+    return sorted(breaks)
 
 
 def read_last_line(handle: int) -> bytes:
@@ -77,5 +97,6 @@ def _read_object(line: bytes) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _hash_line(line: bytes) -> str:
-    return hashlib.sha256(line).hexdigest()[:_HASH_CHARS]
+def _hash_line(before: bytes, text: bytes, *, is_cut_off: bool = False) -> str:
+    parts = (before, b"cut off" if is_cut_off else b"", text)
+    return hashlib.sha256(b"\n".join(parts)).hexdigest()[:_HASH_CHARS]

@@ -1,10 +1,10 @@
 """The edit journal, which records every edit on disk before a note is changed.
 
 An edit consists of steps, one for each changed file. `journal.jsonl` contains one line per step,
-and one line for each change of a step's status. Each line carries the hash of the line before. File
-contents are stored in files named by hash. A line that was cut off by a crash, or that no step can
-be read from, is skipped, and stays in the file. `EditJournal.prune` removes runs older than 90
-days, and the oldest runs if the contents exceed 200 MB.
+and one line for each change of a step's status. Each line carries a hash of the line before and
+of itself. File contents are stored in files named by hash. A line that was cut off by a crash, or
+that no step can be read from, is skipped, and stays in the file. `EditJournal.prune` removes runs
+older than 90 days, and the oldest runs if the contents exceed 200 MB.
 """
 
 import errno
@@ -314,10 +314,9 @@ class EditJournal:
         write_atomically(file, content)
 
     def _append(self, lines: Iterable[Mapping[str, Any]]) -> None:
-        before, start = b"", b""
-        if self._file.exists():
-            before, start = _read_end(self._file)
-        append_synced(self._file, start + encode_chain(lines, before))
+        before, is_cut_off = _read_end(self._file) if self._file.exists() else (b"", False)
+        start = b"\n" if is_cut_off else b""
+        append_synced(self._file, start + encode_chain(lines, before, is_cut_off=is_cut_off))
 
     @contextmanager
     def _convert_errors(self) -> Iterator[None]:
@@ -381,12 +380,12 @@ def hash_content(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _read_end(file: Path) -> tuple[bytes, bytes]:
-    """Return the last line of a file, and what has to be written before the next one."""
+def _read_end(file: Path) -> tuple[bytes, bool]:
+    """Return the last line of a file, and whether a crash has cut it off."""
     handle = open_file(file, os.O_RDONLY)
     try:
         size = os.fstat(handle).st_size
-        is_cut_off = size and calls.read_at(handle, 1, size - 1) != b"\n"
-        return read_last_line(handle), b"\n" if is_cut_off else b""
+        is_cut_off = bool(size) and calls.read_at(handle, 1, size - 1) != b"\n"
+        return read_last_line(handle), is_cut_off
     finally:
         os.close(handle)

@@ -22,7 +22,18 @@ from unittest import mock
 from resources.system import calls
 from tests.support.simulator.databases import install_databases
 
-FaultKind = Literal["kill", "power", "full", "broken", "unsynced", "refused", "short"]
+FaultKind = Literal[
+    "kill",
+    "power",
+    "full",
+    "broken",
+    "unsynced",
+    "refused",
+    "short",
+    "flipped",
+    "phantom",
+    "misdirected",
+]
 FAULTS: Final[tuple[FaultKind, ...]] = (
     "kill",  # the process ends before an operation or in the middle of a write
     "power",  # all processes end, and what was not synced is lost in part
@@ -31,7 +42,14 @@ FAULTS: Final[tuple[FaultKind, ...]] = (
     "unsynced",  # EIO at one sync: what was written may be lost, and the next sync does not help
     "refused",  # EACCES at one open, rename or removal
     "short",  # each write takes a part of the content only, which is no failure
+    "flipped",  # one bit is written wrongly, which nobody is told
+    "phantom",  # a write is acknowledged, and zeros are there
+    "misdirected",  # a write is acknowledged, and overwrites another file of the folder
 )
+_SILENT: Final = ("flipped", "phantom", "misdirected")
+# What can tell that it was damaged: by hashes, or by the sums of an archive.
+_CHECKED_FOLDERS: Final = ("contents", "sent", "backups")
+_CHECKED_FILES: Final = ("journal.jsonl", "ledger.log")
 _DATABASES: Final = (".db", ".db-wal", ".db-shm", ".db-journal")
 
 
@@ -85,6 +103,7 @@ class Disk:
         skipped: the syncs to leave out, named by the functions that call them.
         syncs: how often each function has asked for a sync.
         is_dead: whether the process was killed in this event.
+        damaged: the size of each file after a silent fault, by its number.
         touched: the paths that were written, named or removed since somebody emptied this.
     """
 
@@ -93,6 +112,7 @@ class Disk:
     skipped: frozenset[str] = frozenset()
     syncs: "Counter[str]" = field(default_factory=Counter)
     is_dead: bool = False
+    damaged: dict[int, int] = field(default_factory=dict)
     touched: set[str] = field(default_factory=set)
     _nodes: dict[int, _Node] = field(default_factory=dict)
     _live: dict[str, _Node] = field(default_factory=dict)
@@ -185,9 +205,12 @@ class Disk:
         return handle
 
     def write(self, handle: int, content: memoryview) -> int:
-        if not self._observes(self._name(handle)):
+        path = self._name(handle)
+        if not self._observes(path):
             return os.write(handle, content)
         fault = self._step("write", lambda: os.write(handle, content[: len(content) // 2]))
+        if fault in _SILENT and _is_checked(path):
+            return self._damage(handle, Path(path), content)
         if fault == "short" and len(content) > 1:
             content = content[: self._chance.randint(1, len(content))]
         return os.write(handle, content)
@@ -206,7 +229,7 @@ class Disk:
         caller = _find_caller()
         self.syncs[caller] += 1
         fault = self._step("sync", lambda: self._fail_to_sync(handle))
-        assert fault in (None, "short")
+        assert fault in (None, "short", *_SILENT)
         if caller in self.skipped:
             return None
         if os.path.isdir(path):
@@ -313,8 +336,37 @@ class Disk:
         if fault.kind == "short":
             self.fired["short"] += what == "write"
             return "short"
+        if fault.kind in _SILENT:
+            return fault.kind
         self._fail(fault, what, half)
         return None
+
+    def _damage(self, handle: int, path: Path, content: memoryview) -> int:
+        """Write something else than the content, once."""
+        kind, self._fault = self._fault.kind if self._fault else "", None
+        self.fired[kind] += 1
+        wrong = bytearray(len(content))
+        if kind == "flipped":
+            wrong[:] = content
+            at = self._chance.randrange(len(wrong))
+            wrong[at] ^= 1 << self._chance.randrange(8)
+        elif kind == "misdirected":
+            others = [one for one in path.parent.iterdir() if one.is_file() and one != path]
+            if others:
+                self._overwrite(self._chance.choice(sorted(others)), content)
+        written = os.write(handle, wrong)
+        self.damaged[os.fstat(handle).st_ino] = os.fstat(handle).st_size
+        return written
+
+    def _overwrite(self, path: Path, content: memoryview) -> None:
+        """Overwrite the beginning of a file, on the disk too."""
+        if not self._observes(str(path)) or not _is_checked(str(path)):
+            return
+        size = path.stat().st_size
+        with path.open("r+b") as file:
+            file.write(content[:size])
+        self._find(str(path)).synced = path.read_bytes()
+        self.damaged[path.stat().st_ino] = size
 
     def _fail(self, fault: Fault, what: str, half: Callable[[], object]) -> None:
         """Let an operation fail if it is of the kind that the fault concerns."""
@@ -437,6 +489,11 @@ class _System:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(os, name)
+
+
+def _is_checked(path: str) -> bool:
+    folder, name = os.path.split(path)
+    return os.path.basename(folder) in _CHECKED_FOLDERS or name in _CHECKED_FILES
 
 
 def _apply(names: dict[str, _Node], changes: Any) -> None:

@@ -3,7 +3,9 @@
 from typing import TYPE_CHECKING, Final
 
 from app.assistant import Assistant
+from chains.ledger import OutgoingCall
 from tests.support.simulator.promises import read_tree
+from vault.edits.journal import EditJournal
 from vault.errors import UndoRefused
 
 if TYPE_CHECKING:
@@ -57,7 +59,8 @@ def _undo(world: "World", program: Assistant) -> None:
     try:
         program.edits.undo(run=run)
     except UndoRefused as error:
-        world.broken += [f"an edit cannot be undone: {error}"] if now == after else []
+        is_sound = now == after and not world.disk.damaged
+        world.broken += [f"an edit cannot be undone: {error}"] if is_sound else []
         raise
     world.undone = None
     if now == after and read_tree(world.notes) != before:
@@ -70,10 +73,31 @@ def _write_outside(world: "World", _program: Assistant) -> None:
     world.disk.adopt_note(world.notes / "Beds.md")
 
 
+def _look_at_chains(world: "World", program: Assistant) -> None:
+    """Record a call, and look for lines that do not follow the one before."""
+    program.ledger.record(OutgoingCall("model", "localhost", 1)).finish(1)
+    journal = EditJournal(program.paths.edits)
+    for file, find in (
+        (program.paths.ledger, program.ledger.find_breaks),
+        (program.paths.edits / "journal.jsonl", journal.find_breaks),
+    ):
+        if not file.exists():
+            continue
+        breaks, info = find(), file.stat()
+        damaged_to = world.disk.damaged.get(info.st_ino)
+        if breaks and not world.disk.damaged and not world.disk.fired["power"]:
+            world.broken.append(f"{file.name} is whole, and line {breaks[0]} is reported")
+        if damaged_to is not None and info.st_size > damaged_to:
+            world.reached["break"] += bool(breaks)
+            if not breaks:
+                world.broken.append(f"{file.name} is damaged, and no line is reported")
+
+
 NOTE_ACTS = {
     _set: 6,
     _remember: 6,
     _write_note: 8,
     _undo: 6,
     _write_outside: 2,
+    _look_at_chains: 6,
 }

@@ -24,7 +24,7 @@ _REACHED: Final = (
     *(f"clock {kind}" for kind in ("forward", "back", "midnight", "zone")),
     *(f"{name} asked" for name in ("embed_worker", "vector_worker", "parser_worker")),
     *(f"pin: {kind}" for kind in ("add", "rename", "move", "remove", "look")),
-    *("child died", "copy merged", "found", "index compared", "kept request", "merged"),
+    *("break", "child died", "copy merged", "found", "index compared", "kept request", "merged"),
     *("moved away", "moved back", "moved file", "moved folder", "restored", "storm"),
     "storm is over",
 )

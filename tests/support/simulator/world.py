@@ -230,6 +230,8 @@ class World:
         try:
             self.programs[-1].edits.undo(run=run)
         except VaultError as error:
+            if self.disk.damaged:
+                return
             self.broken.append(f"the edits of a killed event cannot be undone: {error}")
         if (now := read_tree(self.notes)) != before:
             self.broken.append(f"undoing a killed event leaves the notes {now}, not {before}")

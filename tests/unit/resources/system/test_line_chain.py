@@ -1,4 +1,4 @@
-"""Lines that carry the hash of the line before: every lost or changed line is noticed."""
+"""Lines with a hash of the line before and of themselves: a lost or changed one is noticed."""
 
 import json
 import os
@@ -25,11 +25,15 @@ def test_a_lost_line_is_noticed_at_the_next_one(lost: int) -> None:
     assert find_breaks(b"".join(lines)) == [lost + 1]
 
 
-@pytest.mark.parametrize("changed", range(4))
-def test_a_changed_bit_is_noticed_at_the_next_line(changed: int) -> None:
-    lines = [bytearray(line) for line in encode_chain(LINES).splitlines(keepends=True)]
-    lines[changed][8] ^= 1
-    assert changed + 2 in find_breaks(b"".join(lines))
+@pytest.mark.parametrize("changed", range(5))
+@pytest.mark.parametrize("place", [0, 1, 8, -20, -3])
+def test_a_changed_bit_is_noticed(changed: int, place: int) -> None:
+    lines = [bytearray(line) for line in encode_chain(LINES).splitlines()]
+    lines[changed][place] ^= 1
+    content = b"\n".join(map(bytes, lines)) + b"\n"
+    last = content.splitlines()[-1]
+    breaks = find_breaks(content + encode_chain([{"id": "next"}], last))
+    assert changed + 1 in breaks or changed + 2 in breaks
 
 
 def test_two_lines_in_another_order_are_noticed() -> None:
@@ -39,13 +43,29 @@ def test_two_lines_in_another_order_are_noticed() -> None:
 
 def test_zeros_in_the_place_of_a_line_are_noticed() -> None:
     first, second, third, *_ = encode_chain(LINES).splitlines(keepends=True)
-    assert find_breaks(first + bytes(len(second) - 1) + b"\n" + third) == [3]
+    for kept in range(len(second) - 1):
+        zeros = second[:kept] + bytes(len(second) - 1 - kept)
+        new = encode_chain([{"id": "next"}], zeros, is_cut_off=True)
+        assert 2 in find_breaks(first + zeros + b"\n" + third)
+        assert 2 in find_breaks(first + zeros + b"\n" + new)
+
+
+def test_a_line_that_a_crash_cut_off_is_no_break() -> None:
+    lines = encode_chain(LINES)
+    for size in range(1, len(lines)):
+        if lines[:size].endswith(b"\n"):
+            continue
+        last = lines[:size].rpartition(b"\n")[2]
+        new = encode_chain([{"id": "next"}], last, is_cut_off=True)
+        assert find_breaks(lines[:size] + b"\n" + new) == []
+        assert find_breaks(lines[:size]) == []
 
 
 def test_lines_of_older_versions_are_not_checked_and_the_next_one_follows_them() -> None:
     new = encode_chain(LINES, OLD.rstrip())
     assert find_breaks(OLD + OLD + new) == []
     assert find_breaks(OLD + b'{"id": "xxx"}\n' + new) == [3]
+    assert find_breaks(OLD[:-3] + b"\n" + OLD) == []
 
 
 def test_a_moved_line_follows_its_new_neighbour() -> None:
