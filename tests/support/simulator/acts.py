@@ -13,7 +13,7 @@ from tests.support.simulator.note_acts import NOTE_ACTS
 if TYPE_CHECKING:
     from tests.support.simulator.world import World
 
-__all__ = ["ACTS", "Act", "choose_act", "name_act"]
+__all__ = ["ACTS", "Act", "choose_act", "may_intrude", "name_act"]
 
 Act = Callable[["World", Assistant], None]
 
@@ -43,6 +43,14 @@ ACTS: Final[dict[Act, int]] = {
     _open_second: 3,
     _turn_clock: 6,
 }
+
+
+def may_intrude(act: Act) -> bool:
+    """Return whether another program may change something in the middle of an act.
+
+    A backup is compared with what was stored before it.
+    """
+    return name_act(act) not in ("back up", "restore elsewhere", "merge backup")
 
 
 def choose_act(chance: random.Random) -> Act:

@@ -7,15 +7,17 @@ are taken as atomic at their commits.
 """
 
 import errno
+import fcntl
 import os
 import random
 import sqlite3
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import FrameType
 from typing import Any, Final, Literal
 from unittest import mock
 
@@ -50,7 +52,16 @@ _SILENT: Final = ("flipped", "phantom", "misdirected")
 # What can tell that it was damaged: by hashes, or by the sums of an archive.
 _CHECKED_FOLDERS: Final = ("contents", "sent", "backups")
 _CHECKED_FILES: Final = ("journal.jsonl", "ledger.log")
+_LOCKS: Final = (
+    "resources.system.calls.lock_file",
+    "app.sessions.file.lock_file",
+    "vault.open_index.lock_file",
+)
 _DATABASES: Final = (".db", ".db-wal", ".db-shm", ".db-journal")
+
+
+class Waits(BaseException):
+    """A program waits for another one, which goes on only when it has ended."""
 
 
 class Killed(BaseException):
@@ -100,8 +111,10 @@ class Disk:
     Attributes:
         root: the folder.
         fired: how often each fault has happened.
-        skipped: the syncs to leave out, named by the functions that call them.
-        syncs: how often each function has asked for a sync.
+        skipped: the syncs and locks to leave out, named by the functions that call them.
+        syncs: how often each function has asked for a sync or a lock.
+        intrude: what another program does between two operations of this event, once.
+        intrude_at: the number of the operation before which it does it.
         is_dead: whether the process was killed in this event.
         damaged: the size of each file after a silent fault, by its number.
         touched: the paths that were written, named or removed since somebody emptied this.
@@ -111,6 +124,8 @@ class Disk:
     fired: "Counter[str]" = field(default_factory=Counter)
     skipped: frozenset[str] = frozenset()
     syncs: "Counter[str]" = field(default_factory=Counter)
+    intrude: Callable[[], None] | None = None
+    intrude_at: int = 0
     is_dead: bool = False
     damaged: dict[int, int] = field(default_factory=dict)
     touched: set[str] = field(default_factory=set)
@@ -126,7 +141,11 @@ class Disk:
     @contextmanager
     def install(self) -> Iterator[None]:
         """Let the file module use this disk within a `with` block."""
-        with mock.patch.object(calls, "os", _System(self)), install_databases(self):
+        with ExitStack() as stack:
+            stack.enter_context(mock.patch.object(calls, "os", _System(self)))
+            stack.enter_context(install_databases(self))
+            for place in _LOCKS:
+                stack.enter_context(mock.patch(place, self._lock))
             self.adopt()
             yield
 
@@ -147,7 +166,7 @@ class Disk:
 
     def end(self) -> None:
         """End the event. The disk works again."""
-        self._fault = None
+        self._fault = self.intrude = None
 
     @property
     def fault(self) -> FaultKind | None:
@@ -313,6 +332,18 @@ class Disk:
         """Return whether a database, named by its path or URI, is on this disk."""
         return str(self.root) in path
 
+    def _lock(self, handle: int, *, waits: bool = False) -> None:
+        caller = f"lock {_find_caller()}"
+        self.syncs[caller] += 1
+        if caller in self.skipped:
+            return
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if waits:
+                raise Waits from None
+            raise
+
     # What goes wrong
 
     def _require_life(self) -> None:
@@ -323,6 +354,8 @@ class Disk:
         """Count an operation. Return a fault that the operation bears itself, or raise it."""
         self._require_life()
         self._count += 1
+        if self.intrude is not None and self._count >= self.intrude_at:
+            self._let_intrude()
         fault = self._fault
         if fault is None or self._count < fault.at:
             return None
@@ -340,6 +373,12 @@ class Disk:
             return fault.kind
         self._fail(fault, what, half)
         return None
+
+    def _let_intrude(self) -> None:
+        intrude, fault, self.intrude, self._fault = self.intrude, self._fault, None, None
+        assert intrude is not None
+        intrude()
+        self._fault = fault
 
     def _damage(self, handle: int, path: Path, content: memoryview) -> int:
         """Write something else than the content, once."""
@@ -513,9 +552,17 @@ def _read(handle: int) -> bytes:
         return Path(f"/proc/self/fd/{handle}").read_bytes()
 
 
+def _is_between(frame: FrameType) -> bool:
+    name = frame.f_globals["__name__"]
+    return name in (calls.__name__, "contextlib") or frame.f_code.co_name in (
+        "acquire_lock",
+        "lock_folder",
+    )
+
+
 def _find_caller() -> str:
-    """Return the function that asked for a sync, as `module.function`."""
+    """Return the function that asked for a sync or a lock, as `module.function`."""
     frame = sys._getframe(2)
-    while frame.f_back is not None and frame.f_globals["__name__"] == calls.__name__:
+    while frame.f_back is not None and _is_between(frame):
         frame = frame.f_back
     return f"{frame.f_globals['__name__'].rpartition('.')[2]}.{frame.f_code.co_name}"

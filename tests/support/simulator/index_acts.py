@@ -125,7 +125,8 @@ def _storm(world: "World", _program: Assistant) -> None:
 
 
 def _exclude(world: "World", program: Assistant) -> None:
-    is_less = len(program.settings.values.vault_exclude) > len(EXCLUDED)
+    program.settings.refresh()
+    is_less = f"{WILD}/b/" in program.settings.values.vault_exclude
     after = EXCLUDED if is_less else (*EXCLUDED, f"{WILD}/b/")
     world.promises.change(
         "exclusions", after, program, lambda: program.settings.set("vault.exclude", [*after])

@@ -66,6 +66,13 @@ class Promises:
         self._values[name].allowed = list(values)
         self._values[name].least = frozenset(least)
 
+    def add(self, name: str, entry: object) -> None:
+        """Promise an entry that another program has added while a value changed."""
+        value = self._values[name]
+        kept = [set(one) for one in value.allowed if isinstance(one, tuple)]
+        least = set.intersection(*kept) if kept else set(value.least)
+        self.allow(name, least={*least, entry})
+
     def change(
         self, name: str, after: object, program: Assistant, do: Callable[[], object]
     ) -> None:

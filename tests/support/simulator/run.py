@@ -21,6 +21,7 @@ __all__ = ["Outcome", "find_mutation", "list_steps", "run_steps", "shrink", "sim
 # A world becomes slower with each chat, since all chats are looked at after each step.
 _WORLD_STEPS: Final = 100
 _REACHED: Final = (
+    *(f"intrusion: {name}" for name in ("memories", "pins", "dismissed findings", "exclusions")),
     *(f"clock {kind}" for kind in ("forward", "back", "midnight", "zone")),
     *(f"{name} asked" for name in ("embed_worker", "vector_worker", "parser_worker")),
     *(f"pin: {kind}" for kind in ("add", "rename", "move", "remove", "look")),

@@ -17,10 +17,11 @@ from app.customize.hooks import GROUP as HOOK_GROUP
 from app.errors import AppError
 from chains.errors import ChainError
 from context.errors import ContextError
-from tests.support.simulator.acts import Act, choose_act, name_act
+from tests.support.simulator.acts import Act, choose_act, may_intrude, name_act
 from tests.support.simulator.clock import Clock
 from tests.support.simulator.disk import FAULTS, Disk, Fault, FaultKind, Killed
 from tests.support.simulator.home_acts import EXCLUDED, Kept, start_program, watch_home
+from tests.support.simulator.intrusions import add_intrusion
 from tests.support.simulator.listings import shuffle_listings
 from tests.support.simulator.promises import WILD, Promises, read_tree
 from tests.support.simulator.provider import SECRET, Provider
@@ -56,6 +57,12 @@ class Step:
         return Fault(kind, 1 if kind == "short" else 1 + int(chance.expovariate(0.25)))
 
     @property
+    def intrude_at(self) -> int:
+        """Before which operation another program does something, or 0 in most events."""
+        chance = random.Random(f"intrusion {self.seed}")
+        return 1 + int(chance.expovariate(0.25)) if chance.random() < 0.3 else 0
+
+    @property
     def kills_child(self) -> bool:
         """Whether a child process dies in the event."""
         return random.Random(f"child {self.seed}").random() < 0.1
@@ -76,6 +83,7 @@ class World:
         reached: how often what an act is for has happened.
         undoable: a run of edits that can be undone, and the notes before and after it.
         undone: the run that is being undone, and the notes before it.
+        intruded: what another program has added in the middle of the act, by its name.
         kept: what acts remember for others, such as the backups that were made.
     """
 
@@ -92,6 +100,7 @@ class World:
         self.undoable: tuple[str, dict[str, bytes], dict[str, bytes]] | None = None
         self.undone: tuple[str, dict[str, bytes]] | None = None
         self.kept = Kept()
+        self.intruded: list[tuple[str, str]] = []
         self._ids = random.Random(1)
 
     @contextmanager
@@ -157,6 +166,8 @@ class World:
         tree = read_tree(self.notes)
         self.disk.begin(step.fault, random.Random(f"disk {step.seed}"))
         self.workers.dying = step.kills_child
+        if step.intrude_at and len(self.programs) > 1 and may_intrude(act):
+            add_intrusion(self, program, step.intrude_at)
         try:
             act(self, program)
             self.scheduler.run_all()
@@ -174,6 +185,9 @@ class World:
             self._restart(program, tree)
         self.disk.end()
         self.workers.dying = False
+        for value, entry in self.intruded:
+            self.promises.add(value, entry)
+        self.intruded.clear()
         self.scheduler.drop_all()
         self.broken += [f"{name}: a task: {error!r}" for error in self.scheduler.failures]
         self.scheduler.failures.clear()
