@@ -16,7 +16,7 @@ from typing import Final
 
 from vault.notes.irregular_words import list_other_forms
 
-WORDS_VERSION = "5"
+WORDS_VERSION = "6"
 TOKENIZER = "porter unicode61 remove_diacritics 0 categories 'L* N* Co Mn Mc'"
 
 _MAX_QUERY_CHARS = 20_000

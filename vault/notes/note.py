@@ -71,8 +71,8 @@ class Note(SourceText):
 
     Attributes:
         body_line: the first line after the front matter.
-        properties: the texts in front matter, then those in inline fields, keyed by lower-case
-            name.
+        properties: the texts in front matter, then those in inline fields outside of tasks, keyed
+            by lower-case name.
         fields: the inline fields, with the line, the lower-case name and the value of each.
         blocks: the line range of each named block.
         markdown: the text with the kind of each line, or None if it was not parsed.
@@ -240,8 +240,11 @@ def _build_markdown_note(path: str, version: str, document: Document, title: str
     properties = read_text_properties(document.properties)
     named = split_values(_find_property(document.properties, "tags", "tag"), splits_blanks=True)
     fields = tuple(find_fields(prose, document.lines))
-    for _, name, value in fields:
-        properties[name] = (*properties.get(name, ()), value)
+    tasks = tuple(find_tasks(markdown))
+    of_tasks = {task.line for task in tasks}  # whose fields are theirs alone
+    for line, name, value in fields:
+        if line not in of_tasks:
+            properties[name] = (*properties.get(name, ()), value)
     return Note(
         path=path,
         title=title,
@@ -255,7 +258,7 @@ def _build_markdown_note(path: str, version: str, document: Document, title: str
         tags=_clean_tags([*named, *find_tags(prose)]),
         headings=document.headings,
         links=tuple(find_links([*document.front_lines, *prose])),
-        tasks=tuple(find_tasks(markdown)),
+        tasks=tasks,
         properties=properties,
         fields=fields,
         blocks=find_named_blocks(document, prose),

@@ -314,7 +314,9 @@ class Evaluator:
                 found = self._read_property(name, row)
             case (name, *rest):
                 task = row.task if name in _TASK else None
-                found = _TASK[name](row, task) if task else self._read_property(name, row)
+                found = _TASK[name](row, task) if task else None
+                if task is None or (found is None and name in TASK_DAYS):
+                    found = self._read_property(name, row)
         for attribute in rest:
             found = _apply(attribute.lower(), [found])
         return found
@@ -452,7 +454,7 @@ _TASK: Final[Mapping[str, Callable[[NoteRow, TaskItem], Value]]] = {
     "task": lambda _row, _task: True,
     **{kind: _build_day_reader(kind) for kind in TASK_DAYS},
 }
-# The fields of a task, which it has in place of the properties of its note.
+# The fields of a task. As in Dataview, a day that it does not have is that of its note.
 TASK_FIELDS: Final = frozenset(_TASK)
 _UNKNOWN_OF_TASKS: Final = frozenset(("children", "parent", "visual", "tags", "outlinks"))
 

@@ -1,7 +1,7 @@
 """Bases and Dataview queries, from their text to the rows that they show."""
 
 import os
-from datetime import datetime
+from datetime import date, datetime
 
 import pytest
 
@@ -286,30 +286,42 @@ def tasks(index_words: WordIndexer) -> Vault:
 @pytest.mark.parametrize(
     ("query", "found"),
     [
-        ("WHERE due < date(today)", "bcd"),
-        ("WHERE date(today) > due", "bcd"),
-        ("WHERE due", "abcd"),
-        ("WHERE !due", "efgz"),
-        ("WHERE due AND due <= date(2025-02-01)", "bc"),
+        ("WHERE due < date(today)", "bcdefg"),
+        ("WHERE date(today) > due", "bcdefg"),
+        ("WHERE due", "abcdefg"),
+        ("WHERE !due", "z"),
+        ("WHERE due AND due <= date(2025-02-01)", "bcefg"),
         ("WHERE due = date(2030-01-01)", "a"),
-        ("WHERE scheduled < date(today)", "a"),
+        ("WHERE scheduled < date(today)", "abcdefg"),
         ("WHERE start < date(today)", "df"),
         ("WHERE completion > date(2026-01-01)", "c"),
-        ("WHERE created < date(2021-01-01)", "d"),
-        ("WHERE !completed AND created", "bd"),
-        ("WHERE due < date(today) OR start", "bcdf"),
-        ("WHERE due SORT due DESC", "adcb"),
-        ("WHERE due - date(2024-01-01) < dur(370 days)", "b"),
+        ("WHERE created < date(2021-01-01)", "acdefg"),
+        ("WHERE !completed AND created", "abdefg"),
+        ("WHERE due < date(today) OR start", "bcdefg"),
+        ("WHERE due SORT due DESC", "adcbefg"),
+        ("WHERE due - date(2024-01-01) < dur(370 days)", "befg"),
         ("WHERE section = [[Plan]]", "abcdefg"),
         ('WHERE meta(section).subpath = "Else"', "z"),
         ("WHERE line > 8 AND !completed", "defg"),
     ],
 )
-def test_each_day_of_a_task_is_read_by_its_own_mark(tasks: Vault, query: str, found: str) -> None:
+def test_a_day_of_a_task_is_that_of_its_mark_or_else_of_its_note(
+    tasks: Vault, query: str, found: str
+) -> None:
     (view,) = run(tasks, "dataview", f"TASK {query}", "Plan.md").views
     assert isinstance(view, ComputedView), view
     cells = [row.cells[0].partition(" ")[0] for row in view.rows]
     assert "".join(cells if "SORT" in query else sorted(cells)) == found
+
+
+def test_a_day_of_a_note_makes_none_of_its_tasks_overdue(tasks: Vault) -> None:
+    today = date(2026, 11, 27)
+    for question in ("overdue tasks", "Which tasks are overdue?"):
+        reading = tasks.read_question(question, today)
+        assert reading is not None
+        found = tasks.list_notes(reading.query, 50)
+        assert {hit.text.partition("] ")[2][:1] for hit in found.hits} == set("bde")
+    assert not tasks.list_notes("task:open due:2000-01-01", 50).hits
 
 
 def test_tasks_are_grouped_by_their_note_or_section(vault: Vault) -> None:
