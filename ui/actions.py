@@ -113,6 +113,12 @@ COMMANDS = (
         (),
         other_words="time machine past difference",
     ),
+    WindowCommand(
+        "rehearse",
+        "Ask again without some of what the model saw",
+        (),
+        other_words="rehearsal leave out sources carry sentence",
+    ),
     WindowCommand("settings", "Settings", ("Ctrl+,",), other_words="preferences options"),
     WindowCommand("back_up", "Back up or restore everything of Strata", (), other_words="archive"),
     WindowCommand("first_run", "Set up Strata: notes, model, first question", ()),

@@ -233,6 +233,7 @@ class MainWindow(WindowFrame):
             "palette": controllers.palette.open,
             "show_request": self.column.context.request_requested.emit,
             "then_and_today": self.column.context.past_requested.emit,
+            "rehearse": self.column.context.rehearsal_requested.emit,
             "toggle_related": self.docking.toggle_related,
             "toggle_index": self.docking.toggle_index,
             "look_after": self.docking.toggle_review,

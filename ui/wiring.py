@@ -19,6 +19,7 @@ from ui.controllers.chats.bin import ChatBinController
 from ui.controllers.chats.compaction import CompactionController
 from ui.controllers.chats.projects import ProjectController
 from ui.controllers.chats.quick_ask import QuickAskController
+from ui.controllers.chats.rehearsal import RehearsalController
 from ui.controllers.chats.save_note import SaveNoteController
 from ui.controllers.chats.versions import VersionsController
 from ui.controllers.composer import ComposerController
@@ -69,6 +70,7 @@ class Controllers:
     first_run: FirstRunController
     reading: ReadingController
     compaction: CompactionController
+    rehearsal: RehearsalController
     links: LinkController
     fixes: FindingFixController
     versions: VersionsController
@@ -125,10 +127,11 @@ def make_controllers(
     TaskTickController(assistant, runner, frame, reading)
     made = (session, sessions, drafts, composer, context, messages, notes, index, vault)
     more = (palette, projects, approvals, chats, bin, saving, first, reading, compaction)
+    rehearsal = RehearsalController(shared, session, context)
     links, fixes = LinkController(shared, reading, palette), FindingFixController(shared, reading)
     pinned = PinnedController(shared, session, vault, versions)
     last = (links, fixes, versions, quick, review, pinned, UpdateController(shared))
-    return Controllers(*made, *more, *last, SettingsFileWatch(assistant, runner, frame))
+    return Controllers(*made, *more, rehearsal, *last, SettingsFileWatch(assistant, runner, frame))
 
 
 def _follow_agents(shared: Collaborators, session: SessionController) -> None:

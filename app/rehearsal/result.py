@@ -54,7 +54,7 @@ class RehearsalOffer:
         """One line that says how many calls are made, where, and what they cost at most."""
         calls = self.cost.calls
         if not calls:
-            return "Asked before with the same request: nothing is sent."
+            return "Asked before with the same request: nothing is sent"
         count = "1 call" if calls == 1 else f"up to {calls} calls"
         tokens = f"{self.cost.prompt_tokens:,} tokens"
         return f"{count} of {self.model} ({self.where}), {tokens}, {self._dollars}"

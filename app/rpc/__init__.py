@@ -9,6 +9,7 @@ A request is defined and served in the module of its concept, which has a row fo
     chats       the list of chats and the bin
     entries     the entries of a chat: read, pin, label, branches, messages of other programs
     context     context reports, past requests, kept passages, compaction
+    rehearsal   ask again without some of what the model saw, with the price and the progress
     search      search, related notes, tables, the index
     notes       review, fixes, tasks, saving as a note, undo
     judge       judge every note of a scope: progress, pause, the table

@@ -29,6 +29,7 @@ from app.rpc.judge import JudgeRequests
 from app.rpc.notes import NoteRequests
 from app.rpc.pinned import PinnedRequests
 from app.rpc.projects import ProjectRequests
+from app.rpc.rehearsal import RehearsalRequests
 from app.rpc.requests import LONGEST_LINE, Handlers, RpcRequest, Slow, UnreadableRequest, parse
 from app.rpc.search import SearchRequests
 from app.rpc.settings import SettingsRequests
@@ -88,6 +89,7 @@ class RPC:
             **ChatRequests(assistant, client, jobs).handlers,
             **EntryRequests(assistant, jobs).handlers,
             **ContextRequests(assistant, client).handlers,
+            **RehearsalRequests(assistant, jobs, wire).handlers,
             **SearchRequests(assistant, wire).handlers,
             **NoteRequests(assistant, jobs).handlers,
             **JudgeRequests(assistant, wire).handlers,

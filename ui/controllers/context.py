@@ -359,6 +359,11 @@ class ContextController(ChatController):
             self._shown["chosen"] = shown
             self.show("chosen")
 
+    @property
+    def shown_entry(self) -> str | None:
+        """The entry ID of the older answer that the panel shows, or None for the last answer."""
+        return self._entry if self._panel.which == "chosen" else None
+
     def _on_request(self) -> None:
         ask, which, entry = self._composer.next_ask(), self._panel.which, self._entry
         session = ask.session
@@ -378,7 +383,7 @@ class ContextController(ChatController):
 
     def _compare(self) -> None:
         session, machine = self._session.session, self._assistant.time_machine
-        entry = self._entry if self._panel.which == "chosen" else None
+        entry = self.shown_entry
         if session is not None:
             self._comparing = cancel = CancelToken()
             self._pasts.ask(lambda: machine.compare(session, entry, cancel), now=True)

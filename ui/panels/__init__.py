@@ -9,6 +9,7 @@
     docks           the right column: docks for context, sources, related notes and index
     pinned          the pinned answers in the sidebar, each with its rows
     past_view       a past request beside the one that today's notes would make
+    rehearsal       asks again without some of what the model saw
     request_view    a read-only view of a complete request, for reading, searching and copying
     sidebar         the left column: vault, notes, answers, projects, chats and index, or a rail
     vault_switcher  the button with the open vault's name; its menu opens another vault
@@ -19,4 +20,4 @@ tasks. All numbers come from the request report. Rows are shown in the order in 
 controllers pass them.
 """
 
-__all__ = ["docks", "past_view", "pinned", "request_view", "sidebar", "vault_switcher"]
+__all__ = ["docks", "past_view", "pinned", "rehearsal", "request_view", "sidebar", "vault_switcher"]

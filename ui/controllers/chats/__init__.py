@@ -11,9 +11,19 @@
     projects    List, open, rename and remove projects.
     save_note   Save a chat or an answer as a note, in a folder that the user confirms.
     quick_ask   A small window for a quick question, opened from the tray or by a command.
+    rehearsal   Ask again without some of what the model saw.
     versions    Compare two versions of an answer, or have another model answer too.
 
 This package may import the same packages as `ui.controllers`, and `ui.controllers`.
 """
 
-__all__ = ["actions", "bin", "compaction", "projects", "quick_ask", "save_note", "versions"]
+__all__ = [
+    "actions",
+    "bin",
+    "compaction",
+    "projects",
+    "quick_ask",
+    "rehearsal",
+    "save_note",
+    "versions",
+]

@@ -92,6 +92,7 @@ class ContextPanel(Pane):
             ID of the compaction that it refers to, or an empty string.
         request_requested: emitted when the user wants to see the complete request.
         past_requested: emitted when the user wants to compare the request with that of today.
+        rehearsal_requested: emitted when the user wants to ask again without a part of the request.
         model_wanted: emitted when the user wants to set up a model.
     """
 
@@ -101,6 +102,7 @@ class ContextPanel(Pane):
     action_chosen = Signal(str, str)
     request_requested = Signal()
     past_requested = Signal()
+    rehearsal_requested = Signal()
     model_wanted = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
@@ -141,6 +143,15 @@ class ContextPanel(Pane):
             "link",
             self.past_requested.emit,
         )
+        self._rehearsal = make_button(
+            ButtonText(
+                "Ask again without…",
+                "Leave out sources, turns or layers, and compare what the model then answers",
+                "rehearse",
+            ),
+            "link",
+            self.rehearsal_requested.emit,
+        )
         self._unread = make_wrapped_label(_NO_MODEL["next"], "ui", "secondary")
         self._set_model = make_button(
             ButtonText("Set a model", "Find a model on this computer, or a service with a key"),
@@ -161,7 +172,8 @@ class ContextPanel(Pane):
         self.which = which
         self.switch.set_choices((*_WHICH, _CHOSEN) if which == "chosen" else _WHICH)
         self.switch.set_value(which)
-        self._past.setVisible(which != "next")
+        for button in (self._past, self._rehearsal):
+            button.setVisible(which != "next")
 
     def show_context(self, context: "ContextReport", beside: PanelState | None = None) -> None:
         """Show a request report. Expanded rows stay expanded.
@@ -277,6 +289,7 @@ class ContextPanel(Pane):
         self._no_model.hide()
         self._figures = self._make_figures(content)
         row = make_row(self._request, self._past, stretch(), spacing=12)
+        again = make_row(self._rehearsal, stretch())
         make_column(
             self._no_model,
             self._figures,
@@ -286,6 +299,8 @@ class ContextPanel(Pane):
             _pad(Hairline()),
             8,
             _pad(row),
+            4,
+            _pad(again),
             stretch(),
             margins=(0, 12, 0, 16),
             spacing=0,

@@ -16,6 +16,7 @@ from chains.request.ask import Ask
 from tests.support.models.model_server import Answer, Failure, ModelServer
 from tests.support.sessions.turns import result_of
 from tests.unit.app.past.test_time_machine import PNG
+from tests.unit.app.rpc.test_backup import request
 
 NOTES = {
     "Barrel.md": "# Barrel\nThe barrel behind the shed holds 210 litres of rain.\n",
@@ -305,3 +306,24 @@ def test_an_answer_that_breaks_off_is_not_stored_and_an_error_keeps_the_rest(
     with pytest.raises(ModelError):
         rehearse_each(assistant, result)
     assert len(assistant.rehearser.offer(result.session, result.entry).stored) == 1
+
+
+def test_a_client_sees_the_price_agrees_and_follows_the_progress(
+    assistant: Assistant, server: ModelServer, notes: Path
+) -> None:
+    server.script(answer_facts)
+    result = ask(assistant)
+    which = {"session": result.session, "entry": result.entry}
+    seen = len(server.received)
+    (offer,) = request(assistant, "rehearse", **which, each=True)
+    assert (offer["data"]["asked"], offer["data"]["cost"]["calls"]) == (False, 9)
+    assert len(server.received) == seen
+    *events, found = request(assistant, "rehearse", **which, each=True, agreed=True)
+    assert {event["event"] for event in events} == {"rehearsal_progress"}
+    assert [event["data"]["done"] for event in events] == list(range(found["data"]["sent"]))
+    assert found["data"]["table"]["complete"]
+    key = find_key(assistant, result, "Beds.md")
+    *_, found = request(assistant, "rehearse", **which, without=[key], agreed=True)
+    assert (found["data"]["known"], found["data"]["difference"]["gone"]) == (True, [FACTS[1]])
+    (refused,) = request(assistant, "rehearse", **which, without=["99"])
+    assert refused["error"]["code"] == "bad_request"

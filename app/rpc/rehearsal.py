@@ -1,0 +1,78 @@
+"""Serve the request that asks an answer's question again, without some of what the model saw.
+
+Without `agreed`, the response says what can be left out and what it costs, and nothing is sent. The
+event `rehearsal_progress` tells before each call how many answers there are. `abort` with the id of
+the request stops it; what was asked until then is kept, and is not asked again.
+"""
+
+from collections.abc import Iterator
+
+from pydantic import Field
+
+from app.assistant import Assistant
+from app.errors import InvalidRequest
+from app.rehearsal.result import EachResult, RehearsalProgress, RehearsalResult
+from app.rpc.jobs import Jobs
+from app.rpc.requests import Handlers, RpcRequest, Slow, require_chat
+from app.rpc.wire import Json, Wire
+from chains.cancel import CancelToken
+
+__all__ = ["RehearsalRequests"]
+
+
+class Rehearse(RpcRequest):
+    """Ask an answer's question again, without some of what the model saw.
+
+    Attributes:
+        entry: an answer, a question for its newest answer, or None for the last answer.
+        without: the keys of what is left out, such as `3`, `L4.2` or `L2`.
+        each: whether each source is left out in turn instead.
+        agreed: whether the user agreed to the price. Otherwise, the response has the price, and
+            nothing is sent.
+    """
+
+    entry: str | None = None
+    without: list[str] = Field(default_factory=list)
+    each: bool = False
+    agreed: bool = False
+
+
+class RehearsalRequests:
+    """Serves the request `rehearse`. Thread-safe.
+
+    Attributes:
+        handlers: how the request is served, by its type.
+    """
+
+    def __init__(self, assistant: Assistant, jobs: Jobs, wire: Wire) -> None:
+        """Create the function.
+
+        Args:
+            assistant: provides the rehearsals.
+            jobs: the running turns, in whose chats nothing is rehearsed.
+            wire: writes the progress.
+        """
+        self._assistant, self._jobs, self._wire = assistant, jobs, wire
+        self.handlers: Handlers = {"rehearse": Slow(Rehearse, self._rehearse)}
+
+    def _rehearse(self, request: Rehearse, cancel: CancelToken) -> Json:
+        rehearser, chat = self._assistant.rehearser, require_chat(request)
+        if request.each and request.without:
+            raise InvalidRequest("rehearse: each and without do not go together.")
+        if not request.agreed:
+            offer = rehearser.offer(chat, request.entry, request.without, each=request.each)
+            return {**offer.to_dict(), "asked": False}
+        self._jobs.require_free(chat)
+        events: Iterator[RehearsalProgress | RehearsalResult | EachResult]
+        if request.each:
+            events = rehearser.ask_each(chat, request.entry, cancel)
+        else:
+            events = rehearser.ask(chat, request.entry, request.without, cancel)
+        found: Json = {}
+        for event in events:
+            if isinstance(event, RehearsalProgress):
+                data = event.to_dict()
+                self._wire.event("rehearsal_progress", request.id, chat, data)
+            else:
+                found = {**event.to_dict(), "asked": True}
+        return found

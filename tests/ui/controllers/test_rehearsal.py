@@ -1,0 +1,143 @@
+"""Asking again without some of what the model saw, in the dialog of the panel."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication, QPushButton
+from pytestqt.qtbot import QtBot
+
+from app.assistant import Assistant
+from tests.support.models.model_server import Answer, Failure, ModelServer
+from tests.support.window.window_pages import WindowPage, open_window
+from ui.panels.rehearsal.dialog import RehearsalDialog
+from ui.tasks import TaskRunner
+from ui.widgets.dialogs import QuestionDialog
+
+BARREL = "The barrel behind the shed holds 210 litres."
+BEDS = "The barrel waters the north bed of beans."
+
+
+def say(body: dict[str, Any]) -> Answer:
+    said = str(body["messages"][-1])
+    return Answer(" ".join(fact for fact in (BARREL, BEDS) if fact in said) or "Nothing.")
+
+
+@pytest.fixture
+def model(assistant: Assistant) -> Iterator[ModelServer]:
+    with ModelServer(say) as server:
+        assistant.settings.set("chat.apiBase", server.url)
+        assistant.settings.set("chat.model", "gpt-4o")
+        assistant.settings.set("chat.titles", False)
+        yield server
+
+
+@pytest.fixture
+def window(
+    assistant: Assistant, model: ModelServer, tmp_path: Path, runner: TaskRunner, qtbot: QtBot
+) -> WindowPage:
+    """A window with an answer from two notes."""
+    vault = tmp_path / "notes"
+    vault.mkdir()
+    (vault / "Barrel.md").write_text(f"# Barrel\n{BARREL}\n")
+    (vault / "Beds.md").write_text(f"# Beds\n{BEDS}\n")
+    assistant.open_vault(vault, remember=False)
+    window = open_window(assistant, runner, qtbot)
+    window.composer.send("What of the barrel?")
+    return window
+
+
+def open_dialog(window: WindowPage) -> RehearsalDialog:
+    window.context.press("Ask again without…")
+    return window.view.controllers.rehearsal.dialog
+
+
+def find_key(dialog: RehearsalDialog, name: str) -> str:
+    switches = dialog.parts.switches.items()
+    return next(key for key, one in switches if name in one.accessibleName())
+
+
+def press(button: QPushButton, qtbot: QtBot) -> None:
+    qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def test_a_source_is_turned_off_and_both_answers_stand_side_by_side(
+    window: WindowPage, model: ModelServer, qtbot: QtBot
+) -> None:
+    dialog = open_dialog(window)
+    assert dialog.price.text().startswith("1 call of gpt-4o (this computer)")
+    key = find_key(dialog, "Beds.md")
+    dialog.parts.switches[key].setFocus()
+    qtbot.keyClick(dialog.parts.switches[key], Qt.Key.Key_Space)
+    assert dialog.parts.left_out == [key]
+    seen = len(model.bodies)
+    press(dialog.ask, qtbot)
+    assert len(model.bodies) == seen + 1
+    assert dialog.state.text() == "1 sentence fell or changed, 0 new, 1 the same."
+    text = dialog.outcome.toPlainText()
+    assert text.strip().split("\n") == [
+        "The answer in the chat",
+        f"Without {key}",
+        f"{BARREL} {BEDS}",
+        BARREL,
+    ]
+    qtbot.keyClick(dialog, Qt.Key.Key_F7)
+    start = dialog.outcome.textCursor().position()
+    assert text[start:].startswith(BEDS)
+    assert dialog.price.text() == "Asked before with the same request: nothing is sent."
+    assert not dialog.stop.isVisible()
+    press(dialog.ask, qtbot)
+    assert len(model.bodies) == seen + 1
+    assert dialog.state.text().startswith("Asked before")
+    qtbot.keyClick(dialog, Qt.Key.Key_Escape)
+    assert not dialog.isVisible()
+    assert window.chat.answers()[-1].text.strip() == f"{BARREL} {BEDS}"
+
+
+def test_the_switch_of_a_layer_takes_those_in_it(window: WindowPage, qtbot: QtBot) -> None:
+    dialog = open_dialog(window)
+    key = find_key(dialog, "Barrel.md")
+    dialog.parts.switches["L3"].click()
+    assert dialog.parts.left_out == ["L3"]
+    assert not dialog.parts.switches[key].isEnabled()
+    dialog.parts.switches["L3"].click()
+    assert dialog.parts.left_out == []
+    assert dialog.parts.switches[key].isEnabled()
+    dialog.close()
+
+
+def test_each_source_is_left_out_after_the_price_was_agreed_to(
+    window: WindowPage, model: ModelServer, qtbot: QtBot
+) -> None:
+    dialog = open_dialog(window)
+    seen = len(model.bodies)
+    press(dialog.each, qtbot)
+    (question,) = [w for w in QApplication.topLevelWidgets() if isinstance(w, QuestionDialog)]
+    assert len(model.bodies) == seen
+    question.accept()
+    assert len(model.bodies) == seen + 4
+    assert dialog.state.text() == "4 answers of gpt-4o, 4 of them asked now."
+    lines = dialog.outcome.toPlainText().split("\n")
+    assert lines[0] == "Asked twice unchanged, all 2 sentences were the same."
+    assert any(line.startswith("1. ") and "1 sentence" in line for line in lines)
+    assert BARREL in lines[lines.index("Which source carried which sentence") :]
+    dialog.close()
+
+
+def test_an_answer_that_cannot_be_asked_again_and_a_failure_are_said(
+    window: WindowPage, model: ModelServer, qtbot: QtBot
+) -> None:
+    model.script(Failure.saying(400, "no such thing"))
+    dialog = open_dialog(window)
+    press(dialog.ask, qtbot)
+    assert "no such thing" in dialog.state.text()
+    assert dialog.ask.isEnabled()
+    dialog.close()
+    for file in window.assistant.paths.sent.glob("*.sent"):
+        file.unlink()
+    dialog = open_dialog(window)
+    assert "not kept" in dialog.state.text()
+    assert not dialog.ask.isEnabled()
+    dialog.close()

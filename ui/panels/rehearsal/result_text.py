@@ -1,0 +1,176 @@
+"""Both answers side by side, with what differs lit, and the table of the sources."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import Qt
+from PySide6.QtGui import (
+    QTextBlockFormat,
+    QTextCharFormat,
+    QTextCursor,
+    QTextLength,
+    QTextTable,
+    QTextTableFormat,
+)
+from PySide6.QtWidgets import QTextEdit
+
+from ui.theme import Theme, dress
+from ui.widgets.formatting import plural
+
+if TYPE_CHECKING:
+    from app.rehearsal.result import EachResult, RehearsalResult
+    from chains.rehearsal.table import RankedSource
+
+__all__ = ["ResultText"]
+
+_BOLD: Final = 600
+_CARRIER_PERCENT: Final = 22
+_NARROW_PX: Final = 420
+
+
+class ResultText(QTextEdit):
+    """A read-only text with what came of a rehearsal.
+
+    Attributes:
+        differences: where each sentence that differs begins.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setReadOnly(True)
+        self.setFrameShape(QTextEdit.Shape.NoFrame)
+        self.setAccessibleName("The answers, side by side")
+        self.setTextInteractionFlags(
+            Qt.TextInteractionFlag.TextSelectableByMouse
+            | Qt.TextInteractionFlag.TextSelectableByKeyboard
+        )
+        dress(self, "ui", "")
+        self.differences: list[int] = []
+        self._found: RehearsalResult | EachResult | None = None
+        Theme.current().changed.connect(self._write)
+
+    def show_result(self, found: "RehearsalResult | EachResult | None") -> None:
+        """Show what came of a rehearsal, or nothing."""
+        self._found = found
+        self._write()
+
+    def _write(self) -> None:
+        from app.rehearsal.result import RehearsalResult
+
+        self.clear()
+        self.differences = []
+        if (found := self._found) is None:
+            return
+        cursor = self.textCursor()
+        cursor.beginEditBlock()
+        if isinstance(found, RehearsalResult):
+            self._write_answers(cursor, found)
+        else:
+            self._write_table(cursor, found)
+        cursor.endEditBlock()
+        self.moveCursor(QTextCursor.MoveOperation.Start)
+
+    def _write_answers(self, cursor: QTextCursor, found: "RehearsalResult") -> None:
+        rehearsal, difference = found.rehearsal, found.difference
+        is_narrow = self.viewport().width() < Theme.current().px(_NARROW_PX)
+        columns = 1 if is_narrow else 2
+        table = self._add_table(cursor, 4 // columns, columns, 100 // columns)
+        left_out = ", ".join(rehearsal.left_out)
+        what = f"Without {left_out}" if left_out else "Asked again, unchanged"
+        heads = ((0, 0), (2, 0)) if is_narrow else ((0, 0), (0, 1))
+        bodies = ((1, 0), (3, 0)) if is_narrow else ((1, 0), (1, 1))
+        # The heads come first, since text before a sentence that differs would move its place.
+        self._write_cell(table, heads[0], "The answer in the chat")
+        self._write_cell(table, heads[1], what)
+        self._write_lit(table, bodies[0], found.before, difference.gone, "remove")
+        self._write_lit(table, bodies[1], rehearsal.text, difference.new, "add")
+        if rehearsal.note:
+            end = table.lastCursorPosition()
+            end.movePosition(QTextCursor.MoveOperation.NextBlock)
+            end.insertText(rehearsal.note, self._make_format("text.secondary"))
+
+    def _write_table(self, cursor: QTextCursor, found: "EachResult") -> None:
+        table = found.table
+        if table.note:
+            cursor.insertText(table.note, self._make_format("text.primary"))
+            return
+        cursor.insertText(table.describe_noise(), self._make_format("text.secondary"))
+        self._write_head(cursor, "Sources by what falls without them")
+        for place, ranked in enumerate(table.ranking, start=1):
+            self._write_ranked(cursor, place, ranked)
+        if not table.ranking:
+            said = "No sentence rests on a single source, or on sources that say the same."
+            self._write_line(cursor, said, "text.primary")
+        self._write_head(cursor, "Which source carried which sentence")
+        rows = self._add_table(cursor, max(1, len(table.sentences)), 2, _CARRIER_PERCENT)
+        for at, sentence in enumerate(table.sentences):
+            self._write_cell(rows, (at, 0), sentence.name_carriers())
+            tone = "text.primary" if sentence.carriers else "text.secondary"
+            one = rows.cellAt(at, 1).firstCursorPosition()
+            one.insertText(" ".join(sentence.text.split()), self._make_format(tone))
+        if table.untested:
+            cursor.movePosition(QTextCursor.MoveOperation.End)
+            rest = f"Not left out on their own: {', '.join(table.untested)}"
+            self._write_line(cursor, rest, "text.secondary")
+
+    def _write_ranked(self, cursor: QTextCursor, place: int, ranked: "RankedSource") -> None:
+        fallen = plural(len(ranked.fallen), "sentence")
+        keys = ", ".join(ranked.keys)
+        self.differences.append(cursor.position() + 1)
+        self._write_line(cursor, f"{place}. {ranked.name()} ({keys}): {fallen}", "text.primary")
+        for text in ranked.fallen:
+            self._write_line(cursor, f"    {' '.join(text.split())}", "text.secondary")
+
+    def _write_head(self, cursor: QTextCursor, text: str) -> None:
+        form = self._make_format("text.primary")
+        form.setFontWeight(_BOLD)
+        block = QTextBlockFormat()
+        block.setTopMargin(Theme.current().px(12))
+        cursor.insertBlock(block)
+        cursor.insertText(text, form)
+
+    def _write_line(self, cursor: QTextCursor, text: str, tone: str) -> None:
+        cursor.insertBlock(QTextBlockFormat())
+        cursor.insertText(text, self._make_format(tone))
+
+    def _write_cell(self, table: QTextTable, at: tuple[int, int], text: str) -> None:
+        form = self._make_format("text.primary")
+        form.setFontWeight(_BOLD)
+        table.cellAt(*at).firstCursorPosition().insertText(text, form)
+
+    def _write_lit(
+        self, table: QTextTable, at: tuple[int, int], text: str, lit: Sequence[str], tone: str
+    ) -> None:
+        """Write an answer, with some of its sentences lit, which are in its order."""
+        theme, cursor = Theme.current(), table.cellAt(*at).firstCursorPosition()
+        plain, marked = self._make_format("text.primary"), QTextCharFormat()
+        marked.setForeground(theme.color(f"diff.{tone}_text"))
+        marked.setBackground(theme.color(f"diff.{tone}_bg"))
+        end = 0
+        for sentence in lit:
+            if (start := text.find(sentence, end)) < 0:
+                continue
+            cursor.insertText(text[end:start], plain)
+            self.differences.append(cursor.position())
+            end = start + len(sentence)
+            cursor.insertText(text[start:end], marked)
+        cursor.insertText(text[end:], plain)
+
+    def _add_table(
+        self, cursor: QTextCursor, rows: int, columns: int, first_percent: int
+    ) -> QTextTable:
+        form = QTextTableFormat()
+        form.setBorder(0)
+        form.setCellSpacing(0)
+        form.setCellPadding(6)
+        kind = QTextLength.Type.PercentageLength
+        widths = [first_percent, 100 - first_percent][:columns]
+        form.setColumnWidthConstraints([QTextLength(kind, width) for width in widths])
+        form.setWidth(QTextLength(kind, 100))
+        return cursor.insertTable(rows, columns, form)
+
+    @staticmethod
+    def _make_format(tone: str) -> QTextCharFormat:
+        form = QTextCharFormat()
+        form.setForeground(Theme.current().color(tone))
+        return form
