@@ -70,7 +70,6 @@ class Controllers:
     first_run: FirstRunController
     reading: ReadingController
     compaction: CompactionController
-    rehearsal: RehearsalController
     links: LinkController
     fixes: FindingFixController
     versions: VersionsController
@@ -78,6 +77,7 @@ class Controllers:
     review: ReviewController
     pinned: PinnedController
     updates: UpdateController
+    rehearsal: RehearsalController
     settings_file: SettingsFileWatch
 
 
@@ -108,7 +108,7 @@ def make_controllers(
     saving = SaveNoteController(shared, session, notes)
     versions = VersionsController(shared, session)
     messages = MessageController(shared, session, sessions, composer, context, saving)
-    index = IndexController(shared, session)
+    index, again = IndexController(shared, session), RehearsalController(shared, session, context)
     vault = VaultController(shared, session, composer, index, notes, reading)
     instructions = InstructionsController(shared, session, vault)
     for changed in (errors.hooks_switched, instructions.decided, vault.opened, vault.indexed):
@@ -127,11 +127,10 @@ def make_controllers(
     TaskTickController(assistant, runner, frame, reading)
     made = (session, sessions, drafts, composer, context, messages, notes, index, vault)
     more = (palette, projects, approvals, chats, bin, saving, first, reading, compaction)
-    rehearsal = RehearsalController(shared, session, context)
     links, fixes = LinkController(shared, reading, palette), FindingFixController(shared, reading)
     pinned = PinnedController(shared, session, vault, versions)
     last = (links, fixes, versions, quick, review, pinned, UpdateController(shared))
-    return Controllers(*made, *more, rehearsal, *last, SettingsFileWatch(assistant, runner, frame))
+    return Controllers(*made, *more, *last, again, SettingsFileWatch(assistant, runner, frame))
 
 
 def _follow_agents(shared: Collaborators, session: SessionController) -> None:

@@ -56,23 +56,29 @@ class RehearsalRequests:
         self.handlers: Handlers = {"rehearse": Slow(Rehearse, self._rehearse)}
 
     def _rehearse(self, request: Rehearse, cancel: CancelToken) -> Json:
-        rehearser, chat = self._assistant.rehearser, require_chat(request)
         if request.each and request.without:
             raise InvalidRequest("rehearse: each and without do not go together.")
-        if not request.agreed:
-            offer = rehearser.offer(chat, request.entry, request.without, each=request.each)
-            return {**offer.to_dict(), "asked": False}
-        self._jobs.require_free(chat)
+        chat = require_chat(request)
+        if request.agreed:
+            self._jobs.require_free(chat)
+            return {**self._ask(request, chat, cancel), "asked": True}
+        rehearser, keys = self._assistant.rehearser, request.without
+        offer = rehearser.offer(chat, request.entry, keys, each=request.each)
+        return {**offer.to_dict(), "asked": False}
+
+    def _ask(self, request: Rehearse, chat: str, cancel: CancelToken) -> Json:
+        """Ask again, write the progress, and return the result, which is the last event."""
+        rehearser, entry = self._assistant.rehearser, request.entry
         events: Iterator[RehearsalProgress | RehearsalResult | EachResult]
         if request.each:
-            events = rehearser.ask_each(chat, request.entry, cancel)
+            events = rehearser.ask_each(chat, entry, cancel)
         else:
-            events = rehearser.ask(chat, request.entry, request.without, cancel)
+            events = rehearser.ask(chat, entry, request.without, cancel)
         found: Json = {}
         for event in events:
             if isinstance(event, RehearsalProgress):
                 data = event.to_dict()
                 self._wire.event("rehearsal_progress", request.id, chat, data)
             else:
-                found = {**event.to_dict(), "asked": True}
+                found = event.to_dict()
         return found

@@ -129,29 +129,7 @@ class ContextPanel(Pane):
         self._memory_box = Section("Kept in mind", self.memory, "brain", "text.secondary")
         self._pins = PinList()
         self._pins_box = Section("Pinned", self._pins, "push-pin", "text.secondary")
-        self._request = make_button(
-            ButtonText("Show the request", "Show what is sent, word for word", "show_request"),
-            "link",
-            self.request_requested.emit,
-        )
-        self._past = make_button(
-            ButtonText(
-                "Then and today",
-                "Show the request as it was, and what differs with today's notes",
-                "then_and_today",
-            ),
-            "link",
-            self.past_requested.emit,
-        )
-        self._rehearsal = make_button(
-            ButtonText(
-                "Ask again without…",
-                "Leave out sources, turns or layers, and compare what the model then answers",
-                "rehearse",
-            ),
-            "link",
-            self.rehearsal_requested.emit,
-        )
+        self._make_links()
         self._unread = make_wrapped_label(_NO_MODEL["next"], "ui", "secondary")
         self._set_model = make_button(
             ButtonText("Set a model", "Find a model on this computer, or a service with a key"),
@@ -274,6 +252,32 @@ class ContextPanel(Pane):
         self._left_out.place_chosen.connect(self.place_chosen)
         self._left_out.summary_chosen.connect(partial(self._act, "summary"))
         self._notice.hide()
+
+    def _make_links(self) -> None:
+        """Create the buttons that show the request, compare it, and ask again."""
+        self._request = make_button(
+            ButtonText("Show the request", "Show what is sent, word for word", "show_request"),
+            "link",
+            self.request_requested.emit,
+        )
+        self._past = make_button(
+            ButtonText(
+                "Then and today",
+                "Show the request as it was, and what differs with today's notes",
+                "then_and_today",
+            ),
+            "link",
+            self.past_requested.emit,
+        )
+        self._rehearsal = make_button(
+            ButtonText(
+                "Ask again without…",
+                "Leave out sources, turns or layers, and compare what the model then answers",
+                "rehearse",
+            ),
+            "link",
+            self.rehearsal_requested.emit,
+        )
 
     def _lay_out(self) -> None:
         # Qt restyles everything below a widget that gets a parent, so the outer widgets come first.
