@@ -39,8 +39,10 @@ test: $(READY)
 	@$(BIN)/python -m tests lint run
 
 # What takes too long for each change: everything marked `soak`, about 25 minutes on two cores.
+#   HOURS=n   use the window and RPC for so many hours, with pauses as long as every timer
+HOURS ?= 0
 soak: $(READY)
-	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal -m soak --timeout=7200 --durations=0
+	@HOURS="$(HOURS)" QT_QPA_PLATFORM=offscreen $(BIN)/python -m pytest --numprocesses=auto --dist=worksteal -m soak --timeout=7200 --durations=0
 
 # The property tests with examples of their own in each run: FUZZ_RUNS times.
 FUZZ_RUNS ?= 10

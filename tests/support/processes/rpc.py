@@ -50,6 +50,11 @@ class Rpc:
     def __init__(self, program: Program) -> None:
         self._child = program.start("rpc")
 
+    @property
+    def pid(self) -> int:
+        """The process id of the program."""
+        return self._child.pid
+
     def turn(self, type: str, **fields: Any) -> dict[str, Any]:
         """Run a turn to its end and return its result."""
         assert respond(self._child, type=type, **fields)["success"]
