@@ -4,7 +4,6 @@ If `STRATA_HOME` is set, everything is stored in that folder. Otherwise the oper
 folders are used.
 """
 
-import hashlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -201,6 +200,8 @@ def hash_stored_path(folder: str) -> str:
 
     The path may be of another computer.
     """
+    import hashlib  # late: it delays the first paint
+
     return hashlib.sha256(os.fsencode(folder)).hexdigest()[:16]
 
 

@@ -3,17 +3,16 @@
     second start ── {"folder": …} ──> local socket ──> InstanceServer ──signal──> window
                  <──── "ok" ─────────
 
-The socket belongs to the state folder, so each state folder has a window of its own.
+The socket belongs to the state folder, so each state folder has a window of its own. Qt's library
+for sockets is loaded only where there is a socket, or after the first paint, which it would delay.
 """
 
-import hashlib
 import json
 import os
 import tempfile
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Signal
-from PySide6.QtNetwork import QLocalServer, QLocalSocket
 
 from resources.system.calls import SYSTEM
 from resources.system.files import make_private_folder
@@ -39,6 +38,8 @@ class InstanceServer(QObject):
     called = Signal(str)
 
     def __init__(self, state: Path, parent: QObject) -> None:
+        from PySide6.QtNetwork import QLocalServer
+
         super().__init__(parent)
         self._server = QLocalServer(self)
         self._server.setSocketOptions(QLocalServer.SocketOption.UserAccessOption)
@@ -58,6 +59,8 @@ class InstanceServer(QObject):
             socket.disconnected.connect(socket.deleteLater)
 
     def _on_ready(self) -> None:
+        from PySide6.QtNetwork import QLocalSocket
+
         socket = self.sender()
         if not isinstance(socket, QLocalSocket) or not socket.canReadLine():
             return
@@ -75,8 +78,13 @@ def hand_over(state: Path, folder: str | None) -> bool:
         state: the state folder of Strata, which contains the socket.
         folder: the vault that the existing window should open, or None to keep the open one.
     """
+    name = _name_socket(state)
+    if SYSTEM != "windows" and not os.path.exists(name):
+        return False
+    from PySide6.QtNetwork import QLocalSocket
+
     socket = QLocalSocket()
-    socket.connectToServer(_name_socket(state))
+    socket.connectToServer(name)
     if not socket.waitForConnected(_CONNECT_MS):
         return False
     named = "" if folder is None else os.path.abspath(Path(folder).expanduser())
@@ -103,5 +111,7 @@ def _name_socket(state: Path) -> str:
     path = str(state / "window.socket")
     if SYSTEM != "windows" and len(os.fsencode(path)) <= _MOST_PATH_BYTES:
         return path
+    import hashlib  # late: it delays the first paint
+
     mark = hashlib.sha256(os.fsencode(path)).hexdigest()[:16]
     return f"strata-{mark}" if SYSTEM == "windows" else f"{tempfile.gettempdir()}/strata-{mark}"

@@ -52,7 +52,7 @@ def run(opening: "Startup", exit_after_show: bool = False) -> int:
 
     restore_import()
     from ui.idle_work import GarbageCollector, IdleTimer
-    from ui.instance import InstanceServer, hand_over
+    from ui.instance import hand_over
     from ui.notify import watch_faults
     from ui.tasks import SWITCH_INTERVAL_S
     from ui.theme import Theme
@@ -70,8 +70,6 @@ def run(opening: "Startup", exit_after_show: bool = False) -> int:
     start = _Start(opening, window, idle_timer)
     after_paint = app.quit if exit_after_show else start.begin
     window.first_painted.connect(lambda: QTimer.singleShot(0, after_paint))
-    if not exit_after_show:
-        InstanceServer(opening.look.state, window).called.connect(start.call)
     window.open_on_screen()
     code = app.exec()
     window.close()
@@ -123,6 +121,9 @@ class _Start:
     def begin(self) -> None:
         from PySide6.QtCore import QTimer
 
+        from ui.instance import InstanceServer
+
+        InstanceServer(self._opening.look.state, self._window).called.connect(self.call)
         names = self._window.runner.call(self._list_names)
         names.yielded.connect(self._window.show_names)
         names.finished.connect(self._begin_opening)

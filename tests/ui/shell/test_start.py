@@ -13,7 +13,7 @@ HEAVY = ("torch", "chromadb", "litellm", "sentence_transformers", "tiktoken")
 NOT_FOR_A_PAINT = (
     *("pydantic", "httpx", "markdown_it", "pygments", "sqlite3", "numpy", "yaml"),
     *("app.assistant", "app.config.schema", "chains.events", "context.messages", "vault.vault"),
-    *("app.secret_text", "ui.markdown.blocks"),
+    *("app.secret_text", "ui.markdown.blocks", "PySide6.QtNetwork", "hashlib"),
     *("ui.chat.transcript.transcript", "ui.controllers.session", "ui.settings.dialog"),
 )
 SHOW = """
