@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import groupby
 from typing import Final
 
@@ -45,6 +46,7 @@ _LEAST_WORDS: Final = 2
 _MOST_COMPARED: Final = 16
 _MOST_HOLDING: Final = 2
 _MOST_ALIGNED: Final = 8
+_MOST_READ: Final = 1_024
 # How long a sentence must be, and how many of its words another one must have in their order.
 _LEAST_ALIGNED_WORDS: Final = 5
 _ALIGNED_SHARE: Final = 0.75
@@ -176,10 +178,15 @@ def list_aligned(
             if len(found) == _MOST_ALIGNED or effort.is_spent:
                 return found
             if _is_aligned(words, telling, others, effort):
-                dates = tuple(locate_dates(said))
-                numbers = tuple(_list_numbers(said, dates))
-                found.append(AlignedSentence(text, said, numbers, dates))
+                found.append(AlignedSentence(text, said, *_read_values(said)))
     return found
+
+
+@lru_cache(maxsize=_MOST_READ)
+def _read_values(sentence: str) -> tuple[tuple[Quantity, ...], tuple[LocatedDate, ...]]:
+    """Return the numbers and dates of a sentence, which is compared with many of an answer."""
+    dates = tuple(locate_dates(sentence))
+    return tuple(_list_numbers(sentence, dates)), dates
 
 
 def _list_numbers(text: str, dates: Sequence[LocatedDate]) -> Iterator[Quantity]:

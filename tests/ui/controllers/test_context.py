@@ -23,7 +23,8 @@ def window(
 ) -> WindowPage:
     """A window with one answered question, whose work is done at once."""
     window = open_window(scripted, runner, qtbot)
-    server.script(Answer("The barrel holds 210 litres. " * 300))
+    others = "leaves and stones and " * 450  # in one sentence, which is checked once
+    server.script(Answer(f"The barrel holds 210 litres. In it are {others}water."))
     window.composer.send("How much does the barrel hold?")
     return window
 

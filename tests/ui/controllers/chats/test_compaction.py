@@ -18,6 +18,8 @@ from ui.chat.message.blocks import SummaryDivider
 from ui.tasks import TaskRunner
 
 SUMMARY = "The barrel holds 210 litres, and the pump runs at night."
+# One sentence, since each sentence of an answer is checked against all others.
+FILLER = "leaves and stones and " * 240
 LEFT_OUT = "Summary left out of the last request"
 
 
@@ -30,7 +32,9 @@ def window(
     window.view.activateWindow()
     qtbot.waitUntil(window.view.isActiveWindow)
     for question in ("How much does it hold?", "When does the pump run?", "Who built it?"):
-        server.script(Answer(f"{question} It holds 210 litres, say the notes. " * 60))
+        server.script(
+            Answer(f"{question} It holds 210 litres, say the notes. In it are {FILLER}water.")
+        )
         window.composer.send(question)
     server.script(Answer(SUMMARY))
     yield window
