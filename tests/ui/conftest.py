@@ -22,6 +22,8 @@ from ui.tasks import TaskRunner
 from ui.theme import Theme
 from vault.embedder import Embedder
 
+_TOAST_MS = 600_000
+
 
 @pytest.fixture(autouse=True)
 def theme(qapp: QApplication) -> Iterator[Theme]:
@@ -47,6 +49,14 @@ def default_keys(qapp: QApplication) -> None:
 def _cards_take_decisions_soon(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let an approval card take a decision at once and not only after half a second."""
     monkeypatch.setattr("ui.chat.message.approval_card._INERT_MS", 20)
+
+
+@pytest.fixture(autouse=True)
+def _toasts_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Show toasts for minutes: on a busy computer they may be gone before a test reads them."""
+    read = Theme.duration
+    times = {"toast_info": _TOAST_MS, "toast_with_action": _TOAST_MS}
+    monkeypatch.setattr(Theme, "duration", lambda theme, name: times.get(name) or read(theme, name))
 
 
 @pytest.fixture(autouse=True)
