@@ -280,7 +280,8 @@ def _find_quotes(vault: Vault, question: str, today: date, written: WrittenBlock
             return "Nothing in your notes answers this clearly."
         one = "s" if total == 1 else ""
         does = f"answer{one} this" if is_sure else f"come{one} closest"
-        return f"{name_count(total, 'line')} of your notes {does}."
+        # Not by meaning: to load the model for it takes seconds.
+        return f"{name_count(total, 'line')} of your notes {does}, by words alone."
 
     return FoundRows(describe(len(rows)), rows, len(rows), describe=describe)
 

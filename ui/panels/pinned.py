@@ -42,6 +42,7 @@ class _Line:
     row: Row
     path: str = ""
     line: int = 0
+    is_more: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,12 +70,26 @@ class PinnedListModel(QAbstractItemModel):
         super().__init__(parent)
         self._cards: tuple[_Card, ...] = ()
         self._open: set[str] = set()
+        self._most: dict[str, int] = {}  # of the answers of which more rows are shown
 
     def set_answers(self, answers: "Sequence[ShownAnswer]") -> None:
         """Replace all pinned answers."""
         self.beginResetModel()
-        self._cards = tuple(_Card(shown, tuple(_list_lines(shown))) for shown in answers)
+        self._cards = tuple(map(self._make_card, answers))
         self.endResetModel()
+
+    def show_more(self, id: str) -> None:
+        """Let a pinned answer have twice as many rows when the answers are set again."""
+        self._most[id] = 2 * self._most.get(id, _MOST_SHOWN)
+
+    @property
+    def answers(self) -> "tuple[ShownAnswer, ...]":
+        """The pinned answers, in order."""
+        return tuple(card.shown for card in self._cards)
+
+    def _make_card(self, shown: "ShownAnswer") -> _Card:
+        most = self._most.get(shown.answer.id, _MOST_SHOWN)
+        return _Card(shown, tuple(_list_lines(shown, most)))
 
     def set_open(self, index: Index, is_open: bool) -> None:
         """Set whether a pinned answer is drawn as open."""
@@ -269,9 +284,17 @@ class PinnedList(FitTree):
             self.closed.emit(card.id)
 
     def _on_chosen(self, index: QModelIndex) -> None:
-        line = self._model.line(index)
-        if line is not None and line.path:
+        line, card = self._model.line(index), self._model.card(index.parent())
+        if line is not None and line.is_more and card is not None:
+            self._show_more(card, index.row())
+        elif line is not None and line.path:
             self.line_chosen.emit(line.path, line.line)
+
+    def _show_more(self, card: _Card, row: int) -> None:
+        """Show more rows of a pinned answer. The first of them is the current row."""
+        self._model.show_more(card.id)
+        self.set_answers(self._model.answers)
+        self.setCurrentIndex(self._model.index(row, 0, self._model.find(card.id)))
 
     def _on_menu_wanted(self, index: QModelIndex, menu: QMenu) -> None:
         card = self._model.card(index) or self._model.card(index.parent())
@@ -314,14 +337,17 @@ def _build_row(shown: "ShownAnswer", *, is_open: bool) -> Row:
         right="  ".join(filter(None, (mark, total))),
         problem=shown.problem,
         tip="\n".join(filter(None, (answer.question, summary, shown.changes.sentence))),
-        name=", ".join(filter(None, said)),
+        name=", ".join(one.rstrip(".") for one in said if one),
         arrow="open" if is_open else "closed",
         is_lit=bool(mark),
     )
 
 
-def _list_lines(shown: "ShownAnswer") -> "list[_Line]":
-    """Return the lines below a pinned answer: what is new, changed and gone first."""
+def _list_lines(shown: "ShownAnswer", most: int) -> "list[_Line]":
+    """Return the lines below a pinned answer, at most `most`: what is new, changed and gone first.
+
+    Further rows are counted, and shown on a click if they are known.
+    """
     answer, changes = shown.answer, shown.changes
     if answer.kind == "model":
         return _list_source_lines(shown)
@@ -332,12 +358,15 @@ def _list_lines(shown: "ShownAnswer") -> "list[_Line]":
         lines.append(_make_line(row, "pencil-simple", f"changed, before: {before.shown}"))
     lines += [_make_line(row, "minus", "gone", is_gone=True) for row in changes.gone]
     same = [_make_line(row, "", "") for row in answer.rows if row not in lit]
-    shown_lines = [*lines, *same][:_MOST_SHOWN]
+    known = [*lines, *same]
+    shown_lines = known[:most]
     left = len(changes.gone) + answer.total - len(shown_lines)
     if not shown_lines:
         return [_Line(Row(answer.summary or "Nothing now.", depth=1, head=True))]
     if left > 0:
-        shown_lines.append(_Line(Row(f"{count(left)} more", depth=1, head=True)))
+        is_known = len(known) > most
+        words = f"{count(left)} more" if not is_known else f"Show more ({count(left)} left)"
+        shown_lines.append(_Line(Row(words, depth=1, head=not is_known), is_more=is_known))
     return shown_lines
 
 

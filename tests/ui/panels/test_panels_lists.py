@@ -5,9 +5,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtGui import QFontMetrics
+from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
+from app.pinned.answer import AnswerRow, PinnedAnswer
+from app.pinned.answers import ShownAnswer
+from app.pinned.changes import RowChanges
 from app.sessions.session_info import SessionInfo
 from chains.citations.answer_sources import Source, list_cited_sources
 from chains.citations.check import Citation, Unverified
@@ -20,6 +24,7 @@ from ui.panels.notes.folders import Folders
 from ui.panels.notes.note_panel import NotePanel
 from ui.panels.notes.note_tree import NoteTree
 from ui.panels.notes.sources import SourcesPanel, describe_place, name_source
+from ui.panels.pinned import PinnedList
 from ui.panels.sidebar import Sidebar
 from ui.theme import Theme
 from ui.widgets.controls import ElidedLabel
@@ -401,3 +406,28 @@ def test_a_source_is_cut_as_a_whole_if_its_lines_alone_fill_the_row(qtbot: QtBot
     shown = elide_path(text, "Guide/Search.md", metrics, width)
     assert metrics.horizontalAdvance(shown) <= width
     assert elide_path(text, "Guide/Search.md", metrics, 2_000) == text
+
+
+def test_a_long_pinned_answer_shows_more_rows_on_a_click_or_a_key(qtbot: QtBot) -> None:
+    rows = tuple(AnswerRow("Long.md", number, f"- [ ] Step {number}.") for number in range(1, 501))
+    answer = PinnedAnswer("a", "Steps", "steps", "list", total=700, rows=rows, seen=rows)
+    shown = PinnedList()
+    qtbot.addWidget(shown)
+    shown.set_answers([ShownAnswer(answer, RowChanges())])
+    shown.open("a")
+    model, card = shown.model(), shown.model().index(0, 0)
+
+    def read_last() -> str:
+        return str(model.index(model.rowCount(card) - 1, 0, card).data())
+
+    assert read_last() == "Show more (500 left)"
+    shown.chosen.emit(model.index(200, 0, card))
+    card = model.index(0, 0)
+    assert read_last() == "Show more (300 left)"
+    assert shown.currentIndex().data() == "Step 201."
+    shown.setCurrentIndex(model.index(400, 0, card))
+    QTest.keyClick(shown, Qt.Key.Key_Return)
+    card = model.index(0, 0)
+    assert model.rowCount(card) == 501
+    assert read_last() == "200 more"  # which the file of pinned answers does not keep
+    assert shown.list_open() == ["a"]

@@ -117,6 +117,7 @@ def test_each_kind_of_answer_without_a_model_can_be_pinned(
     shown = pinned.add(question)
     assert shown.answer.kind == kind
     assert [row.title for row in shown.answer.rows] == rows
+    assert ("by words alone" in shown.answer.summary) == (kind == "quotes")
     (again,) = pinned.refresh()
     assert (again.answer, again.changes.mark) == (shown.answer, "")
 
