@@ -61,24 +61,6 @@ def test_each_step_can_be_skipped_and_they_are_offered_once(open_window: Opened)
     assert not window.shows(STEPS[0])
 
 
-def test_a_folder_is_opened_and_its_notes_are_there(open_window: Opened, small_vault: Path) -> None:
-    window = open_window()
-    window.wait_for(STEPS[0])
-    window.click("Choose a folder…")
-    window.click("Directory:", "EditableText")
-    window.press("ctrl+a")
-    window.type(str(small_vault))
-    window.press("Return")
-    window.wait_for(STEPS[1])
-    window.press("Escape")
-    window.wait_until_gone(STEPS[1])
-    window.wait("Folder of notes: notes")
-    window.click("garden", "TreeItem", "Notes")
-    window.click("Tomatoes.md", "TreeItem", "Notes")
-    window.wait_for("Matina is the earliest of our tomatoes", under="Note")
-    assert not window.shows(STEPS[0])
-
-
 def test_a_server_is_set_later_and_a_wrong_address_is_named(
     open_window: Opened, add_settings: Callable[..., None], small_vault: Path, server: ModelServer
 ) -> None:
