@@ -25,6 +25,7 @@ from chains.cancel import CancelToken
 from chains.errors import FetchFailed
 from chains.web.client import WebClient
 from context.fixes import Fix, Setting
+from context.json_codec import Record
 
 __all__ = ["ReleasedFile", "UpdateReport", "look_for_update"]
 
@@ -37,7 +38,7 @@ _SHA256: Final = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True)
-class ReleasedFile:
+class ReleasedFile(Record):
     """A file of a release.
 
     Attributes:
@@ -50,23 +51,16 @@ class ReleasedFile:
     size: int
     sha256: str
 
+    json_shape = ("name", "address", "size", "sha256")
+
     @property
     def name(self) -> str:
         """The last part of its address."""
         return self.address.rpartition("/")[2]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the file as a dict for JSON."""
-        return {
-            "name": self.name,
-            "address": self.address,
-            "size": self.size,
-            "sha256": self.sha256,
-        }
-
 
 @dataclass(frozen=True)
-class UpdateReport:
+class UpdateReport(Record):
     """The newest version at the address of the setting, beside the version that runs.
 
     Attributes:
@@ -78,6 +72,8 @@ class UpdateReport:
     version: str
     newest: str
     files: tuple[ReleasedFile, ...]
+
+    json_shape = ("version", "newest", "is_newer", "files")
 
     @property
     def is_newer(self) -> bool:
@@ -95,15 +91,6 @@ class UpdateReport:
         for file in self.files if self.is_newer else ():
             yield f"{file.address}  {file.size / 1e6:,.1f} MB"
             yield f"    SHA-256 {file.sha256}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the report as a dict for JSON."""
-        return {
-            "version": self.version,
-            "newest": self.newest,
-            "is_newer": self.is_newer,
-            "files": [file.to_dict() for file in self.files],
-        }
 
 
 def look_for_update(web: WebClient, address: str, cancel: CancelToken) -> UpdateReport:

@@ -4,8 +4,9 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import Any, Literal
+from typing import Literal
 
+from context.json_codec import Record
 from context.kept.layout import LayerText
 from context.layers import WIRE_ORDER
 
@@ -17,19 +18,15 @@ MOST_COMPARED_LINES = 4_000  # comparing two long texts takes the square of thei
 
 
 @dataclass(frozen=True, slots=True)
-class LineChange:
+class LineChange(Record):
     """A line of a compared text. `sign` is `-` for one of then, `+` for one of now, else empty."""
 
     sign: Literal["", "-", "+"]
     text: str
 
-    def to_dict(self) -> dict[str, str]:
-        """Return the line as a JSON object."""
-        return {"sign": self.sign, "text": self.text}
-
 
 @dataclass(frozen=True)
-class ComparedText:
+class ComparedText(Record):
     """A text of a layer, then and now.
 
     Attributes:
@@ -41,6 +38,16 @@ class ComparedText:
     then: LayerText | None
     now: LayerText | None
     lines: tuple[LineChange, ...]
+
+    json_shape = (
+        "layer = shown.layer",
+        "name = shown.name",
+        "source = shown.source",
+        "lines = shown.span",
+        "number = shown.number",
+        "state",
+        "diff = lines",
+    )
 
     @property
     def shown(self) -> LayerText:
@@ -73,13 +80,6 @@ class ComparedText:
             yield line
         if skipped:
             yield skipped
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the comparison as a JSON object."""
-        shown = self.shown.to_dict()
-        del shown["text"]
-        lines = [line.to_dict() for line in self.lines]
-        return {**shown, "state": self.state, "diff": lines}
 
 
 def compare_requests(then: Sequence[LayerText], now: Sequence[LayerText]) -> list[ComparedText]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
-from typing import Any, Final, TypeGuard
+from typing import Any, Final, Literal, TypeGuard
 
 from app.errors import NotFound
 from app.past.difference import ComparedText, compare_requests
@@ -15,6 +15,7 @@ from app.sessions.store import SessionStore
 from chains.cancel import CancelToken
 from context.assemble.request import Request
 from context.assemble.turn_context import SENT
+from context.json_codec import Record, encode_record
 from context.kept.layout import LayerText, describe_layout, list_layer_texts
 from context.log.entries import Entry, MessageEntry
 
@@ -56,69 +57,71 @@ class PastRequest:
     is_rebuilt: bool = False
     notes: tuple[str, ...] = ()
 
+    json_shape = (
+        "session",
+        "entry",
+        "when",
+        "model",
+        "asked",
+        "gone = content.gone",
+        "notes",
+        "exact = content.is_exact",
+        "rebuilt = is_rebuilt",
+        "sent = is_sent",
+        "layers = texts",
+    )
+
+    @property
+    def is_sent(self) -> bool:
+        """Whether the JSON that was sent is known."""
+        return self.content.wire is not None
+
     def to_dict(self, *, is_full: bool = False) -> dict[str, Any]:
         """Return the request as a JSON object.
 
         Args:
             is_full: whether to add the body and the JSON that was sent.
         """
-        shown: dict[str, Any] = {}
+        shown = encode_record(self)
         if is_full:
             wire = self.content.wire
-            shown = {
-                "request_body": dict(self.content.body),
-                "wire": None if wire is None else wire.text,
-            }
-        return {
-            **_describe(self),
-            "exact": self.content.is_exact,
-            "rebuilt": self.is_rebuilt,
-            "sent": self.content.wire is not None,
-            "layers": [text.to_dict() for text in self.texts],
-            **shown,
-        }
+            shown["request_body"] = dict(self.content.body)
+            shown["wire"] = None if wire is None else wire.text
+        return shown
 
 
 @dataclass(frozen=True)
-class RequestComparison:
+class RequestComparison(Record):
     """A past request beside the one that today's notes would make.
 
     Attributes:
         texts: the texts of both, compared.
+        when: tells the comparison from a request.
     """
 
     then: PastRequest
     now: PastRequest
     texts: tuple[ComparedText, ...]
+    when: Literal["diff"] = "diff"
+
+    json_shape = (
+        "session = then.session",
+        "entry = then.entry",
+        "when",
+        "model = then.model",
+        "asked = then.asked",
+        "gone = then.content.gone",
+        "notes = then.notes",
+        "exact = then.content.is_exact",
+        "rebuilt = then.is_rebuilt",
+        "changed",
+        "layers = texts",
+    )
 
     @property
     def changed(self) -> int:
         """How many texts differ."""
         return sum(text.state != "same" for text in self.texts)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the comparison as a JSON object."""
-        return {
-            **_describe(self.then),
-            "when": "diff",
-            "exact": self.then.content.is_exact,
-            "rebuilt": self.then.is_rebuilt,
-            "changed": self.changed,
-            "layers": [text.to_dict() for text in self.texts],
-        }
-
-
-def _describe(request: PastRequest) -> dict[str, Any]:
-    gone = [{"path": one.path, "reason": one.reason} for one in request.content.gone]
-    return {
-        "session": request.session,
-        "entry": request.entry,
-        "when": request.when,
-        "model": request.model,
-        "asked": request.asked,
-        "gone": gone,
-        "notes": list(request.notes),
-    }
 
 
 class TimeMachine:

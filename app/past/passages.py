@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
 from app.sent.pieces import VERSION_CHARS, NoteRef
 from app.sent.store import EXCLUDED, SentStore
 from context.history.pins import PINNED_SOURCE
+from context.json_codec import Record
 from vault.access import find_excluded
 from vault.errors import VaultError
 from vault.notes.kinds import is_readable_kind
@@ -28,7 +28,7 @@ NotePlaces = tuple[NoteRef, ...]  # a note in each folder that it may be in
 
 
 @dataclass(frozen=True)
-class KeptSummary:
+class KeptSummary(Record):
     """What is kept of notes for past answers.
 
     Attributes:
@@ -43,14 +43,7 @@ class KeptSummary:
     notes: int
     deleted: tuple[str, ...]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the summary as a JSON object."""
-        return {
-            "requests": self.requests,
-            "bytes": self.size,
-            "notes": self.notes,
-            "deleted": list(self.deleted),
-        }
+    json_shape = ("requests", "bytes = size", "notes", "deleted")
 
     @property
     def sentence(self) -> str:

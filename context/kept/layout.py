@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
 
 from context.assemble.request import Request
+from context.json_codec import Record
 from context.layers import Layer, name_place
 from context.messages import compact_json
 
@@ -46,7 +47,7 @@ class BodyPlace:
 
 
 @dataclass(frozen=True, slots=True)
-class LayerText:
+class LayerText(Record):
     """A text of a layer, such as a passage, a section of the instructions or a message.
 
     Attributes:
@@ -66,17 +67,14 @@ class LayerText:
     span: str = ""
     number: int | None = None
 
+    json_shape = ("layer", "name", "source", "lines = span", "number", "text")
+
     @property
     def label(self) -> str:
         """What the text is, for people: `[1] Inbox.md, lines 3–9`, or the name of a section."""
         lines = [int(line) for line in re.findall(r"\d{1,9}", self.span)]
         number = "" if self.number is None else f"[{self.number}] "
         return f"{number}{name_place(self.source, lines) or self.name}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the text as a JSON object."""
-        place = {"source": self.source, "lines": self.span, "number": self.number}
-        return {"layer": self.layer, "name": self.name, **place, "text": self.text}
 
 
 def describe_layout(request: Request) -> dict[str, Any]:
