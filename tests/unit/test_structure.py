@@ -27,6 +27,11 @@ LINES_OF_A_FUNCTION = 50
 LINES_OF_A_PAGE = 40
 # Words of the glossary and of the field: search, language models, Qt, files, programs.
 WORDS = frozenset(Path(__file__).with_name("module_words.txt").read_text("utf-8").split())
+# What public functions begin with. Predicates and conversions have the words below.
+VERBS = frozenset(Path(__file__).with_name("function_verbs.txt").read_text("utf-8").split())
+_PREDICATES = frozenset(["are", "can", "does", "goes", "has", "have", "is", "may", "should", "was"])
+_CONVERSIONS = frozenset(["after", "as", "from", "main", "on", "to", "with", "without"])
+_QT_OVERRIDES = frozenset(["data", "event", "flags"])
 _PARTICIPLE = re.compile(r"[a-z]+(ed|ing)")
 _VERBS = re.compile(
     "add|append|bind|build|embed|end|exceed|expand|extend|feed|find|fold|forward|hold|load|need|"
@@ -78,6 +83,12 @@ def find_long_functions() -> dict[str, int]:
 def find_participles() -> dict[str, int]:
     """Count the functions of each module that are named by a participle instead of a verb."""
     return _count_functions(_is_named_by_a_participle)
+
+
+def find_functions_without_a_verb() -> list[str]:
+    """Name the public functions and methods that do not begin with a verb."""
+    functions = (one for tree in modules().values() for one in _list_public_functions(tree))
+    return sorted({one.name for one in functions if _lacks_a_verb(one)})
 
 
 def find_getters_in_of() -> dict[str, int]:
@@ -207,6 +218,7 @@ RULES: dict[str, Callable[[], object]] = {
     "modules_of_unfit_size": find_modules_of_unfit_size,
     "long_functions": find_long_functions,
     "participles": find_participles,
+    "functions_without_a_verb": find_functions_without_a_verb,
     "getters_in_of": find_getters_in_of,
     "shared_class_names": find_shared_class_names,
     "private_module_names": find_private_module_names,
@@ -251,6 +263,28 @@ def _is_named_by_a_participle(function: Function) -> bool:
         and not _VERBS.fullmatch(first)
         and bool(_PARTICIPLE.fullmatch(first))
     )
+
+
+def _list_public_functions(tree: ast.Module) -> Iterator[Function]:
+    """Yield the functions of a module, and the methods of its classes, that others may call."""
+    classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
+    for body in (tree.body, *(node.body for node in classes)):
+        for node in body:
+            if isinstance(node, Function) and not node.name.startswith("_"):
+                yield node
+
+
+def _lacks_a_verb(function: Function) -> bool:
+    """Return whether a name begins with no verb. Properties and overrides of Qt are no functions.
+
+    A verb in the third person, such as `covers`, names a predicate.
+    """
+    marks = {ast.unparse(mark).split("(")[0].split(".")[-1] for mark in function.decorator_list}
+    first = function.name.split("_")[0]
+    imperatives = {first, first.removesuffix("s"), first.removesuffix("es"), f"{first[:-3]}y"}
+    is_qt = function.name != function.name.lower() or function.name in _QT_OVERRIDES
+    is_value = bool(marks & {"property", "cached_property", "setter", "contextmanager"})
+    return not (is_qt or is_value or first in _PREDICATES | _CONVERSIONS or imperatives & VERBS)
 
 
 @cache
