@@ -55,7 +55,7 @@ def run(folder: Path) -> list[Ratio]:
         Ratio(f"{title}: memory in MB, all processes", megabytes, at_most=MOST_MB),
         Ratio(f"{title}: disk / notes", disk / size, detail=f"{disk / 1e6:,.0f} MB"),
         Ratio(f"{title}: start without change in s", start),
-        Ratio(f"{title}: change found in ms, after it was seen or not", found * 1_000),
+        Ratio(f"{title}: a saved change found after, ms", found * 1_000),
     ]
 
 
