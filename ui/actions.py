@@ -82,6 +82,13 @@ COMMANDS = (
     WindowCommand("toggle_index", "Show or hide the index", ("Ctrl+Shift+X",), "Notes"),
     WindowCommand("look_after", "Look after your notes", ("Ctrl+Shift+K",), "Notes"),
     WindowCommand(
+        "judge_notes",
+        "Judge every note by a question",
+        ("Ctrl+Alt+J",),
+        "Notes",
+        "exhaustive all which how many verdict",
+    ),
+    WindowCommand(
         "pin_question",
         "Pin the question in the message box, or the last answer",
         ("Ctrl+Shift+D",),

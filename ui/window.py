@@ -237,6 +237,7 @@ class MainWindow(WindowFrame):
             "toggle_related": self.docking.toggle_related,
             "toggle_index": self.docking.toggle_index,
             "look_after": self.docking.toggle_review,
+            "judge_notes": controllers.judging.open,
             "pin_question": controllers.pinned.pin_question,
             "read_again": controllers.index.resume,
             "pause_index": controllers.index.toggle_pause,

@@ -26,6 +26,7 @@ from ui.controllers.composer import ComposerController
 from ui.controllers.context import ContextController
 from ui.controllers.drafts import DraftStore
 from ui.controllers.index import IndexController
+from ui.controllers.judging import JudgeController
 from ui.controllers.messages import ErrorActionController, MessageController
 from ui.controllers.navigation import PaletteController, SessionListController
 from ui.controllers.notes import NotesController
@@ -76,6 +77,7 @@ class Controllers:
     quick_ask: QuickAskController
     review: ReviewController
     pinned: PinnedController
+    judging: JudgeController
     updates: UpdateController
     rehearsal: RehearsalController
     settings_file: SettingsFileWatch
@@ -129,7 +131,8 @@ def make_controllers(
     more = (palette, projects, approvals, chats, bin, saving, first, reading, compaction)
     links, fixes = LinkController(shared, reading, palette), FindingFixController(shared, reading)
     pinned = PinnedController(shared, session, vault, versions)
-    last = (links, fixes, versions, quick, review, pinned, UpdateController(shared))
+    judging = JudgeController(shared, session, vault)
+    last = (links, fixes, versions, quick, review, pinned, judging, UpdateController(shared))
     return Controllers(*made, *more, *last, again, SettingsFileWatch(assistant, runner, frame))
 
 

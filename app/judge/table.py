@@ -89,6 +89,14 @@ class JudgeRow(Record):
         return OUTCOMES[self.verdict]
 
     @property
+    def shown_lines(self) -> str:
+        """The lines of the quotation, such as "3-4", or an empty string."""
+        if self.lines is None:
+            return ""
+        first, last = self.lines
+        return str(first) if first == last else f"{first}-{last}"
+
+    @property
     def order(self) -> tuple[int, str]:
         """The key that sorts rows: a yes first, a no last, and within them by path."""
         return _ORDER[self.verdict], self.path
@@ -272,6 +280,10 @@ class JudgeTable(Record):
             cannot_tell=outcomes["cannot_tell"],
         )
 
+    def name_judge(self, row: JudgeRow) -> str:
+        """Return what gave the verdict of a row: "rule", the model, or an empty string."""
+        return say_model(self.model) if row.by == "model" else row.by
+
     @property
     def is_complete(self) -> bool:
         """Whether nothing is left to judge, so that the counts may be claimed."""
@@ -328,7 +340,14 @@ def write_csv(table: JudgeTable) -> str:
     writer = csv.writer(out, lineterminator="\r\n")
     writer.writerow(_COLUMNS)
     for row in table.rows:
-        cells = (row.path, row.shown_verdict, row.quote, _name_lines(row), row.by, row.reason)
+        cells = (
+            row.path,
+            row.shown_verdict,
+            row.quote,
+            row.shown_lines,
+            table.name_judge(row),
+            row.reason,
+        )
         writer.writerow([_disarm(cell) for cell in cells])
     return out.getvalue()
 
@@ -352,7 +371,13 @@ def _write_lines(table: JudgeTable) -> Iterator[str]:
     for row in shown:
         quote = _escape(" ".join(row.quote.split()))
         said = f"“{quote}”" if quote else _escape(row.reason)
-        cells = (_link(row.path), row.shown_verdict, said, _name_lines(row), row.by)
+        cells = (
+            _link(row.path),
+            row.shown_verdict,
+            said,
+            row.shown_lines,
+            _escape(table.name_judge(row)),
+        )
         yield f"| {' | '.join(cells)} |"
     yield ""
 
@@ -362,13 +387,6 @@ def _link(path: str) -> str:
     if any(char in path for char in "[]|#^\n"):
         return _escape(path)
     return f"[[{path.removesuffix('.md')}]]"
-
-
-def _name_lines(row: JudgeRow) -> str:
-    if row.lines is None:
-        return ""
-    first, last = row.lines
-    return str(first) if first == last else f"{first}-{last}"
 
 
 def _escape(text: str) -> str:

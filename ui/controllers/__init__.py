@@ -23,6 +23,7 @@
     notes         opens a vault, and lists its notes
     reading       a package: shows a note, follows links, goes back and forward
     index         runs index updates, watches for changes, updates the index panel
+    judging       judges every note by a question, in a dialog
     pinned        the pinned answers in the sidebar
     related       related notes, and why a note was sent to the model or not
     updates       tells of a newer version of Strata, if an address to look at is set
@@ -44,6 +45,7 @@ __all__ = [
     "context",
     "drafts",
     "index",
+    "judging",
     "messages",
     "navigation",
     "notes",

@@ -8,6 +8,7 @@
     notes           the note tree, one note, sources and related notes
     docks           the right column: docks for context, sources, related notes and index
     pinned          the pinned answers in the sidebar, each with its rows
+    judge_view      the dialog that judges every note: price, progress, table of verdicts
     past_view       a past request beside the one that today's notes would make
     rehearsal       asks again without some of what the model saw
     request_view    a read-only view of a complete request, for reading, searching and copying
@@ -20,4 +21,13 @@ tasks. All numbers come from the request report. Rows are shown in the order in 
 controllers pass them.
 """
 
-__all__ = ["docks", "past_view", "pinned", "rehearsal", "request_view", "sidebar", "vault_switcher"]
+__all__ = [
+    "docks",
+    "judge_view",
+    "past_view",
+    "pinned",
+    "rehearsal",
+    "request_view",
+    "sidebar",
+    "vault_switcher",
+]

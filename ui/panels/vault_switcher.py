@@ -33,6 +33,7 @@ class VaultSwitcher(PressedByEnter, QAbstractButton):
         samples_requested: emitted when the user wants to open the sample notes.
         index_requested: emitted when the user wants to update the index.
         review_requested: emitted when the user wants to see the findings of the review.
+        judge_requested: emitted when the user wants to judge every note by a question.
     """
 
     chosen = Signal(str)
@@ -40,6 +41,7 @@ class VaultSwitcher(PressedByEnter, QAbstractButton):
     samples_requested = Signal()
     index_requested = Signal()
     review_requested = Signal()
+    judge_requested = Signal()
 
     def __init__(self) -> None:
         super().__init__()
@@ -103,6 +105,7 @@ class VaultSwitcher(PressedByEnter, QAbstractButton):
         for action in (
             menu.addAction("Read the notes again", self.index_requested.emit),
             menu.addAction(words, self.review_requested.emit),
+            menu.addAction("Judge every note…", self.judge_requested.emit),
         ):
             action.setEnabled(bool(self._path))
         show_menu(menu, self.mapToGlobal(self.rect().bottomLeft()), self)

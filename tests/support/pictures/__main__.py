@@ -22,6 +22,7 @@ from resources import resource_path, sample_vault
 from tests.support.pictures.dialog_pictures import (
     show_compaction,
     show_compare,
+    show_judge,
     show_keys,
     show_quick_ask,
     show_settings,
@@ -91,6 +92,7 @@ GROUPS: dict[str, Group] = {
     "keys": show_keys,
     "request": show_request,
     "compare": show_compare,
+    "judge": show_judge,
     "compaction": show_compaction,
     "quick": show_quick_ask,
     "first": show_first_run,

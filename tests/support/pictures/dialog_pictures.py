@@ -7,7 +7,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 
 from app.config.settings import SECTIONS
-from tests.support.models.model_server import Answer
+from tests.support.models.model_server import Answer, Body
+from tests.support.models.note_judge import answer_with, list_shown
 from tests.support.pictures.gallery import Shot
 from tests.support.pictures.sample_window import (
     BACKUPS,
@@ -23,6 +24,7 @@ from ui.chat.message.blocks import SummaryDivider
 from ui.chat.versions import VersionsDialog
 from ui.panels.chats.save_note import SaveNoteDialog
 from ui.panels.context.compaction import CompactionDialog
+from ui.panels.judge_view import JudgeView
 from ui.settings.dialog import SettingsDialog
 from ui.settings.keyboard import CommandRow
 from ui.settings.project import ProjectView
@@ -60,6 +62,46 @@ def show_compare(on: Stage) -> Iterator[Shot]:
     settle()
     yield Shot("compare")
     dialog.close()
+
+
+def show_judge(on: Stage) -> Iterator[Shot]:
+    """Show the dialog that judges every note: empty, with the price, busy, done, and refused."""
+    on.window.run_command("judge_notes")
+    dialog = find(on.window, JudgeView)
+    settle()
+    yield Shot("judge-empty")
+    dialog.question.setText("Which notes say when something is backed up?")
+    dialog.price.click()
+    wait_until(dialog.all.isVisible)
+    yield Shot("judge-price")
+    on.server.script(_judge_backups, lambda _body: Answer("[", stall_after=0))
+    dialog.all.click()
+    wait_until(lambda: "judged" in dialog.state.text())
+    settle(800)
+    yield Shot("judge-busy")
+    dialog.stop.click()
+    wait_until(dialog.all.isVisible)
+    on.server.script(_judge_backups)
+    dialog.all.click()
+    wait_until(lambda: dialog.save.isVisible() and not dialog.all.isVisible())
+    settle()
+    yield Shot("judge")
+    dialog.scope.setText("no filter")
+    dialog.price.click()
+    wait_until(lambda: "not a filter" in dialog.state.text())
+    yield Shot("judge-refused")
+    dialog.close()
+
+
+def _judge_backups(body: Body) -> Answer:
+    """Say yes where a note speaks of backups, with the line, and leave open where it asks."""
+    entries: list[dict[str, object]] = []
+    for note in list_shown(body):
+        line = next((line for line in note.text.split("\n") if "backed up" in line), "")
+        other = "cannot tell" if "?" in note.text[:400] else "no"
+        found = {"verdict": "yes", "quote": line} if line else {"verdict": other}
+        entries.append({"n": note.number, **found})
+    return answer_with(entries)
 
 
 def show_compaction(on: Stage) -> Iterator[Shot]:

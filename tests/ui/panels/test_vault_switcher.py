@@ -81,6 +81,7 @@ def test_without_a_vault_there_is_nothing_to_read_again(window: WindowPage) -> N
         "Open the sample notes": True,
         "Read the notes again": False,
         "Look after your notes": False,
+        "Judge every note…": False,
     }
 
 

@@ -326,11 +326,11 @@ def test_a_table_is_written_as_csv_and_as_markdown() -> None:
     )
     table = JudgeTable(JudgeRequest("Which?", "tag:x"), "m", "", rows)
     assert write_csv(table).splitlines()[1:] == [
-        "A|b.md,yes,'=1+1 | [[x]],3-4,model,",
+        "A|b.md,yes,'=1+1 | [[x]],3-4,m,",
         "Bücher/C.md,no,,,rule,not with the tag #x",
     ]
     text = write_markdown(table)
-    assert "| A\\|b.md | yes | “=1+1 \\| \\[\\[x\\]\\]” | 3-4 | model |" in text
+    assert "| A\\|b.md | yes | “=1+1 \\| \\[\\[x\\]\\]” | 3-4 | m |" in text
     assert "2 of 2 judged: 1 by rule, 1 by m; 1 yes, 0 cannot tell." in text
 
 

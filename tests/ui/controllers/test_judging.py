@@ -1,0 +1,121 @@
+"""Every note judged by a question, in the dialog by mouse and keys: price, run, table, note."""
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
+
+from app.assistant import Assistant
+from chains.cancel import CancelToken
+from tests.conftest import write_notes
+from tests.support.models.model_server import Answer, Body, Failure, ModelServer
+from tests.support.models.note_judge import PLANTED, judge_by_words, list_shown
+from tests.support.window.window_pages import WindowPage, open_window
+from ui.panels.judge_view import JudgeView
+
+QUESTION = "What did I promise to my sister?"
+NOTES = {
+    **{f"Day {n:02}.md": f"# Day {n:02}\n\nNothing, part {n}.\n" for n in range(14)},
+    "Yes.md": f"# Yes\n\nA line.\n\n{PLANTED} a chair.\n",
+    "Empty.md": "",
+}
+CLICK = Qt.MouseButton.LeftButton
+PATIENCE_MS = 30_000
+
+
+@pytest.fixture
+def server() -> Iterator[ModelServer]:
+    with ModelServer(judge_by_words) as server:
+        yield server
+
+
+@pytest.fixture
+def window(assistant: Assistant, server: ModelServer, tmp_path: Path, qtbot: QtBot) -> WindowPage:
+    assistant.settings.set("chat.apiBase", server.url)
+    assistant.settings.set("chat.model", "gpt-4o")
+    assistant.open_vault(write_notes(tmp_path / "vault", NOTES), remember=False)
+    list(assistant.index(CancelToken()))
+    return open_window(assistant, None, qtbot)
+
+
+@pytest.fixture
+def view(window: WindowPage, qtbot: QtBot) -> Iterator[JudgeView]:
+    """The dialog with the price of the question in the message box."""
+    window.view.composer.set_text(QUESTION)
+    window.view.run_command("judge_notes")
+    view = window.view.controllers.judging.view
+    assert view is not None
+    assert view.question.text() == QUESTION
+    qtbot.mouseClick(view.price, CLICK)
+    qtbot.waitUntil(view.all.isVisible, timeout=PATIENCE_MS)
+    yield view
+    view.close()
+
+
+def cells(view: JudgeView) -> list[tuple[str, ...]]:
+    model = view.model
+    return [
+        tuple(model.index(row, column).data() for column in range(3))
+        for row in range(model.rowCount())
+    ]
+
+
+def test_the_price_is_shown_then_some_notes_are_judged_then_all(
+    view: JudgeView, server: ModelServer, window: WindowPage, qtbot: QtBot
+) -> None:
+    assert "15 notes for the model: about 2 calls" in view.state.text()
+    assert server.bodies == []
+    qtbot.mouseClick(view.first, CLICK)
+    qtbot.waitUntil(lambda: "11 of 16 judged so far" in view.state.text(), timeout=PATIENCE_MS)
+    assert sum(len(list_shown(body)) for body in server.bodies) == 10
+    qtbot.mouseClick(view.all, CLICK)
+    qtbot.waitUntil(
+        lambda: (
+            view.state.text() == "16 of 16 judged: 1 by rule, 15 by gpt-4o; 1 yes, 1 cannot tell."
+        ),
+        timeout=PATIENCE_MS,
+    )
+    assert cells(view) == [
+        ("Yes", "yes", f"“{PLANTED} a chair”"),
+        ("Empty", "cannot tell", "the note has no text"),
+    ]
+    assert not view.all.isVisible()
+    view.table.selectRow(0)
+    qtbot.keyClick(view.table, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: window.view.note.path == "Yes.md", timeout=PATIENCE_MS)
+    qtbot.mouseClick(view.save, CLICK)
+    saved = "What did I promise to my sister.md"
+    qtbot.waitUntil(lambda: window.view.note.path == saved, timeout=PATIENCE_MS)
+
+
+def test_a_run_is_paused_and_stopped_and_a_failure_is_said(
+    view: JudgeView, server: ModelServer, qtbot: QtBot
+) -> None:
+    may_answer = threading.Event()
+
+    def wait_and_judge(body: Body) -> Answer:
+        may_answer.wait(60)
+        return judge_by_words(body)
+
+    server.script(wait_and_judge)
+    qtbot.mouseClick(view.all, CLICK)
+    assert view.pause.isVisible()
+    assert view.question.isReadOnly()
+    qtbot.mouseClick(view.pause, CLICK)
+    assert view.pause.text() == "Go on"
+    qtbot.mouseClick(view.stop, CLICK)
+    qtbot.waitUntil(view.all.isVisible, timeout=PATIENCE_MS)
+    may_answer.set()
+    server.script(Failure.saying(401, "No such key."))
+    qtbot.mouseClick(view.all, CLICK)
+    qtbot.waitUntil(lambda: "key" in view.state.text(), timeout=PATIENCE_MS)
+    assert view.all.isVisible()
+    view.scope.setText("no filter")
+    assert not view.all.isVisible()
+    qtbot.keyClick(view.scope, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: "is not a filter" in view.state.text(), timeout=PATIENCE_MS)
+    QApplication.processEvents()

@@ -1,0 +1,385 @@
+"""The dialog that judges every note by a question: price, progress, and the table of verdicts."""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QModelIndex,
+    QPersistentModelIndex,
+    Qt,
+    Signal,
+)
+from PySide6.QtGui import QCloseEvent, QKeyEvent
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QDialog,
+    QFrame,
+    QHeaderView,
+    QLineEdit,
+    QTableView,
+    QWidget,
+)
+
+from ui.panels.index.progress import ProgressBar
+from ui.theme import Theme, dress, tokens
+from ui.widgets.buttons import ButtonText, make_button
+from ui.widgets.controls import label, make_wrapped_label
+from ui.widgets.layouts import grow, make_column, make_row, stretch
+from ui.widgets.menus import MenuButton
+from ui.widgets.surfaces import Pane
+
+if TYPE_CHECKING:
+    from app.judge.table import JudgeProgress, JudgeRow, JudgeTable
+
+__all__ = ["JudgeView", "VerdictModel"]
+
+_COLUMNS: Final = ("Note", "Verdict", "Quotation or reason", "Lines", "By")
+_KEYS: Final[Sequence[Callable[["JudgeRow"], Any]]] = (
+    lambda row: row.path.casefold(),
+    lambda row: row.order,
+    lambda row: (row.quote or row.reason).casefold(),
+    lambda row: row.lines or (0, 0),
+    lambda row: row.by,
+)
+_BY: Final = 4
+_WIDTHS: Final = (220, 110, 0, 64, 96)
+_ENTER: Final = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
+_LISTED: Final = (
+    ("found", "Without those of a no", ""),
+    ("all", "All notes", ""),
+)
+_START: Final = (
+    "Every note gets a verdict: yes with a quotation that proves it, no, or cannot tell. "
+    "Rules decide what they can. You see the price before anything is sent."
+)
+_LOOKING: Final = "Looking at the notes…"
+_STOPPING: Final = "Stopping…"
+_PRICE = ButtonText("Show the price", "Count the notes and the tokens. Nothing is sent")
+_FIRST = ButtonText("Judge 10 notes first", "Then you can put the question differently")
+_ALL = ButtonText("Judge all", "Judge every note that is left")
+_RETRY = ButtonText("Judge failed ones again", "Ask the model again about notes that have failed")
+_PAUSE = ButtonText("Pause", "Begin no more calls until you go on")
+_RESUME = ButtonText("Go on", "Go on with the notes that are left")
+_STOP = ButtonText("Stop", "Stop here. The verdicts so far are kept")
+_SAVE = ButtonText("Save as a note", "Write the table into a new note")
+_EXPORT = ButtonText("Export as CSV…", "Write all rows into a file for a spreadsheet")
+_CLOSE = ButtonText("Close", "Close this dialog. A run is stopped, and its verdicts are kept")
+
+Index = QModelIndex | QPersistentModelIndex
+_NOWHERE: Final = QModelIndex()
+
+
+class VerdictModel(QAbstractTableModel):
+    """The rows of a table of verdicts, sorted by any column, with or without those of a no."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._table: JudgeTable | None = None
+        self.rows: list[JudgeRow] = []
+        self._shows_no = False
+        self._column, self._order = 1, Qt.SortOrder.AscendingOrder
+
+    def show_table(self, table: "JudgeTable | None") -> None:
+        """Show the rows of a table, or none."""
+        self._table = table
+        self._fill()
+
+    def show_no(self, is_shown: bool) -> None:
+        """Show or hide the notes that do not fulfil the question."""
+        self._shows_no = is_shown
+        self._fill()
+
+    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
+        """Sort the rows by a column."""
+        self._column, self._order = column, order
+        self._fill()
+
+    def rowCount(self, parent: Index = _NOWHERE) -> int:
+        """Return the number of rows that are shown."""
+        return 0 if parent.isValid() else len(self.rows)
+
+    def columnCount(self, parent: Index = _NOWHERE) -> int:
+        """Return the number of columns."""
+        return 0 if parent.isValid() else len(_COLUMNS)
+
+    def headerData(self, section: int, orientation: Qt.Orientation, role: int = 0) -> Any:
+        """Return the name of a column."""
+        is_name = role == Qt.ItemDataRole.DisplayRole and orientation == Qt.Orientation.Horizontal
+        return _COLUMNS[section] if is_name else None
+
+    def data(self, index: Index, role: int = 0) -> Any:
+        """Return the text of a cell, also as its tooltip, or its colour."""
+        row = self.rows[index.row()]
+        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
+            if self._table is not None and index.column() == _BY:
+                return self._table.name_judge(row)
+            return _show_cell(row, index.column())
+        if role == Qt.ItemDataRole.ForegroundRole:
+            tone = "text.primary" if row.verdict == "yes" else "text.secondary"
+            return Theme.current().color(tone)
+        return None
+
+    def _fill(self) -> None:
+        self.beginResetModel()
+        rows = () if self._table is None else self._table.rows
+        shown = [row for row in rows if self._shows_no or row.verdict != "no"]
+        is_falling = self._order == Qt.SortOrder.DescendingOrder
+        self.rows = sorted(shown, key=_KEYS[self._column], reverse=is_falling)
+        self.endResetModel()
+
+
+class JudgeView(QDialog):
+    """A dialog with a question, a scope, the state of judging, and the table of verdicts.
+
+    Signals:
+        price_requested: emitted when the user wants to see the price.
+        run_requested: emitted with the number of notes to judge first, or None for all, and
+            whether failed notes are judged again.
+        pause_requested: emitted with whether to pause.
+        stop_requested: emitted when the run is to stop.
+        save_requested, export_requested: emitted when the table is to be written.
+        note_chosen: emitted with a path, and the first and last line, or 0.
+
+    Attributes:
+        question, scope: the fields of the user.
+        state: the sentence that says what is known, what it costs, or what went wrong.
+        model: the rows of the table.
+        table: the view of the rows.
+    """
+
+    price_requested = Signal()
+    run_requested = Signal(object, bool)
+    pause_requested = Signal(bool)
+    stop_requested = Signal()
+    save_requested = Signal()
+    export_requested = Signal()
+    note_chosen = Signal(str, int, int)
+
+    def __init__(self, parent: QWidget, first: int) -> None:
+        """Create the dialog.
+
+        Args:
+            parent: the window.
+            first: how many notes are judged before the others.
+        """
+        super().__init__(parent)
+        self.setWindowTitle("Judge every note")
+        self._first, self._is_running, self._is_paused = first, False, False
+        self.question = _make_field("Question", "What each note is judged by, such as: Did I …?")
+        self.scope = _make_field("Notes", "All notes, or a filter such as folder:Journal")
+        self.state = make_wrapped_label(_START, "ui", "secondary")
+        self.bar = ProgressBar()
+        self.model = VerdictModel(self)
+        self.table = _VerdictTable(self.model)
+        self.which = MenuButton("Which notes are listed")
+        self.which.set_choices(_LISTED)
+        self.which.set_value("found")
+        self.price = make_button(_PRICE, "", self.price_requested.emit)
+        self.first = make_button(_FIRST, "", lambda: self.run_requested.emit(self._first, False))
+        self.all = make_button(_ALL, "primary", lambda: self.run_requested.emit(None, False))
+        self.retry = make_button(_RETRY, "", lambda: self.run_requested.emit(None, True))
+        self.pause = make_button(_PAUSE, "", self._on_pause)
+        self.stop = make_button(_STOP, "", self._on_stop)
+        self.save = make_button(_SAVE, "", self.save_requested.emit)
+        self.export = make_button(_EXPORT, "", self.export_requested.emit)
+        self.close_button = make_button(_CLOSE, "", self.close)
+        self.which.chosen.connect(lambda: self.model.show_no(self.which.value == "all"))
+        self.table.row_chosen.connect(self._on_row)
+        for field in (self.question, self.scope):
+            field.textChanged.connect(self.forget)
+            field.returnPressed.connect(self.price_requested)
+        self._lay_out()
+        self.forget()
+
+    def begin(self, question: str) -> None:
+        """Open the dialog. A question that is given takes the place of the one before."""
+        if question and not self._is_running:
+            self.question.setText(" ".join(question.split()))
+        self.show()
+        self.raise_()
+        self.activateWindow()
+        self.question.setFocus()
+        self.question.selectAll()
+
+    def forget(self) -> None:
+        """Show no verdicts, because the question or its scope has changed."""
+        self.model.show_table(None)
+        self.state.setText(_START)
+        self._show_buttons(is_known=False)
+
+    def begin_looking(self) -> None:
+        """Say that the price is being found out."""
+        self.state.setText(_LOOKING)
+        self._show_buttons(is_known=False)
+
+    def begin_run(self) -> None:
+        """Show that notes are being judged."""
+        self._is_running, self._is_paused = True, False
+        self.bar.show_fraction(None)
+        self.pause.set_text(_PAUSE)
+        self._show_buttons(is_known=True)
+
+    def show_progress(self, progress: "JudgeProgress") -> None:
+        """Show how far the run is."""
+        self.bar.show_fraction(progress.done / max(1, progress.total))
+        self.state.setText(f"{progress.sentence}.")
+
+    def show_table(self, table: "JudgeTable") -> None:
+        """Show the verdicts that are known, and what the others take."""
+        rest = f" {table.cost.sentence}" if table.cost.notes else ""
+        self.state.setText(f"{table.coverage}{rest}")
+        self.model.show_table(table)
+        self._show_buttons(
+            is_known=True,
+            is_left=table.cost.notes > 0,
+            has_failed=table.counts.failed > 0,
+            has_rows=table.counts.judged > 0,
+            is_many=table.cost.notes > self._first,
+        )
+
+    def end_run(self) -> None:
+        """Show that no notes are being judged any more."""
+        self._is_running = False
+        self._show_buttons(is_known=False)
+
+    def show_failure(self, sentence: str) -> None:
+        """Say why the notes cannot be judged."""
+        self.state.setText(sentence)
+        self._show_buttons(is_known=False)
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        """Stop a run. The verdicts so far are kept."""
+        self.stop_requested.emit()
+        super().closeEvent(event)
+
+    def reject(self) -> None:
+        """Close the dialog on Esc as with its button."""
+        self.close()
+
+    def _on_pause(self) -> None:
+        self._is_paused = not self._is_paused
+        self.pause.set_text(_RESUME if self._is_paused else _PAUSE)
+        self.pause_requested.emit(self._is_paused)
+
+    def _on_stop(self) -> None:
+        self.state.setText(_STOPPING)
+        self.stop_requested.emit()
+
+    def _on_row(self, number: int) -> None:
+        row = self.model.rows[number]
+        first, last = row.lines or (0, 0)
+        self.note_chosen.emit(row.path, first, last)
+
+    def _show_buttons(
+        self,
+        *,
+        is_known: bool,
+        is_left: bool = False,
+        has_failed: bool = False,
+        has_rows: bool = False,
+        is_many: bool = False,
+    ) -> None:
+        is_running = self._is_running
+        for widget, is_shown in (
+            (self.price, not is_known and not is_running),
+            (self.first, is_left and is_many and not is_running),
+            (self.all, is_left and not is_running),
+            (self.retry, has_failed and not is_running),
+            (self.pause, is_running),
+            (self.stop, is_running),
+            (self.bar, is_running),
+            (self.save, has_rows and not is_running),
+            (self.export, has_rows and not is_running),
+            (self.table, has_rows),
+            (self.which, has_rows),
+        ):
+            widget.setVisible(is_shown)
+        self._rest.setVisible(not has_rows)
+        for field in (self.question, self.scope):
+            field.setReadOnly(is_running)
+
+    def _lay_out(self) -> None:
+        ground = Pane("content")
+        make_column(ground, margins=0, parent=self)
+        self._rest = QWidget()
+        fields = make_column(
+            label("Question", "caption", "secondary"),
+            self.question,
+            label("Notes", "caption", "secondary"),
+            self.scope,
+            spacing=4,
+        )
+        acts = make_row(
+            self.which, stretch(), self.price, self.retry, self.first, self.all, spacing=8
+        )
+        acts.addWidget(self.pause)
+        acts.addWidget(self.stop)
+        foot = make_row(self.save, self.export, stretch(), self.close_button, spacing=8)
+        head = label("Judge every note", "h2")
+        body = (head, fields, self.state, self.bar, acts, grow(self.table), grow(self._rest), foot)
+        make_column(*body, margins=24, spacing=12, parent=ground)
+        theme, usual = Theme.current(), tokens()["layout"]["dialog_settings"]
+        self.resize(theme.px(usual[0]), theme.px(usual[1]))
+
+
+class _VerdictTable(QTableView):
+    """The table of verdicts. Enter or a double click opens a note at its quotation."""
+
+    row_chosen = Signal(int)
+
+    def __init__(self, model: VerdictModel) -> None:
+        super().__init__()
+        self.setModel(model)
+        self.setAccessibleName("Verdicts")
+        self.setToolTip("Enter opens the note at the quotation")
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setShowGrid(False)
+        self.setTabKeyNavigation(False)
+        self.setSortingEnabled(True)
+        self.setWordWrap(False)
+        self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
+        self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
+        self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.verticalHeader().hide()
+        self.sortByColumn(1, Qt.SortOrder.AscendingOrder)
+        self.doubleClicked.connect(lambda index: self.row_chosen.emit(index.row()))
+        Theme.current().changed.connect(self._fit)
+        self._fit()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        """Open the selected note with Enter."""
+        index = self.currentIndex()
+        if event.key() in _ENTER and index.isValid():
+            self.row_chosen.emit(index.row())
+            return
+        super().keyPressEvent(event)
+
+    def _fit(self) -> None:
+        theme, header = Theme.current(), self.horizontalHeader()
+        self.verticalHeader().setDefaultSectionSize(theme.px(28))
+        for column, width in enumerate(_WIDTHS):
+            if width:
+                self.setColumnWidth(column, theme.px(width))
+            else:
+                header.setSectionResizeMode(column, QHeaderView.ResizeMode.Stretch)
+        header.setDefaultAlignment(Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter)
+
+
+def _make_field(name: str, hint: str) -> QLineEdit:
+    field = QLineEdit()
+    field.setAccessibleName(name)
+    field.setToolTip(hint)
+    field.setPlaceholderText(hint)
+    dress(field, "ui", "")
+    return field
+
+
+def _show_cell(row: "JudgeRow", column: int) -> str:
+    if column == 0:
+        return row.path.removesuffix(".md")
+    if column == 1:
+        return row.shown_verdict
+    if column == 2:
+        return f"“{' '.join(row.quote.split())}”" if row.quote else row.reason
+    return row.shown_lines
