@@ -92,9 +92,10 @@ def test_a_wrong_scope_is_refused(strata: Strata, folder: Path) -> None:
 def test_rpc_tells_the_progress_pauses_and_saves(
     assistant: Assistant, server: ModelServer, folder: Path
 ) -> None:
-    may_answer = threading.Event()
+    is_asked, may_answer = threading.Event(), threading.Event()
 
     def wait_and_judge(body: Body) -> Answer:
+        is_asked.set()
         may_answer.wait(60)
         return judge_by_words(body)
 
@@ -106,7 +107,7 @@ def test_rpc_tells_the_progress_pauses_and_saves(
         asked = {"question": QUESTION, "scope": "file:Day OR file:Yes"}
         assert client.do("get_judged", **asked)["cost"]["notes"] == 15
         client.send("judge", id="run", **asked)
-        client.wait_for_event("judge_progress")
+        assert is_asked.wait(60)
         assert client.do("pause_judge", request="run") == {"paused": True}
         may_answer.set()
         while not client.wait_for_event("judge_progress")["is_paused"]:
