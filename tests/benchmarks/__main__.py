@@ -44,6 +44,7 @@ BENCHES: Final[Mapping[str, str]] = {
     "life": "retrieval",
     "review": "retrieval",
     "evidence": "retrieval",
+    "judge": "retrieval",
     "mcp": "retrieval",
     "many_vectors": "retrieval",
     "many_notes": "indexing",

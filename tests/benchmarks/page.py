@@ -29,6 +29,7 @@ PAGE: Final = ROOT / "BENCHMARKS.md"
 SECTIONS: Final[Mapping[str, Sequence[str]]] = {
     "Relevance": ("relevance", "chunking", "answers", "phrasings", "life", "review", "claims"),
     "Evidence in the request": ("evidence",),
+    "Exhaustive answers": ("judge",),
     "Time machine": ("time_machine",),
     "Search latency": ("search", "mcp"),
     "Cold and warm start": ("start", "first_text", "cold"),
