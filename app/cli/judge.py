@@ -43,12 +43,10 @@ def judge(args: argparse.Namespace, assistant: Assistant, output: Output) -> int
     if not args.no_index:
         run.update_index()
     table = assistant.judging.read(request)
-    run.show_cost(table)
-    if args.yes:
-        table = run.judge(replace(request, first=None))
-    else:
-        table = run.judge(request)
-        if first and table.cost.notes and run.may_go_on(table):
+    if table.cost.notes or args.retry:
+        run.show_cost(table)
+        table = run.judge(replace(request, first=None) if args.yes else request)
+        if first and table.cost.notes and not args.yes and run.may_go_on(table):
             table = run.judge(replace(request, first=None, retries=False))
     written = _write(args, assistant, table)
     output.show(lambda: {**table.to_dict(), **written}, [*_list_lines(table), *_say(written)])

@@ -108,11 +108,12 @@ class _NoteSorter:
     def list_rows(self, notes: Sequence[InventoryNote]) -> Iterator[JudgeRow]:
         for note in notes:
             version = self.lost.versions.get(note.path, note.version)
+            known = note if version == note.version else replace(note, version=version)
             if (rule := self.lost.hidden.get(note.path)) is not None:
                 self._count_hidden(rule)
                 continue
             try:
-                yield self._sort(replace(note, version=version))
+                yield self._sort(known)
             except NoteExcluded as error:
                 self._count_hidden(error.rule)
             except VaultError as error:
