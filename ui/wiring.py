@@ -108,9 +108,8 @@ def make_controllers(
     notes, related = NotesController(shared), _make_related(shared, session)
     reading = ReadingController(shared, session, notes, related)
     saving = SaveNoteController(shared, session, notes)
-    versions = VersionsController(shared, session)
+    versions, index = VersionsController(shared, session), IndexController(shared, session)
     messages = MessageController(shared, session, sessions, composer, context, saving)
-    index, again = IndexController(shared, session), RehearsalController(shared, session, context)
     vault = VaultController(shared, session, composer, index, notes, reading)
     instructions = InstructionsController(shared, session, vault)
     for changed in (errors.hooks_switched, instructions.decided, vault.opened, vault.indexed):
@@ -130,8 +129,8 @@ def make_controllers(
     made = (session, sessions, drafts, composer, context, messages, notes, index, vault)
     more = (palette, projects, approvals, chats, bin, saving, first, reading, compaction)
     links, fixes = LinkController(shared, reading, palette), FindingFixController(shared, reading)
-    pinned = PinnedController(shared, session, vault, versions)
-    judging = JudgeController(shared, session, vault)
+    noted = (shared, session, vault)
+    pinned, judging = PinnedController(*noted, versions), JudgeController(*noted)
     last = (links, fixes, versions, quick, review, pinned, judging, UpdateController(shared))
     return Controllers(*made, *more, *last, again, SettingsFileWatch(assistant, runner, frame))
 

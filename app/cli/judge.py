@@ -41,7 +41,7 @@ def judge(args: argparse.Namespace, assistant: Assistant, output: Output) -> int
     )
     run = _JudgeRun(assistant, output)
     if not args.no_index:
-        run.update_index()
+        run.update_index(request)
     table = assistant.judging.read(request)
     if table.cost.notes or args.retry:
         run.show_cost(table)
@@ -65,10 +65,10 @@ class _JudgeRun:
         self._line = ProgressLine()
         self.exit_code = 0
 
-    def update_index(self) -> None:
-        """Bring the index up to date."""
+    def update_index(self, request: JudgeRequest) -> None:
+        """Bring the index of the notes up to date."""
         with Interruptible() as run:
-            for event in self._assistant.index(run.cancel):
+            for event in self._assistant.judging.update(request, run.cancel):
                 if not isinstance(event, IndexFinished):
                     self._line.show_progress(event.progress)
         self._line.clear()

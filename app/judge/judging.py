@@ -1,6 +1,8 @@
 """The use-cases of exhaustive answers: plan, judge, read the table, save it as a note."""
 
-from collections.abc import Callable, Generator, Sequence
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
@@ -19,10 +21,12 @@ from app.judge.table import (
     write_markdown,
 )
 from app.library.edits import UserEdits
+from app.library.library import IndexFinished
 from app.library.open_vault import OpenVault
 from app.library.projects import Projects
 from app.sessions.turn_builder import TurnBuilder
 from chains.cancel import CancelToken
+from chains.events import IndexProgressed
 from chains.judge.blocks import MOST_NOTES, JudgeSetup
 from chains.judge.calls import BlockJudge
 from chains.judge.rules import QuestionRules, read_rules
@@ -31,6 +35,7 @@ from chains.prompts import JUDGE_PROMPT, CallSetup
 from chains.request.ask import Ask
 from chains.request.open_turn import open_model, open_turn
 from chains.request.turn import Turn
+from vault.errors import VaultError
 from vault.listing.inventory import InventoryNote
 from vault.search.query import Query, parse_query
 from vault.vault import Vault
@@ -106,12 +111,27 @@ class Judging:
         stored = opened.store.load()
         return self._make_table(opened, self._sort(opened, stored), stored)
 
+    def update(
+        self, request: JudgeRequest, cancel: CancelToken
+    ) -> Iterator[IndexProgressed | IndexFinished]:
+        """Bring the index of the notes up to date, and yield the progress.
+
+        Raises:
+            VaultError: the update failed. What was indexed before is kept.
+        """
+        if request.project is None:
+            library = self._vault.require()
+        else:
+            library = self._projects.open_library(self._projects.find_name(request.project))
+        yield from library.update(cancel)
+
     def judge(
         self, request: JudgeRequest, cancel: CancelToken, pause: PauseSwitch | None = None
     ) -> Generator[JudgeProgress | JudgeFinished, None, None]:
         """Judge notes, and yield the progress, ending with `JudgeFinished`.
 
-        Without a model, rules decide what they can, and no call is made.
+        Without a model, rules decide what they can, and no call is made. The notes of a project,
+        which may be outside of the watched folder, are indexed first.
 
         Args:
             request: the question and its scope.
@@ -125,6 +145,9 @@ class Judging:
             CannotRead: the budget is too small for any note.
             Cancelled: the token was cancelled.
         """
+        if request.project is not None:
+            with suppress(VaultError):  # another program indexes them, or what is indexed counts
+                deque(self.update(request, cancel), maxlen=0)
         opened = self._open(request, cancel, dry_run=True)
         lost, calls = LostNotes(), 0
         with opened.store.hold():

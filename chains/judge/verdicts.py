@@ -14,6 +14,7 @@ from typing import Any, Final, Literal, cast
 from chains.citations.quotes import VerbatimText, count_words
 from chains.judge.blocks import JudgePiece
 from context.json_codec import Record
+from vault.notes.text.data import hide_data_in_lines
 
 __all__ = ["Outcome", "QuotePlace", "Verdict", "find_place", "read_reply"]
 
@@ -56,7 +57,8 @@ class QuotePlace(Record):
     def cut(self, text: str) -> str:
         """Return the quotation from the text of its note."""
         first, last = self.lines
-        lines = "\n".join(text.split("\n")[first - 1 : last])
+        # A model sees no pictures and other data that stand in a line.
+        lines = "\n".join(hide_data_in_lines(text.split("\n")[first - 1 : last]))
         return lines[self.start : self.start + self.length]
 
 

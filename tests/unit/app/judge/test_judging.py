@@ -319,6 +319,26 @@ def test_scripts_without_spaces_and_from_right_to_left(
     assert found["יומן.md"].lines == (3, 3)
 
 
+def test_a_quotation_behind_a_picture_in_its_line_is_shown_as_it_was_read(
+    judge: Judge, vault: Path
+) -> None:
+    picture = f"![](data:image/png;base64,{'iVBORw0KGgo' * 20})"
+    (vault / "Picture.md").write_text(f"# Picture\n\n{picture} {PLANTED} a photo.\n")
+    (row,) = (row for row in judge(JudgeRequest(QUESTION, "file:Picture")).rows)
+    assert (row.verdict, row.lines) == ("yes", (3, 3))
+    assert row.quote.endswith(f"{PLANTED} a photo")
+
+
+def test_the_notes_of_a_project_outside_of_the_vault_are_judged(
+    judge: Judge, assistant: Assistant, server: ModelServer, tmp_path: Path
+) -> None:
+    outside = write_notes(tmp_path / "outside", {"Trip.md": f"{PLANTED} a card.\n"})
+    assistant.projects.add(str(outside))
+    table = judge(JudgeRequest(QUESTION, project=str(outside)))
+    assert [(row.path, row.verdict) for row in table.rows] == [(f"{outside}/Trip.md", "yes")]
+    assert shown_names(server) == ["Trip"]
+
+
 def test_a_table_is_written_as_csv_and_as_markdown() -> None:
     rows = (
         JudgeRow("A|b.md", "yes", "model", "=1+1 | [[x]]", (3, 4)),
