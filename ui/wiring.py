@@ -95,8 +95,7 @@ def make_controllers(
         drafts_file: the file that stores the unsent messages.
     """
     shared = Collaborators(assistant, runner, frame)
-    drafts = _open_drafts(drafts_file, frame)
-    session = SessionController(shared)
+    drafts, session = _open_drafts(drafts_file, frame), SessionController(shared)
     chat_list = (shared, session, sessions := SessionListController(shared, session))
     composer = ComposerController(shared, session, drafts)
     context = ContextController(shared, session, composer)
@@ -108,8 +107,9 @@ def make_controllers(
     notes, related = NotesController(shared), _make_related(shared, session)
     reading = ReadingController(shared, session, notes, related)
     saving = SaveNoteController(shared, session, notes)
-    versions, index = VersionsController(shared, session), IndexController(shared, session)
+    versions = VersionsController(shared, session)
     messages = MessageController(shared, session, sessions, composer, context, saving)
+    index, again = IndexController(shared, session), RehearsalController(shared, session, context)
     vault = VaultController(shared, session, composer, index, notes, reading)
     instructions = InstructionsController(shared, session, vault)
     for changed in (errors.hooks_switched, instructions.decided, vault.opened, vault.indexed):

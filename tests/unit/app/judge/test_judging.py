@@ -326,7 +326,7 @@ def test_a_quotation_behind_a_picture_in_its_line_is_shown_as_it_was_read(
     (vault / "Picture.md").write_text(f"# Picture\n\n{picture} {PLANTED} a photo.\n")
     (row,) = (row for row in judge(JudgeRequest(QUESTION, "file:Picture")).rows)
     assert (row.verdict, row.lines) == ("yes", (3, 3))
-    assert row.quote.endswith(f"{PLANTED} a photo")
+    assert f"{PLANTED} a photo" in row.quote
 
 
 def test_the_notes_of_a_project_outside_of_the_vault_are_judged(
