@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
+from PySide6.QtCore import QPoint, QRect, Qt
 from PySide6.QtGui import (
     QColor,
     QGuiApplication,
@@ -578,3 +578,11 @@ def test_the_bar_of_a_quoted_code_block_is_as_high_as_the_block(view: MarkdownVi
     in_block = [y for y in rows if picture.pixelColor(picture.width() // 2, y) == block]
     assert abs(in_bar[0] - in_block[0]) <= 1
     assert in_bar[-1] >= in_block[-1] - 1
+
+
+def test_a_table_that_is_only_seen_in_part_has_its_lines(view: MarkdownView) -> None:
+    rows = "".join(f"| {'many words ' * 30}| {number} |\n" for number in range(5))
+    view.set_markdown(f"| a | b |\n|---|---|\n{rows}")
+    seen = QRect(0, 0, view.width(), 90)
+    assert view.height() > 4 * seen.height()
+    assert view.grab(seen).toImage() == view.grab().toImage().copy(seen)

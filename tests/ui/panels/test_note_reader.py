@@ -11,6 +11,8 @@ from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
 from tests.support.window.waiting import settle
+from ui.markdown.embeds import EmbeddedText
+from ui.markdown.note_parts import NotePart, read_part
 from ui.markdown.page.note_view import NoteView
 from ui.panels.notes.note_panel import NotePanel
 from ui.panels.notes.note_text import NoteText
@@ -337,3 +339,18 @@ def test_a_long_wide_table_has_no_seams_and_scrolls_sideways_as_one(reader: Note
     assert sum(seen.top() <= top.y() <= seen.bottom() for top in tops) == 1
     reader.resize(reader.width() + 2, reader.height())  # the parts are drawn anew
     assert {bar.value() for view in reader.views() for bar in view.wide.bars} == {70}
+
+
+def test_the_end_of_a_note_that_ends_with_a_long_base_is_its_end(reader: NoteReader) -> None:
+    rows = "".join(f"| {number} |\n" for number in range(200))
+    found = EmbeddedText("Base", "", read_part(NotePart(1, f"| a |\n|---|\n{rows}")))
+    wanted: list[str] = []
+    reader.embed_wanted.connect(wanted.append)
+    reader.show_text("# Note\n\nText.\n\n```base\nviews: []\n```\n")
+    reader.show_embed(wanted[0], found)
+    settle()
+    bar = reader.verticalScrollBar()
+    assert bar.maximum() > 4 * reader.height()
+    QTest.keyClick(reader, Qt.Key.Key_End)
+    settle()
+    assert bar.value() == bar.maximum()

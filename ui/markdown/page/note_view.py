@@ -86,12 +86,12 @@ class NoteView(MarkdownView):
     def find_height(self, line: int) -> int:
         """Return the y coordinate of a line of the note in the view.
 
-        If the line is not drawn, return the coordinate of the next drawn line, or 0 if there is
-        none.
+        If the line is not drawn, return the coordinate of the next drawn line, or of the lower edge
+        if there is none, as below an embedded note.
         """
         drawn = self._lines.find_next(self.part.find_own_line(line))
         band = self._lines.find_band(drawn, drawn) if drawn else None
-        return round(band[0]) if band else 0
+        return round(band[0]) if band else self.height()
 
     def find_line_at_height(self, y: int) -> int:
         """Return the line of the note at a y coordinate in the view."""

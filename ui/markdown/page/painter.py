@@ -5,8 +5,9 @@ because a final block does not move when text is appended.
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice, takewhile
 from typing import TypeVar
 
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt
@@ -171,7 +172,7 @@ class DecorationPainter:
             self._paint_mark(painter, mark)
         for rule in _between(ink.rules, first, last):
             self._paint_rule(painter, rule.start)
-        for rows in _between(ink.tables, first, last):
+        for rows in _list_tables(ink.tables, first, last):
             self._paint_table(painter, rows.table)
         for pill in _between(ink.pills, first, last):
             if pill.start in self.doubtful:
@@ -452,6 +453,12 @@ class DecorationPainter:
         width = painter.fontMetrics().horizontalAdvance("?")
         for rect, low in zip(placed.rects, placed.lows, strict=True):
             painter.drawText(QPointF(rect.right() - width - 5, low), "?")
+
+
+def _list_tables(tables: Sequence[Rows], first: int, last: int) -> Iterator[Rows]:
+    """Yield the groups of rows of which a part is between two text positions."""
+    ending = islice(tables, bisect_left(tables, first, key=_start), None)
+    return takewhile(lambda rows: rows.first <= last, ending)
 
 
 def _between(ink: list[_Ink], first: int, last: int) -> list[_Ink]:

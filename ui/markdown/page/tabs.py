@@ -11,6 +11,7 @@ from typing import Final
 from ui.markdown.blocks import Leaf, Paragraph, Run, Style, TabbedPages, TabPage
 from ui.markdown.embeds import renew_boxes
 from ui.markdown.inline import TAB
+from ui.widgets.texts import END_ISOLATE, ISOLATE, has_rtl
 
 __all__ = ["choose_tab", "draw_tabs", "find_neighbour", "write_tab_hints"]
 
@@ -30,7 +31,8 @@ def draw_tabs(tabs: TabbedPages, place: str, chosen: set[str]) -> Iterator[Leaf]
     runs = list[Run]()
     for page in tabs.pages:
         style = Style.SAME | (Style.BOLD | Style.CHOSEN if page is shown else Style.QUIET)
-        text = _BLANK.join(filter(None, (page.name, page.detail)))
+        name = f"{ISOLATE}{page.name}{END_ISOLATE}" if has_rtl(page.name) else page.name
+        text = _BLANK.join(filter(None, (name, page.detail)))
         runs += [_GAP] if runs else []
         runs.append(Run(text, style, _make_address(place, page)))
     yield Paragraph(tuple(runs), tabs.boxes, line=tabs.line)
