@@ -9,8 +9,8 @@
     result      The values: an offer with its price, the progress, and what came of it.
 
 A rehearsed answer is a log entry beside the tree of the chat, so that no request, no version of an
-answer and no title can contain it. It is known by the hash of what was asked: the same request is
-never paid for twice, and a rehearsal that was stopped or killed continues where it was.
+answer and no title can contain it. It is known by the hash of what was asked: what was asked once
+is not paid for again, and a rehearsal that was stopped or killed continues where it was.
 
 This package may import `app.past`, `app.sent`, `app.sessions`, `app.errors`, chains and
 context.

@@ -1,7 +1,7 @@
 """A kept request, with or without some of its parts."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -33,7 +33,7 @@ class KeptContent:
         """All parts that can be left out, in the order in which models receive them."""
         return tuple(list_parts(self.whole, self.layout))
 
-    def leave_out(self, keys: Iterable[str]) -> "KeptContent":
+    def leave_out(self, keys: Collection[str]) -> "KeptContent":
         """Return the request without some parts, and without those that are left out already.
 
         Raises:
@@ -44,7 +44,7 @@ class KeptContent:
             raise KeyError(unknown[0])
         return replace(self, left_out=self.left_out.union(keys))
 
-    def put_back(self, keys: Iterable[str]) -> "KeptContent":
+    def put_back(self, keys: Collection[str]) -> "KeptContent":
         """Return the request with some parts that were left out."""
         return replace(self, left_out=self.left_out.difference(keys))
 

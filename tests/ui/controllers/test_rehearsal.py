@@ -1,5 +1,6 @@
 """Asking again without some of what the model saw, in the dialog of the panel."""
 
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -35,15 +36,21 @@ def model(assistant: Assistant) -> Iterator[ModelServer]:
 
 
 @pytest.fixture
-def window(
-    assistant: Assistant, model: ModelServer, tmp_path: Path, runner: TaskRunner, qtbot: QtBot
-) -> WindowPage:
-    """A window with an answer from two notes."""
+def garden(tmp_path: Path) -> Path:
+    """A folder with two notes."""
     vault = tmp_path / "notes"
     vault.mkdir()
     (vault / "Barrel.md").write_text(f"# Barrel\n{BARREL}\n")
     (vault / "Beds.md").write_text(f"# Beds\n{BEDS}\n")
-    assistant.open_vault(vault, remember=False)
+    return vault
+
+
+@pytest.fixture
+def window(
+    assistant: Assistant, model: ModelServer, garden: Path, runner: TaskRunner, qtbot: QtBot
+) -> WindowPage:
+    """A window with an answer from two notes."""
+    assistant.open_vault(garden, remember=False)
     window = open_window(assistant, runner, qtbot)
     window.composer.send("What of the barrel?")
     return window
@@ -141,4 +148,34 @@ def test_an_answer_that_cannot_be_asked_again_and_a_failure_are_said(
     dialog = open_dialog(window)
     assert "not kept" in dialog.state.text()
     assert not dialog.ask.isEnabled()
+    dialog.close()
+
+
+def test_a_rehearsal_that_is_stopped_says_so_and_goes_on_from_there(
+    assistant: Assistant, model: ModelServer, garden: Path, qtbot: QtBot
+) -> None:
+    assistant.open_vault(garden, remember=False)
+    window = open_window(assistant, None, qtbot)
+    window.composer.send("What of the barrel?")
+    qtbot.waitUntil(lambda: not window.view.controllers.session.is_running)
+    go_on = threading.Event()
+
+    def wait_at_third(body: dict[str, Any]) -> Answer:
+        if len(model.bodies) == 4:  # that of the chat, and three now
+            go_on.wait(60)
+        return say(body)
+
+    model.script(wait_at_third)
+    dialog = open_dialog(window)
+    qtbot.waitUntil(dialog.each.isEnabled)
+    dialog.each_requested.emit()
+    qtbot.waitUntil(lambda: dialog.state.text().startswith("Asking 3 of up to 5, without"))
+    assert dialog.stop.isVisible()
+    press(dialog.stop, qtbot)
+    qtbot.waitUntil(lambda: dialog.state.text().startswith("Stopped."))
+    go_on.set()
+    qtbot.waitUntil(dialog.each.isEnabled)
+    assert not dialog.stop.isVisible()
+    dialog.each_requested.emit()
+    qtbot.waitUntil(lambda: dialog.state.text() == "4 answers of gpt-4o, 2 of them asked now.")
     dialog.close()

@@ -106,7 +106,7 @@ class RehearsalDialog(QDialog):
             self.state.setText(" ".join((_EMPTY, *offer.notes)))
         self.price.setText(f"{offer.price}.")
         self.ask.setToolTip(f"{_ASK.tip}: {offer.price}")
-        self._update(can_ask=True)
+        self._update(can_ask=not self._is_asking)
 
     def confirm_each(self, offer: "RehearsalOffer") -> None:
         """Show what it costs to leave out each source in turn, and ask whether to do so."""
@@ -143,11 +143,12 @@ class RehearsalDialog(QDialog):
 
     def show_failure(self, sentence: str) -> None:
         """Say why nothing came of it. What is shown stays."""
+        self._is_asking = False
         self.state.setText(sentence)
 
     def end(self) -> None:
         """Say that nothing is asked any more."""
-        if self._is_asking and self.state.text().startswith("Asking"):
+        if self._is_asking:  # neither an answer nor a failure has come
             self.state.setText(_STOPPED)
         self._is_asking = False
         self._update(can_ask=bool(self.parts.switches))
@@ -169,11 +170,12 @@ class RehearsalDialog(QDialog):
         self.outcome.ensureCursorVisible()
 
     def _show(self, found: "RehearsalResult | EachResult", sentence: str) -> None:
+        self._is_asking = False
         self.state.setText(sentence)
         self.outcome.show_result(found)
         self._at = -1
         self.place.setText("")
-        self._update(can_ask=not self._is_asking)
+        self._update(can_ask=False)
         self.outcome.setFocus()
 
     def _update(self, *, can_ask: bool) -> None:

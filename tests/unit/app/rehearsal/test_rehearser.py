@@ -327,3 +327,41 @@ def test_a_client_sees_the_price_agrees_and_follows_the_progress(
     assert (found["data"]["known"], found["data"]["difference"]["gone"]) == (True, [FACTS[1]])
     (refused,) = request(assistant, "rehearse", **which, without=["99"])
     assert refused["error"]["code"] == "bad_request"
+
+
+def test_an_image_and_a_summary_of_earlier_turns_are_left_out(
+    assistant: Assistant, server: ModelServer, notes: Path
+) -> None:
+    first = ask(assistant, "What is on the plan?", "chat", attach=("Plan.png",))
+    parts = {part.key: part for part in assistant.rehearser.offer(first.session, first.entry).parts}
+    image = next(key for key, part in parts.items() if part.kind == "image")
+    rehearse(assistant, first, image)
+    assert "data:image" not in list_raw(server)[-1]
+    server.script(Answer("The shed stands beside the pond of the plan. " * 200))
+    ask(assistant, "Tell all of it.", "chat", session=first.session)
+    server.script(Answer("Understood."))
+    ask(assistant, "And the shed?", "chat", session=first.session)
+    server.script(Answer("Summary: the plan shows a pond."))
+    list(assistant.compact(first.session, CancelToken()))
+    server.script(Answer("Understood."))
+    last = ask(assistant, "And now?", "chat", session=first.session)
+    assert "shows a pond" in list_raw(server)[-1]
+    assert "And the shed?" in list_raw(server)[-1]
+    rehearse(assistant, last, "L4.1")
+    assert "shows a pond" not in list_raw(server)[-1]
+    assert "And now?" in list_raw(server)[-1]
+
+
+def test_a_note_that_is_excluded_meanwhile_ends_it_and_is_not_sent_again(
+    assistant: Assistant, server: ModelServer, notes: Path
+) -> None:
+    server.script(answer_facts)
+    result = ask(assistant)
+    events = assistant.rehearser.ask_each(result.session, result.entry, CancelToken())
+    next(events)
+    next(events)
+    seen = len(list_raw(server))
+    assistant.settings.set("vault.exclude", ["Beds.md"])
+    with pytest.raises(InvalidRequest, match="changed meanwhile"):
+        next(events)
+    assert len(list_raw(server)) == seen
