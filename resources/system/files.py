@@ -49,6 +49,11 @@ __all__ = [
 _TEMPORARY: Final = re.compile(r"\..+\.[a-z0-9_]{8}")
 _BEING_MADE_S: Final = 60.0
 _LOCK_CHECK_S: Final = 0.01
+_NOT_FLUSHED: Final = frozenset(
+    {errno.EACCES, errno.EPERM, errno.EINVAL, errno.ENOTSUP, errno.ENOSYS, errno.EROFS}
+)
+# The folders whose names are surely on the disk, since this process has flushed their parents.
+_flushed: set[str] = set()
 # "left" by a process that has ended, or "unknown": the file system has no locks, for example.
 FileUse = Literal["used", "left", "unknown"]
 
@@ -199,18 +204,33 @@ def read_file(path: Path, max_bytes: int = -1) -> bytes:
 def make_private_folder(folder: Path) -> None:
     """Create a folder and its missing parents, so that only the owner can access them.
 
+    A folder that is there already may have been made by a process that was killed before its name
+    was on the disk. So the parent of each folder is flushed once in each process.
+
     Raises:
         OSError: the folder cannot be created.
     """
-    if calls.is_folder(folder):
+    name = os.path.abspath(folder)
+    is_there = calls.is_folder(folder)
+    if is_there and name in _flushed:
         return
-    make_private_folder(folder.parent)
-    with contextlib.suppress(FileExistsError):
-        calls.make_folder(folder)
-    if not calls.is_folder(folder):
-        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(folder))
-    with contextlib.suppress(PermissionError):  # the parent may be searched, but not read
+    if not is_there:
+        make_private_folder(folder.parent)
+        with contextlib.suppress(FileExistsError):
+            calls.make_folder(folder)
+        if not calls.is_folder(folder):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(folder))
+    _flush_name(folder)
+    _flushed.add(name)
+
+
+def _flush_name(folder: Path) -> None:
+    """Flush the parent of a folder, unless it may be searched but not read, or has no such call."""
+    try:
         calls.sync_folder(folder.parent)
+    except OSError as error:
+        if error.errno not in _NOT_FLUSHED:
+            raise
 
 
 @contextlib.contextmanager
