@@ -1,5 +1,6 @@
 """The simulator: its disk loses what was not synced, and the program loses nothing on it."""
 
+import errno
 import random
 from collections.abc import Callable
 from pathlib import Path
@@ -10,12 +11,21 @@ from app.customize.memory import MemoryNote
 from resources.system.files import (
     append_synced,
     create_file,
+    make_private_folder,
     remove_if_there,
     remove_synced,
     write_atomically,
 )
+from tests.support.simulator.bugs import BUGS
 from tests.support.simulator.disk import Disk, Fault, Killed
-from tests.support.simulator.run import find_mutation, list_steps, run_steps, shrink, simulate
+from tests.support.simulator.run import (
+    find_bug,
+    find_mutation,
+    list_steps,
+    run_steps,
+    shrink,
+    simulate,
+)
 from vault.edits.files import remove_temporary
 
 SEED = 7
@@ -35,7 +45,11 @@ def lose_power(folder: Path, write: Callable[[Path], object], seed: int) -> dict
         with pytest.raises(Killed):
             append_synced(root / "later", b"later")
         disk.settle()
-        kept = (path for path in root.iterdir() if not path.name.startswith((".file.", "later")))
+        kept = (
+            path
+            for path in root.iterdir()
+            if path.is_file() and not path.name.startswith((".file.", "later"))
+        )
         return {path.name: path.read_bytes() for path in kept}
 
 
@@ -97,11 +111,39 @@ def test_what_a_killed_edit_left_in_a_folder_never_comes_back(tmp_path: Path) ->
     assert list_results(tmp_path, write) == [{}]
 
 
-@pytest.mark.parametrize("events", [600, pytest.param(20_000, marks=pytest.mark.soak)])
+@pytest.mark.parametrize("events", [700, pytest.param(20_000, marks=pytest.mark.soak)])
 def test_nothing_is_lost_in_a_simulation(events: int) -> None:
     outcome = simulate(SEED, events)
     assert outcome.broken == ()
     assert outcome.missed == []
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("name", BUGS)
+def test_a_bug_made_by_hand_is_found(name: str) -> None:
+    assert find_bug(name, 20_000).broken
+
+
+@pytest.mark.parametrize("is_killed", [False, True])
+def test_a_folder_whose_name_was_not_flushed_is_flushed_when_it_is_used(
+    is_killed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The process that made it was killed before, or the flush has failed."""
+
+    def fail(_folder: Path) -> None:
+        raise Killed if is_killed else OSError(errno.EIO, "broken")
+
+    def write(root: Path) -> None:
+        with monkeypatch.context() as patch:
+            patch.setattr("resources.system.calls.sync_folder", fail)
+            with pytest.raises((Killed, OSError)):
+                make_private_folder(root / "inner")
+        make_private_folder(root / "inner")
+        create_file(root / "inner/file", b"whole")
+
+    for seed in range(10):
+        lose_power(tmp_path, write, seed)
+        assert (tmp_path / f"disk{seed}/inner/file").read_bytes() == b"whole"
 
 
 def test_a_seed_decides_what_happens() -> None:

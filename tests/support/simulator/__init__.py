@@ -2,8 +2,10 @@
 
 - `world`: a home, notes and programs; it does one act after the other and looks at what is left
 - `acts`, `chat_acts`, `note_acts`, `home_acts`, `index_acts`: what is done
+- `intrusions`: what another program does in the middle of an act
 - `promises`: what the program has acknowledged, and what must hold after each step
 - `run`: runs of many events from one seed, smaller runs with the same failure, and mutations
+- `bugs`: bugs made by hand, each of which must be found
 
 The doubles of what a computer has:
 

@@ -5,7 +5,15 @@ import logging
 import sys
 import time
 
-from tests.support.simulator.run import Outcome, find_mutation, run_steps, shrink, simulate
+from tests.support.simulator.bugs import BUGS
+from tests.support.simulator.run import (
+    Outcome,
+    find_bug,
+    find_mutation,
+    run_steps,
+    shrink,
+    simulate,
+)
 
 
 def main() -> int:
@@ -14,7 +22,9 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1, help="what decides all events")
     parser.add_argument("--events", type=int, default=10_000, help="how many events")
     parser.add_argument(
-        "--mutate", action="store_true", help="leave each sync out in turn: each must be found"
+        "--mutate",
+        action="store_true",
+        help="leave out each sync and each lock in turn, and make bugs: each must be found",
     )
     options = parser.parse_args()
     logging.disable(logging.CRITICAL)
@@ -48,12 +58,13 @@ def _print_failure(outcome: Outcome) -> None:
 
 def _mutate(seed: int, events: int) -> int:
     callers = sorted(simulate(seed, 1_000).syncs)
-    missed = []
-    for caller in callers:
-        outcome = find_mutation(caller, events)
+    faults = [*((one, find_mutation) for one in callers), *((one, find_bug) for one in BUGS)]
+    missed = 0
+    for name, find in faults:
+        outcome = find(name, events)
         found = f"found after {outcome.count:,}: {''.join(outcome.broken)[:90]}"
-        print(f"{caller}: {found if outcome.broken else 'NOT FOUND'}", flush=True)
-        missed += [] if outcome.broken else [caller]
+        print(f"{name}: {found if outcome.broken else 'NOT FOUND'}", flush=True)
+        missed += not outcome.broken
     return bool(missed)
 
 

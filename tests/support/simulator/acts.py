@@ -41,7 +41,7 @@ ACTS: Final[dict[Act, int]] = {
     **INDEX_ACTS,
     _close: 4,
     _open_second: 3,
-    _turn_clock: 6,
+    _turn_clock: 10,
 }
 
 

@@ -21,7 +21,7 @@ __all__ = ["CHAT_ACTS"]
 
 def _pick(world: "World", program: Assistant) -> str | None:
     files = program.paths.sessions.glob("*.jsonl")
-    chats = sorted(path.stem for path in files if "." not in path.stem)
+    chats = sorted(path.stem for path in files if path.stem.isalnum())
     return world.chance.choice(chats) if chats else None
 
 
@@ -60,16 +60,16 @@ def _run_turn(world: "World", program: Assistant, events: Iterator[Event]) -> No
     """Run a turn to its end. Its model may change notes and add memories."""
     tree, memories = read_tree(world.notes), program.customization.memories
     before = memories.list_memories()
-    world.undoable = None
     try:
         *_, last = events
     finally:
         with suppress(AppError, Killed):
             now = memories.list_memories()
-            if now[: len(before)] == before:
-                world.promises.allow("memories", now, before)
+            if now != before:
+                world.promises.allow_also("memories", now, before)
     assert isinstance(last, TurnEnded)
-    world.promises.allow("memories", memories.list_memories())
+    if (now := memories.list_memories()) != before:
+        world.promises.allow("memories", now)
     if last.result.edits is not None:
         world.undoable = (last.result.edits.run, tree, read_tree(world.notes))
 

@@ -21,7 +21,7 @@ from types import FrameType
 from typing import Any, Final, Literal
 from unittest import mock
 
-from resources.system import calls
+from resources.system import calls, files
 from tests.support.simulator.databases import install_databases
 
 FaultKind = Literal[
@@ -151,6 +151,7 @@ class Disk:
 
     def adopt(self) -> None:
         """Take everything that is in the folder as synced."""
+        files._flushed.clear()
         self._nodes.clear()
         self._live.clear()
         self._changes.clear()
@@ -196,14 +197,17 @@ class Disk:
         """Leave what a killed process, or a power failure, leaves. Call this after `Killed`."""
         assert self.is_dead
         assert self._fault is not None
-        if self._fault.kind == "power":
+        is_lost = self._fault.kind == "power"
+        if is_lost:
             self._lose()
         for path in self._list_databases():
             os.unlink(path)
         for path, content in self._databases.items():
             Path(path).write_bytes(content)
         self.is_dead, self._fault = False, None
-        self.adopt()
+        files._flushed.clear()  # a process that starts knows nothing
+        if is_lost:  # what a kill leaves is not on the disk yet
+            self.adopt()
 
     # What the file module calls
 

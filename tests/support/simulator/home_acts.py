@@ -214,10 +214,10 @@ def _merge_backup(world: "World", program: Assistant) -> None:
         promises.lines[session] = _leave_out_places(promises.lines[session])
     before = promises.read_all(program)
     for name in _MERGED:
-        promises.allow(name, least=_as_entries(before[name]))
-    promises.allow("projects", before["projects"], backup.values["projects"])
-    promises.allow("budget", before["budget"], backup.values["budget"])
-    promises.allow("exclusions", least=_as_entries(before["exclusions"]))
+        promises.allow(name, least=promises.find_sure(name))
+    for name in ("projects", "budget"):
+        promises.allow_also(name, before[name], backup.values[name])
+    promises.allow("exclusions", least=promises.find_sure("exclusions"))
     report = _restore(program, backup.path, merges=True)
     if report.failed or world.disk.is_dead:
         return
@@ -247,11 +247,12 @@ def _as_entries(value: Any) -> Iterable[object]:
 
 def _sync_chat(world: "World", program: Assistant) -> None:
     """Let a sync program put the version of another machine beside a chat, and list the chats."""
-    files = [one for one in program.paths.sessions.glob("*.jsonl") if "." not in one.stem]
+    files = [one for one in program.paths.sessions.glob("*.jsonl") if one.stem.isalnum()]
     if not files:
         return
     file = world.chance.choice(sorted(files))
-    lines = file.read_bytes().splitlines(keepends=True)
+    whole = file.read_bytes().rpartition(b"\n")[0]  # the last line may be cut off
+    lines = [line + b"\n" for line in whole.split(b"\n")]
     at = next((n for n in range(len(lines) - 1, 0, -1) if b'"type":"message"' in lines[n]), 0)
     if not at:
         return
@@ -292,12 +293,12 @@ def _list_sent(lines: Iterable[bytes]) -> set[str]:
 
 
 HOME_ACTS = {
-    _pin: 8,
+    _pin: 11,
     _change_project: 6,
     _dismiss: 5,
-    _back_up: 4,
+    _back_up: 5,
     _restore_elsewhere: 4,
-    _merge_backup: 3,
+    _merge_backup: 6,
     _sync_chat: 4,
     _look_at_sent: 6,
 }

@@ -187,8 +187,8 @@ def _check_secrets(world: "World", text: str, where: str) -> None:
 
 INDEX_ACTS = {
     _write_wild: 8,
-    _move_wild: 7,
-    _storm: 2,
+    _move_wild: 9,
+    _storm: 3,
     _exclude: 3,
     _index: 8,
     _search: 8,

@@ -36,6 +36,7 @@ def _dismiss(program: Assistant, number: int) -> str:
 
 
 def _set(program: Assistant, number: int) -> str:
+    program.settings.refresh()
     patterns = (*program.settings.values.vault_exclude, f"intruded{number}/")
     program.settings.set("vault.exclude", [*patterns])
     return patterns[-1]

@@ -35,6 +35,7 @@ class Promises:
         self.lines: dict[str, set[bytes]] = defaultdict(set)
         self.gone: set[str] = set()
         self.chats: dict[str, set[bytes]] = {}
+        self._seen: dict[str, set[bytes]] = defaultdict(set)
         self._values: dict[str, _Value] = {}
 
     def watch(self, name: str, read: Callable[[Assistant], object], first: object) -> None:
@@ -49,10 +50,12 @@ class Promises:
 
     def read(self, name: str, program: Assistant) -> Any:
         """Return the present value of a name."""
+        program.settings.refresh()
         return self._values[name].read(program)
 
     def read_all(self, program: Assistant) -> dict[str, object]:
         """Return the present values of all names."""
+        program.settings.refresh()
         return {name: value.read(program) for name, value in self._values.items()}
 
     def allow(self, name: str, *values: object, least: Iterable[object] = ()) -> None:
@@ -68,23 +71,42 @@ class Promises:
 
     def add(self, name: str, entry: object) -> None:
         """Promise an entry that another program has added while a value changed."""
+        self.allow(name, least={*self.find_sure(name), entry})
+
+    def find_sure(self, name: str) -> set[object]:
+        """Return the entries of a value that it must have, whatever else it may be."""
         value = self._values[name]
         kept = [set(one) for one in value.allowed if isinstance(one, tuple)]
-        least = set.intersection(*kept) if kept else set(value.least)
-        self.allow(name, least={*least, entry})
+        return set.intersection(*kept) if kept else set(value.least)
 
     def change(
         self, name: str, after: object, program: Assistant, do: Callable[[], object]
     ) -> None:
         """Do what changes a value. If it fails, the value is as before or as after."""
-        self.allow(name, self.read(name, program), after)
+        before = self.read(name, program)
+        if before == after:  # what was unsure before stays so, since nothing may be written
+            do()
+            return
+        self.allow_also(name, before, after)
         do()
         self.allow(name, after)
 
-    def note_chats(self) -> None:
-        """Take everything that the files of the chats hold as acknowledged."""
+    def allow_also(self, name: str, *values: object) -> None:
+        """Say that a value may be another one, too, because a step has not succeeded yet."""
+        self.allow(name, *self._values[name].allowed, *values)
+
+    def note_chats(self, *, is_done: bool) -> None:
+        """Take the lines that the last step has written into chats as acknowledged.
+
+        Args:
+            is_done: whether the step has succeeded. What one that failed or was killed has written
+                may not be on the disk.
+        """
         for session, lines in self.chats.items():
-            self.lines[session] |= lines
+            new = lines - self._seen[session]
+            self._seen[session] |= new
+            if is_done:
+                self.lines[session] |= new
 
     def find_broken(
         self, assistant: Assistant, notes: Path, touched: Collection[str] | None

@@ -12,11 +12,12 @@ from pathlib import Path
 from typing import Final
 
 from tests.support.simulator.acts import ACTS, name_act
+from tests.support.simulator.bugs import install_bug
 from tests.support.simulator.disk import FAULTS, Disk
 from tests.support.simulator.provider import ANSWERS
 from tests.support.simulator.world import Step, World
 
-__all__ = ["Outcome", "find_mutation", "list_steps", "run_steps", "shrink", "simulate"]
+__all__ = ["Outcome", "find_bug", "find_mutation", "list_steps", "run_steps", "shrink", "simulate"]
 
 # A world becomes slower with each chat, since all chats are looked at after each step.
 _WORLD_STEPS: Final = 100
@@ -151,5 +152,11 @@ def shrink(steps: Sequence[Step], skipped: frozenset[str] = frozenset()) -> tupl
 
 
 def find_mutation(caller: str, events: int) -> Outcome:
-    """Leave the syncs of a function out, and return the outcome, which should be broken."""
+    """Leave the syncs or locks of a function out. The outcome should be broken."""
     return simulate(len(caller), events, frozenset({caller}))
+
+
+def find_bug(name: str, events: int) -> Outcome:
+    """Put a bug into the product. The outcome should be broken."""
+    with install_bug(name):
+        return simulate(len(name), events)

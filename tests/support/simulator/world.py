@@ -159,7 +159,7 @@ class World:
         found = self.promises.find_broken(self.programs[0], self.notes, touched)
         self.disk.touched.clear()
         self.broken += [f"after {name} ({how}): {one}" for one in found]
-        self.promises.note_chats()
+        self.promises.note_chats(is_done=how == "done")
 
     def _do(self, name: str, act: Act, program: Assistant, step: Step) -> str:
         """Do an act, and return how it ended."""
