@@ -116,12 +116,12 @@ class TimeLimit:
 
     @property
     def is_over(self) -> bool:
-        """Whether no more calls may be requested."""
+        """Whether the time is over, so that no new call may be requested."""
         return self._clock() >= self._until_s
 
     @property
     def left_s(self) -> float:
-        """The seconds that are left for the calls that were begun, or 0."""
+        """The seconds that the calls that were begun still have, or 0."""
         return max(0.0, self._calls_until_s - self._clock())
 
     def measure_rest(self) -> float:

@@ -45,7 +45,7 @@ def write_to_terminal() -> None:
 
 
 def start_recording(folder: Path, kind: str) -> None:
-    """Let a crash of this process write the calls of all threads to a new file in a folder.
+    """Record the call stacks of all threads in a new file if this process crashes.
 
     If the file cannot be made, they are still written to standard error.
 

@@ -162,7 +162,7 @@ class Attachments:
                 is_image_file(find_path(path, self._root).path)
 
     def describe_faults(self, segments: Sequence[Segment]) -> tuple[str, ...]:
-        """Return a sentence for each attached note of whose front matter something is lost."""
+        """Return a sentence for each attached note whose front matter cannot be read completely."""
         found = []
         for source in dict.fromkeys(one.source for one in segments if one.kind == "note"):
             with suppress(NoteExcluded, NoteUnreadable, UnsafePath):

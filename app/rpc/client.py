@@ -77,6 +77,6 @@ class Client:
         self.model = model
 
     def leave(self, session: str) -> None:
-        """Have no current chat if it is this one, which was deleted."""
+        """Have no current chat any more if the current one is this one, which was deleted."""
         if self.session == session:
             self.session = None

@@ -50,7 +50,7 @@ class Jobs:
             )
 
     def require_free_chat(self, request: RpcRequest) -> str:
-        """Return the chat of a request.
+        """Return the chat of a request, or raise an error if it is busy.
 
         Raises:
             NotFound: no chat is open.

@@ -127,7 +127,7 @@ class RPC:
             self._pinned.follow_notes()
 
     def _tell_warnings(self) -> None:
-        """Tell of data files that are damaged, merged or only read, each once."""
+        """Write a `warning` for each data file that was damaged, merged or is only read, once."""
         for warning in self._assistant.take_warnings():
             self._wire.event("warning", None, None, {"message": word_warning(warning)})
 

@@ -396,7 +396,7 @@ class ProjectLabel(PressedByEnter, QAbstractButton):
         dress(self, "ui", "secondary")
 
     def set_project(self, title: str, name: str, folder: str) -> None:
-        """Show a project. For the arguments, see `Middle.set_project`."""
+        """Show the project of the open chat. `Middle.set_project` documents the arguments."""
         self._project, self._folder = one_line(title), "" if name == title else one_line(name)
         self.setText(self._project)
         said = f"Project: {self._project}, folder {one_line(folder)}"

@@ -58,7 +58,7 @@ def build_packaged_graph(folder: Path) -> bytes:
 
 
 class _Graph:
-    """The nodes and tensors of a graph that is being built. Each node has one used output."""
+    """The nodes and tensors of a graph that is being built. Only one output of a node is used."""
 
     def __init__(self, folder: Path, epsilon: float) -> None:
         self.nodes: list[Any] = []

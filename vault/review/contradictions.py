@@ -43,7 +43,7 @@ _LEAST_SPECIFIC: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A statement with the note, the line and the headings that it is below."""
+    """A statement, with the note and the line in which it is made."""
 
     note: NoteInfo
     line: int

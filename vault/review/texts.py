@@ -154,7 +154,7 @@ class Vocabulary:
         return found
 
     def number_words(self, text: str) -> list[int]:
-        """Return the numbers of the words of a text. Words that no note has so far get one too."""
+        """Return the number of each word of a text. A word without a number gets the next one."""
         numbers = self._numbers
         return [numbers.setdefault(word, len(numbers)) for word in list_singulars(text)]
 

@@ -58,7 +58,7 @@ def choose_tab(address: str, chosen: set[str]) -> None:
 
 
 def find_neighbour(address: str, step: int, known: Iterable[str]) -> str:
-    """Return the address of the next or previous tab of a row, or of the same tab at the end.
+    """Return the address of the next or previous tab of a row, or `address` if there is none.
 
     Args:
         address: the tab.
