@@ -15,7 +15,9 @@ from ui.markdown.blocks import (
     QuietRow,
     Run,
     TabbedPages,
+    TableRows,
     TabPage,
+    settle_columns,
 )
 from ui.markdown.embeds import VIEW_ICON, EmbeddedText, EmbedFailure
 from ui.markdown.inline import MORE, NOTE, TASK
@@ -109,13 +111,23 @@ def _draw_rows(view: ComputedView) -> Iterator[Leaf]:
     rows = iter(view.rows)
     keys: dict[int, int] = {}
     shown = replace(view, total=len(view.rows))  # how many more there are is said below them
-    for leaf in read_part(NotePart(1, write_markdown(shown))):
+    for leaf in _fit_columns(read_part(NotePart(1, write_markdown(shown)))):
         is_task = view.view.shape == "task" and any(box.key not in keys for box in leaf.boxes)
         linked = _link_task(leaf, next(rows, None)) if is_task else leaf
         boxes = (
             replace(box, key=keys.setdefault(box.key, _ITEM_KEY - len(keys))) for box in leaf.boxes
         )
         yield replace(linked, boxes=tuple(boxes))
+
+
+def _fit_columns(leaves: Sequence[Leaf]) -> Iterator[Leaf]:
+    """Yield the leaves with columns as wide as all rows of the tables need, not the first ones."""
+    tables = [leaf for leaf in leaves if isinstance(leaf, TableRows)]
+    headers = [leaf.rows[0] for leaf in tables if not leaf.is_continued]
+    rows = [row for leaf in tables for row in leaf.rows[not leaf.is_continued :]]
+    columns = settle_columns(headers[0], rows, [""] * len(headers[0])) if headers else None
+    for leaf in leaves:
+        yield replace(leaf, columns=columns) if isinstance(leaf, TableRows) and columns else leaf
 
 
 def _link_task(leaf: Leaf, row: ViewRow | None) -> Leaf:

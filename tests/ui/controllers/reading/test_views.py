@@ -16,7 +16,7 @@ from tests.support.window.note_page import NotePage
 from tests.support.window.window_pages import WindowPage, open_window
 from tests.unit.vault.views.conftest import NoEmbedder, update_words
 from ui.controllers.reading.views import draw_block
-from ui.markdown.blocks import Paragraph
+from ui.markdown.blocks import Paragraph, TableRows
 from ui.markdown.embeds import EmbeddedText
 from ui.markdown.inline import TASK
 from ui.markdown.page.decorations import ListMarker, list_tasks
@@ -101,6 +101,24 @@ def test_each_task_of_a_group_links_to_its_own_note(tmp_path: Path) -> None:
         if run.link.startswith(TASK)
     }
     assert links == {f"task {number}": f"n{number}.md" for number in range(len(areas))}
+
+
+def test_columns_are_as_wide_as_all_rows_of_all_groups_need(tmp_path: Path) -> None:
+    for number in range(20):
+        tags = "a" if number < 15 else "a-long-name-of-a-tag"
+        text = f"---\ntags: [{tags}]\ngroup: {number % 2}\nsize: {number}\n---\n"
+        (tmp_path / f"n{number:02}.md").write_text(text, "utf-8")
+    notes = Vault(tmp_path, tmp_path / "index", (), NoEmbedder())
+    update_words(notes)
+    base = "views: [{type: table, name: A, groupBy: group, order: [file.name, file.tags, size]}]"
+    drawn = draw_block(
+        compute_block(notes, ViewBlock("base", base, (1, 1)), "n00.md"), "base", base
+    )
+    notes.close()
+    assert isinstance(drawn, EmbeddedText)
+    (columns,) = {leaf.columns for leaf in drawn.leaves if isinstance(leaf, TableRows)}
+    assert columns.letters[1] == len("#a-long-name-of-a-tag")
+    assert columns.aligns == ("left", "left", "right")
 
 
 def test_a_base_file_is_shown_as_its_views(window: WindowPage, qtbot: QtBot) -> None:
