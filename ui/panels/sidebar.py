@@ -123,6 +123,7 @@ class Sidebar(Pane):
         self._is_vault_open = bool(name)
         if not name:
             self.show_notes(Folders(), _NO_FOLDER)
+            self.show_pinned(())
 
     def show_notes(self, folders: Folders, empty: str) -> None:
         """Show the note tree.

@@ -70,6 +70,7 @@ def test_without_notes_the_window_says_what_to_do(make: Make) -> None:
     assert "Choose a folder of notes." in texts
     assert "Strata reads Markdown files and changes none without asking." in texts
     assert "No folder is open. Choose one above." in texts
+    assert "Nothing pinned yet." in texts  # it is not loading
     words = {button.text() for button in window.findChildren(QPushButton) if button.isVisible()}
     assert {"Choose a folder", "Try the sample notes"} <= words
 
