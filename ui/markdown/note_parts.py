@@ -249,9 +249,8 @@ class _Cutter:
 
 def _weigh(line: str, *, is_row: bool) -> int:
     """Return how long drawing a line takes, as the time for that many characters of prose."""
-    cells = line.count("|") if is_row else bool(line)
-    size = _CELL_WEIGHT * cells if is_row else _LINE_WEIGHT * cells
-    return len(line) + 1 + size + _FORMULA_WEIGHT * line.count("$")
+    blocks = _CELL_WEIGHT * line.count("|") if is_row else _LINE_WEIGHT * bool(line)
+    return len(line) + 1 + blocks + _FORMULA_WEIGHT * line.count("$")
 
 
 def _split_line(number: int, line: str) -> Iterator[NotePart]:

@@ -42,7 +42,10 @@ def draw_tabs(tabs: TabbedPages, place: str, chosen: set[str]) -> Iterator[Leaf]
 
 
 def write_tab_hints(tabs: TabbedPages, place: str, chosen: set[str]) -> Iterator[tuple[str, str]]:
-    """Yield the address of each tab, and what a click on it does. The arguments are as above."""
+    """Yield the address of each tab, and what a click on it does.
+
+    The arguments are those of `draw_tabs`.
+    """
     shown = _find_chosen(tabs, place, chosen)
     for page in tabs.pages:
         text = ", ".join(filter(None, (page.name, page.detail)))
