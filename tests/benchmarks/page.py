@@ -10,6 +10,7 @@ import platform
 import re
 import sqlite3
 import subprocess
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -148,9 +149,12 @@ class BenchPage:
 
     def _write_block(self, name: str) -> list[str]:
         block = self._blocks[name]
-        missed = [row.name for row in parse_rows(block.table).values() if row.is_missed]
+        missed = defaultdict[str, list[str]](list)
+        for row in parse_rows(block.table).values():
+            if row.is_missed:
+                missed[explain_missed(row.name)].append(row.name)
         lines = [f"<!-- bench {name} -->", block.table]
-        lines += [f"{_MISSED}{row}. {explain_missed(row)}" for row in missed]
+        lines += [f"{_MISSED}{'; '.join(rows)}. {reason}" for reason, rows in missed.items()]
         lines += ["", block.run] if block.run != self._usual_run else []
         return [*lines, "<!-- end -->", ""]
 

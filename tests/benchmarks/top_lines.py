@@ -30,6 +30,7 @@ class TopLine:
         row: the name of the row with the figure and its goal.
         figure: the text of the figure. `{value}` and `{percent}` are those of the row, `{share}` is
             the row's value divided by that of `beside`, and other names are groups of `pattern`.
+        goal: the text of the goal, in which `{goal}` is that of the row.
         peer: the text of the peer's figure, with the same names, and `{other}` for `beside`.
         pattern: matches the detail of the row.
         beside: the name of a second row, or an empty string.
@@ -39,6 +40,7 @@ class TopLine:
     bench: str
     row: str
     figure: str
+    goal: str = "{goal}"
     peer: str = _NO_PEER
     pattern: str = ""
     beside: str = ""
@@ -51,13 +53,17 @@ class TopLine:
         names = self._read_names(row, other)
         figure = _fill(self.figure, names)
         shown = f"**{figure}**" if row.is_missed else figure
-        goal = f"{row.goal}, **missed**" if row.is_missed else row.goal
+        goal = _fill(self.goal, names) + (", **missed**" if row.is_missed else "")
         return f"| {self.title} | {shown} | {goal} | {_fill(self.peer, names)} |"
 
     def _read_names(self, row: Row, other: Row | None) -> Mapping[str, str]:
         found = re.search(self.pattern, row.detail)
         names = {name: text or "" for name, text in found.groupdict().items()} if found else {}
-        names |= {"value": f"{row.value:,.3g}", "percent": f"{row.value:.0%}".replace("%", " %")}
+        names |= {
+            "goal": row.goal,
+            "value": f"{row.value:,.3g}",
+            "percent": f"{row.value:.0%}".replace("%", " %"),
+        }
         if other is not None:
             names |= {"other": f"{other.value:,.3g}", "share": f"{row.value / other.value:.2f}"}
         return names
@@ -76,6 +82,7 @@ TOP_LINES: Final[Sequence[TopLine]] = (
         "evidence",
         "evidence: dated talks, all, 8,000",
         "{percent}",
+        "{goal}, words alone",
         "{words} by words alone",
         r"words alone (?P<words>[\d.]+ %)",
     ),
@@ -91,6 +98,7 @@ TOP_LINES: Final[Sequence[TopLine]] = (
         "price",
         f"{_CHAT}: price",
         "{share}",
+        "{goal} × dropping whole turns",
         "1",
         beside=f"{_CHAT}: price of a sliding window",
     ),
@@ -99,6 +107,7 @@ TOP_LINES: Final[Sequence[TopLine]] = (
         "search",
         "search: p95 / raw parts, 100,001 chunks",
         "{ours}",
+        "{goal} × its parts",
         "{bare}, its parts alone",
         r"(?P<ours>[\d.]+ ms) against (?P<bare>[\d.]+ ms)",
     ),
@@ -107,6 +116,7 @@ TOP_LINES: Final[Sequence[TopLine]] = (
         "change",
         "change: found / 150 ms",
         "{ours}",
+        "{goal} × 150 ms",
         pattern=r"(?P<ours>[\d.]+ ms)",
     ),
     TopLine(
@@ -114,6 +124,7 @@ TOP_LINES: Final[Sequence[TopLine]] = (
         "start",
         "start: window / bare Qt window",
         "{ours}",
+        "{goal} × an empty window",
         "{bare}, an empty Qt window",
         r"(?P<ours>[\d.]+ s) against (?P<bare>[\d.]+ s)",
     ),
@@ -122,14 +133,16 @@ TOP_LINES: Final[Sequence[TopLine]] = (
         "first_text",
         "first text: warm / 0.3 s",
         "{ours}",
-        "{bare} for its search alone",
-        r"(?P<ours>[\d.]+ s), of which (?P<bare>[\d.]+ s)",
+        "{goal} × 0.3 s",
+        "{bare} without a window",
+        r"(?P<ours>[\d.]+ s) against (?P<bare>[\d.]+ s)",
     ),
     TopLine(
         "Indexing 300 long notes",
         "index",
         "index: throughput / bare model",
         "{ours}",
+        "{goal} × the model's speed",
         "{bare}, the model alone",
         r"(?P<ours>[\d.]+ s) against (?P<bare>[\d.]+ s)",
     ),
@@ -138,6 +151,7 @@ TOP_LINES: Final[Sequence[TopLine]] = (
         "memory",
         "memory: program",
         "{value} and {other} MB",
+        "{goal} MB for the program",
         beside="memory: vault.embed_worker",
     ),
 )

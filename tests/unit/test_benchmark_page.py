@@ -96,8 +96,10 @@ def test_the_ten_lines_on_top_take_their_figures_from_the_rows(tmp_path: Path) -
         "price", [Ratio(chat, 0.9, at_most=1.05), Ratio(f"{chat} of a sliding window", 7.2)]
     )
     top, _, _ = path.read_text("utf-8").partition("## Relevance")
-    assert "| **0.35 s** | ≤ 2.5, **missed** | 0.12 s, an empty Qt window |" in top
-    assert "| 0.12 | ≤ 1.05 | 1 |" in top
+    assert (
+        "| **0.35 s** | ≤ 2.5 × an empty window, **missed** | 0.12 s, an empty Qt window |" in top
+    )
+    assert "| 0.12 | ≤ 1.05 × dropping whole turns | 1 |" in top
     assert top.count("not measured yet") == len(TOP_LINES) - 2 == 8
 
 

@@ -81,7 +81,7 @@ def _index(notes: Path, home: Path, file: Path) -> tuple[float, float]:
         return seconds, most
     program = Path(sys.executable).with_name("strata")
     environment = {**os.environ, "STRATA_HOME": str(home)}
-    command = [program, "index", notes, "--json"]
+    command = [str(program), "index", str(notes), "--json"]
     with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL) as running:
         started = time.monotonic()
         try:

@@ -1,8 +1,9 @@
 """The nearest of 1,000,000 vectors: exact scan, store on this computer, and a Chroma server.
 
-The vectors are made: near 20,000 centres, as passages are near their topics, and each query is near
-one of them. What is exact is what the scan finds. Each way is asked by one client, and by four at
-once, which are threads of one program. The ways run one after the other, because of their memory.
+The vectors are made: 50 near each of many centres, as passages are near their topics, and each
+query is near a centre too. What is exact is what the scan finds. Each way is asked by one client,
+and by four at once, which are threads of one program. The ways run one after the other, because of
+their memory.
 
 `STRATA_BENCH_CACHE` is a folder that keeps vectors and stores, so that an interrupted run goes on.
 `STRATA_BENCH_SHARE=0.1` takes a tenth of the vectors.
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 VECTORS: Final = int(1_000_000 * float(os.environ.get("STRATA_BENCH_SHARE", "1")))
-CENTRES: Final = 20_000
+CENTRES: Final = VECTORS // 50  # five times as many near a centre as are looked for
 SPREAD: Final = 0.8  # of a vector around its centre, in lengths of the centre
 PART: Final = 10_000
 QUERIES: Final = 100

@@ -2,8 +2,7 @@
 
 A question is typed by keys, a letter each 60 ms, and another one is pasted. Both are the first
 question of a window of their own, in a process of its own; then more questions are typed, which are
-the warm ones. The bare figure is the time of the search and the choice of sentences in the same
-program, without a window.
+the warm ones. The bare figure is the time of such answers in the same program, without a window.
 """
 
 import json
@@ -51,7 +50,7 @@ def run(folder: Path) -> list[Ratio]:
     pasted = [_start(home, "pasted") for _ in range(ROUNDS)]
     warm = median(second for each in typed for second in each["warm"])
     bare = median(second for each in typed for second in each["bare"])
-    detail = f"{warm:.2f} s, of which {bare:.2f} s without the window"
+    detail = f"{warm:.2f} s against {bare:.2f} s without a window"
     first, at_once = (median(each["first"] for each in times) for times in (typed, pasted))
     return [
         Ratio("first text: warm / 0.3 s", warm / WARM_S, at_most=1.0, detail=detail),
@@ -105,17 +104,19 @@ def _ask_all(home: Path, way: str) -> Mapping[str, Any]:
 
 def _write(field: Any, text: str, pause_s: float) -> None:
     """Type a text as a person does, or paste it if there is no pause between its letters."""
-    from PySide6.QtCore import QTimer
+    from PySide6.QtCore import QEventLoop, QTimer
     from PySide6.QtTest import QTest
+    from PySide6.QtWidgets import QApplication
 
     if not pause_s:
         field.insertPlainText(text)
         return
     for letter in text:
         QTest.keyClicks(field, letter)
-        is_over = list[bool]()
-        QTimer.singleShot(round(pause_s * 1000), lambda over=is_over: over.append(True))
-        wait(lambda over=is_over: bool(over))
+        pause = QTimer(singleShot=True)
+        pause.start(round(pause_s * 1_000))
+        while pause.isActive():
+            QApplication.processEvents(QEventLoop.ProcessEventsFlag.WaitForMoreEvents)
 
 
 def _press_enter(field: Any) -> float:
