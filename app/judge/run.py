@@ -97,7 +97,7 @@ class JudgeRun:
     cancel: CancelToken
     lost: LostNotes = field(default_factory=LostNotes)
     calls: int = 0
-    _lock: threading.Lock = field(default_factory=threading.Lock, init=False)
+    _lock: threading.RLock = field(default_factory=threading.RLock, init=False)
     _counts: dict[str, int] = field(default_factory=dict, init=False)
     _error: Exception | None = field(default=None, init=False)
     _failed_in_a_row: int = field(default=0, init=False)
@@ -197,6 +197,8 @@ class JudgeRun:
         """Judge a long note part by part, until one of them fulfils the question."""
         found: list[Verdict] = []
         for part in parts:
+            self.pause.wait(self.cancel)
+            self.cancel.raise_if_cancelled()  # parts that were not judged have no verdict
             verdict = self.stored.verdicts.get(part.key)
             if verdict is None:
                 for judged in self.judge.judge([part]):
@@ -205,7 +207,7 @@ class JudgeRun:
                     yield
             assert verdict is not None
             found.append(verdict)
-            if verdict.outcome == "yes" or self.cancel.is_cancelled:
+            if verdict.outcome == "yes":
                 break
         self._settle(parts[0].note.key, _join_verdicts(found))
         yield
@@ -232,10 +234,13 @@ class JudgeRun:
             )
 
     def _count(self, outcome: str) -> None:
-        self._counts[outcome] = self._counts.get(outcome, 0) + 1
+        with self._lock:
+            self._counts[outcome] = self._counts.get(outcome, 0) + 1
 
     def _measure(self) -> JudgeProgress:
-        counts, total = dict(self._counts), len(self.notes)
+        with self._lock:
+            counts = dict(self._counts)
+        total = len(self.notes)
         done = sum(counts.values())
         judged = done - counts.get("lost", 0)
         passed_s = self._clock() - self._began

@@ -115,10 +115,12 @@ def kill_at(
         judge: the judge of the server that the program calls.
         places: after how many more answers each run is killed.
     """
+    others = count_stored(program)
     for answers in places:
         judge.hold_after(answers)
         child = program.start(*words)
-        wait_until(partial(_is_stored, program, judge), f"{answers} answers stored", 180)
+        is_stored = partial(_is_stored, program, judge, others)
+        wait_until(is_stored, f"{answers} answers stored", 180)
         kill(child)
     judge.hold_after(None)
     done = ended(program.start(*words))
@@ -126,17 +128,20 @@ def kill_at(
     return json.loads(done.out)
 
 
-def read_calls(program: Program) -> list[list[str]]:
-    """Return the keys of the notes that each stored call has judged."""
+def count_stored(program: Program) -> int:
+    """Return how many verdicts of calls a program has stored, about all questions."""
     lines = [
         json.loads(line)
         for file in (program.home / "data" / "judged").glob("*.jsonl")
         for line in file.read_text().splitlines()
     ]
-    return [list(line["verdicts"]) for line in lines if line["id"] == "call"]
+    return sum(len(line["verdicts"]) for line in lines if line["id"] == "call")
 
 
-def _is_stored(program: Program, judge: HoldingJudge) -> bool:
-    """Return whether the judge holds its answers, and all that it gave are stored."""
-    stored = sum(map(len, read_calls(program)))
-    return judge.is_holding and stored == judge.answered.total()
+def _is_stored(program: Program, judge: HoldingJudge, others: int) -> bool:
+    """Return whether the judge holds its answers, and all that it gave are stored.
+
+    Args:
+        others: the number of verdicts about other questions.
+    """
+    return judge.is_holding and count_stored(program) - others == judge.answered.total()

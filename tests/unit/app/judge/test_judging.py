@@ -1,7 +1,7 @@
 """Exhaustive answers over real notes, with rules and a scripted judge on loopback."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,10 @@ from app.judge.run import RepliesUnusable
 from app.judge.store import JudgeBusy
 from app.judge.table import JudgeRequest, JudgeRow, JudgeTable, write_csv, write_markdown
 from chains.cancel import CancelToken
-from chains.errors import RateLimited
+from chains.errors import Cancelled, RateLimited
+from chains.judge.blocks import JudgePiece
+from chains.judge.calls import BlockJudge, JudgedPieces
+from chains.judge.verdicts import Verdict
 from tests.conftest import write_notes
 from tests.support.models.model_server import Answer, Failure, ModelServer
 from tests.support.models.note_judge import PLANTED, answer_with, judge_by_words, list_shown, spoil
@@ -284,6 +287,25 @@ def test_a_long_note_is_judged_in_parts_and_a_far_too_long_one_is_counted(
     before = len(server.bodies)
     assert judge().counts.too_long == 1
     assert len(server.bodies) == before
+
+
+def test_a_long_note_of_which_a_part_was_not_judged_has_no_verdict(
+    assistant: Assistant, vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assistant.settings.set("autoCompactThreshold", 4_000)
+    (vault / "Long.md").write_text("The barrel held water and nothing else.\n" * 600)
+    list(assistant.index(CancelToken()))
+    cancel = CancelToken()
+
+    def judge_one(_self: BlockJudge, block: Sequence[JudgePiece]) -> Iterator[JudgedPieces]:
+        yield JudgedPieces({piece.key: Verdict("no") for piece in block}, 0.1)
+        cancel.cancel()
+
+    monkeypatch.setattr(BlockJudge, "judge", judge_one)
+    request = JudgeRequest(QUESTION, "file:Long")
+    with pytest.raises(Cancelled):
+        list(assistant.judging.judge(request, cancel))
+    assert rows_of(assistant.judging.read(request), "waiting") == ["Long.md"]
 
 
 def test_a_note_cannot_close_its_tag_or_speak_for_others(
