@@ -157,7 +157,7 @@ def _read_fresh(world: "World", program: Assistant) -> list[set[Any]]:
         return vault.read_index(_read_content) or []
     finally:
         vault.close()
-        shutil.rmtree(folder)
+        shutil.rmtree(folder, ignore_errors=True)  # a failure may have left none
 
 
 def _read_content(catalog: Catalog) -> list[set[Any]]:

@@ -48,18 +48,28 @@ _INTRUSIONS: Final[dict[str, Callable[[Assistant, int], str]]] = {
     "dismissed findings": _dismiss,
     "exclusions": _set,
 }
+# The values of which an act writes the same file. Of other acts, chance decides.
+_OF_ACTS: Final = {
+    "remember": "memories",
+    "pin": "pins",
+    "dismiss": "dismissed findings",
+    "exclude": "exclusions",
+    "set": "exclusions",
+}
 
 
-def add_intrusion(world: "World", program: Assistant, at: int) -> None:
+def add_intrusion(world: "World", act_name: str, program: Assistant, at: int) -> None:
     """Let another program change something before an operation of the next act.
 
     Args:
         world: the world, which must have two programs.
+        act_name: the name of the act.
         program: the program that does the act.
         at: the number of the operation.
     """
     (other,) = [one for one in world.programs if one is not program]
-    name, intrude = world.chance.choice(list(_INTRUSIONS.items()))
+    name = _OF_ACTS.get(act_name) or world.chance.choice(list(_INTRUSIONS))
+    intrude = _INTRUSIONS[name]
 
     def act() -> None:
         with suppress(AppError, VaultError, Waits):

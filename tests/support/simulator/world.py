@@ -167,7 +167,7 @@ class World:
         self.disk.begin(step.fault, random.Random(f"disk {step.seed}"))
         self.workers.dying = step.kills_child
         if step.intrude_at and len(self.programs) > 1 and may_intrude(act):
-            add_intrusion(self, program, step.intrude_at)
+            add_intrusion(self, name, program, step.intrude_at)
         try:
             act(self, program)
             self.scheduler.run_all()
