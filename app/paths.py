@@ -138,6 +138,11 @@ class Paths:
         return self.state / "mcp"
 
     @property
+    def computer(self) -> Path:
+        """The file with the name of this computer in what it syncs with others."""
+        return self.state / "computer"
+
+    @property
     def learned_models(self) -> Path:
         """The file with what services said about models when they refused a request."""
         return self.state / "limits.json"

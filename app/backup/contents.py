@@ -66,7 +66,8 @@ _COMPILED: Final = re.compile(r"__pycache__")
 _TEMPORARY: Final = r"\..+\.[0-9a-f]{8}"
 _MADE: Final = re.compile(_TEMPORARY)
 # Each folder, and the names in it that Strata or Python makes anew: also the marks of the bin with
-# the chats that are being deleted for good, and the lock of the journal.
+# the chats that are being deleted for good, the lock of the journal, and what a computer knows to
+# be forgotten.
 _FOLDERS: Final = {
     "prompts": _COMPILED,
     "commands": _COMPILED,

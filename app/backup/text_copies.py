@@ -1,10 +1,10 @@
 """Merge the copies of settings and memories that a sync program made.
 
-A program makes a copy if two machines wrote to one file. Memories get the lines of both. Settings
-that only one file has are taken from it, and where both have one, that of the file which was
-changed last, or the stricter one if it protects the user. Values that no setting takes are left
-out. The other file is put aside, so nothing is lost. Copies of chats are merged by
-`app.sessions.store`.
+A program makes a copy if two machines wrote to one file. Memories get the lines of both, but for
+those that the user has taken out. Settings that only one file has are taken from it, and where both
+have one, that of the file which was changed last, or the stricter one if it protects the user.
+Values that no setting takes are left out. The other file is put aside, so nothing is lost. Copies
+of chats are merged by `app.sessions.store`.
 """
 
 import logging
@@ -22,6 +22,7 @@ from app.config.schema import schema
 from app.config.settings import SHARES
 from app.config.settings_file import BYTE_ORDER_MARK, SettingsStore, remove_setting
 from app.errors import AppError, BadSetting, InvalidRequest
+from app.library.forgotten import ForgottenLines
 from app.paths import Paths
 from app.relocation.merge import merge_lines
 from resources.system.copies import find_copies, take_file
@@ -44,7 +45,12 @@ def merge_text_copies(paths: Paths, settings: SettingsStore) -> list[str]:
     """
     said: list[str] = []
     for place in (paths.memories, *sorted(paths.projects.glob("*/memory.md"))):
-        _merge_copies(paths, place, partial(_merge_memories, place), said)
+        forgotten = ForgottenLines(place, paths.computer)
+        try:
+            forgotten.apply()
+        except OSError as error:
+            _log.warning("What was forgotten elsewhere is still in %s: %s", place, error)
+        _merge_copies(paths, place, partial(_merge_memories, place, forgotten), said)
     merge = partial(_merge_settings, paths, settings)
     _merge_copies(paths, paths.settings_file, merge, said)
     return said
@@ -84,8 +90,8 @@ def _name_copy(paths: Paths, copy: Path) -> str:
     return f"projects/{copy.relative_to(paths.projects).as_posix()}" if is_of_project else copy.name
 
 
-def _merge_memories(place: Path, _copy: Path, content: bytes) -> str:
-    merge_lines(place, content)
+def _merge_memories(place: Path, forgotten: ForgottenLines, _copy: Path, content: bytes) -> str:
+    merge_lines(place, content, forgotten.is_forgotten)
     return ""
 
 

@@ -11,14 +11,15 @@ from app.customize.hooks import Hooks
 from app.customize.memory import MemoryNote
 from app.customize.skills import Skills, build_offer
 from app.errors import InvalidRequest, NotFound
+from app.library.forgotten import ForgottenLines
 from app.library.instructions import (
     Decision,
     InstructionDecisions,
     VaultInstructions,
 )
 from app.library.open_vault import OpenVault
-from app.library.projects import PROJECT_MEMORY, Projects
-from app.library.user_texts import UserTextFile
+from app.library.projects import Projects
+from app.library.user_texts import MEMORIES, UserTextFile
 from app.paths import Paths
 from chains.errors import BadPrompt
 from chains.prompts import Customization, PromptSource, SystemPrompt, load_prompt, read_prompt
@@ -51,7 +52,8 @@ class UserCustomization:
         self._hooks = Hooks(paths.hooks)
         self._book = InstructionDecisions(paths.instructions)
         self.own_instructions = UserTextFile(paths.user_instructions)
-        self.memories = MemoryNote(paths.memories)
+        forgotten = ForgottenLines(paths.memories, paths.computer)
+        self.memories = MemoryNote(UserTextFile(paths.memories, MEMORIES, forgotten))
         self.skills = Skills(paths.skills, vault, projects, self._book)
         self._commands = paths.commands
 
@@ -64,8 +66,7 @@ class UserCustomization:
         if project is None:
             return self.memories
         name = self._projects.find_folder(project).name
-        file = self._projects.memory(project).path
-        return MemoryNote(file, PROJECT_MEMORY, f"in the project {name}")
+        return MemoryNote(self._projects.memory(project), f"in the project {name}")
 
     def collect(
         self, runs_hooks: bool, project: str | None = None, *, offers_skills: bool = False

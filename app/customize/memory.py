@@ -10,11 +10,10 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
-from pathlib import Path
 from typing import Final
 
 from app.errors import AppError, InvalidRequest, NotFound, storage_errors
-from app.library.user_texts import MEMORIES, UserText, UserTextFile, UserTextKind
+from app.library.user_texts import UserText, UserTextFile
 from chains.errors import ProposalOutdated, ToolFailed
 from chains.tool import Proposal
 from context.fixes import Command, Fix
@@ -36,17 +35,14 @@ class MemoryNote:
         file: the file of the note, which need not exist.
     """
 
-    def __init__(
-        self, path: Path, kind: UserTextKind = MEMORIES, where: str = "in all chats"
-    ) -> None:
+    def __init__(self, file: UserTextFile, where: str = "in all chats") -> None:
         """Create the object. The note is not read yet.
 
         Args:
-            path: the file, which need not exist.
-            kind: the kind of text in the note.
+            file: the file of the note, which need not exist.
             where: a phrase that names the chats in which the note is used, such as "in all chats".
         """
-        self.file = UserTextFile(path, kind)
+        self.file = file
         self._where = where
         self._lock = threading.Lock()
 

@@ -18,6 +18,7 @@
     review        Find notes that need attention; remember the findings that the user dismissed.
     known_vaults   The vaults that Obsidian knows on this computer.
     suggested_questions  Suggest questions for an empty chat, which the notes can answer.
+    forgotten     The lines of memories that the user took out, on this computer or another.
     user_texts    The user's instructions and long-term memories, one file for each.
 
 This package may import `app.config`, `app.errors`, `app.paths`, `app.relocation`, chains, context,
@@ -30,6 +31,7 @@ __all__ = [
     "edits",
     "embedded_notes",
     "finding_fixes",
+    "forgotten",
     "formula_drawer",
     "image_reader",
     "images",

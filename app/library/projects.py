@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from app.errors import BadSetting, InvalidRequest, NotFound, storage_errors
+from app.library.forgotten import ForgottenLines
 from app.library.library import Library
 from app.library.open_vault import OpenVault
 from app.library.project_pages import PageStore
@@ -317,7 +318,8 @@ class Projects:
 
     def memory(self, name: str) -> UserTextFile:
         """Return the file with the long-term memories of a project."""
-        return UserTextFile(self._settings_file(name).with_name("memory.md"), PROJECT_MEMORY)
+        path = self._settings_file(name).with_name("memory.md")
+        return UserTextFile(path, PROJECT_MEMORY, ForgottenLines(path, self._paths.computer))
 
     def pages(self, name: str) -> PageStore:
         """Return the web pages and transcripts that a project keeps."""

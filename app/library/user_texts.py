@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from app.errors import InvalidRequest, storage_errors
+from app.library.forgotten import ForgottenLines
 from context.layers import Layer, Segment
 from resources.system.files import make_private_folder, read_file, remove_synced, write_atomically
 from vault.errors import ReadingFailed
@@ -76,9 +77,21 @@ class UserText:
 class UserTextFile:
     """The file with the user's instructions or memories. Thread-safe."""
 
-    def __init__(self, path: Path, kind: UserTextKind = INSTRUCTIONS) -> None:
-        """Use the text in a file, which need not exist."""
+    def __init__(
+        self,
+        path: Path,
+        kind: UserTextKind = INSTRUCTIONS,
+        forgotten: ForgottenLines | None = None,
+    ) -> None:
+        """Use the text in a file, which need not exist.
+
+        Args:
+            path: the file.
+            kind: the kind of text.
+            forgotten: records the lines that the user takes out, or None if nobody needs to know.
+        """
         self.path = path
+        self._forgotten = forgotten
         self._kind = kind
 
     def read(self) -> UserText:
@@ -119,6 +132,8 @@ class UserTextFile:
                 hint="Shorten them. Attach long texts to the message that needs them.",
             )
         with storage_errors(self.path):
+            if self._forgotten is not None:
+                self._forgotten.note_change(self.read().text, text)
             if not text.strip():
                 remove_synced(self.path)
                 return

@@ -3,7 +3,7 @@
 import json
 import logging
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,8 +21,15 @@ LISTS: Final[Mapping[str, tuple[str, str | None]]] = {
 }
 
 
-def merge_lines(place: Path, content: bytes) -> bool:
+def merge_lines(
+    place: Path, content: bytes, is_left_out: Callable[[bytes], bool] = lambda _line: False
+) -> bool:
     """Add the lines that are missing in a file, and return whether there were any.
+
+    Args:
+        place: the file.
+        content: the other file.
+        is_left_out: returns whether a line of the other file is not added.
 
     Raises:
         InvalidRequest: the content is no text, which would make the file unreadable.
@@ -34,7 +41,8 @@ def merge_lines(place: Path, content: bytes) -> bool:
     with lock_folder(place.parent):
         own = read_file(place)
         known = {line.strip() for line in own.splitlines()}
-        missing = [line for line in content.splitlines() if line.strip() not in known]
+        lines = (line for line in content.splitlines() if not is_left_out(line))
+        missing = [line for line in lines if line.strip() not in known]
         if missing:
             write_atomically(place, b"\n".join([own.rstrip(b"\n"), *missing]) + b"\n")
     return bool(missing)

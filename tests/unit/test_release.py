@@ -233,3 +233,9 @@ def test_a_wheel_without_the_model_requires_its_package(
     hook.initialize(version, plan)
     assert plan == {"dependencies": [REQUIREMENT], "force_include": {}}
     assert REQUIREMENT in EXTRAS["dev"]
+
+
+def test_a_checkout_has_the_same_bytes_on_each_system() -> None:
+    command = ["git", "check-attr", "text", "--", "README.md", ".ci/locked.txt", "tests/x.jsonl"]
+    done = subprocess.run(command, cwd=release.ROOT, check=True, capture_output=True, text=True)
+    assert [line.rpartition(" ")[2] for line in done.stdout.splitlines()] == ["unset"] * 3

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.customize.memory import MemoryNote
+from app.library.user_texts import MEMORIES, UserTextFile
 from resources.system.files import (
     append_synced,
     create_file,
@@ -96,7 +97,7 @@ def folders(tmp_path: Path) -> None:
 
 def test_a_memory_that_was_forgotten_never_comes_back(tmp_path: Path) -> None:
     def write(root: Path) -> None:
-        note = MemoryNote(root / "memories.md")
+        note = MemoryNote(UserTextFile(root / "memories.md", MEMORIES))
         note.propose("The pump is at home.").apply()
         note.forget(1)
 

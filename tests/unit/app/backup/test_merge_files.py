@@ -10,6 +10,7 @@ from app.backup.merge import find_merge
 from app.customize.memory import MemoryNote
 from app.errors import InvalidRequest
 from app.line_file import LineFile
+from app.library.user_texts import MEMORIES, UserTextFile
 from resources.system.files import lock_folder, write_atomically
 from vault.edits.journal import EditJournal, EditStep, hash_content
 
@@ -103,9 +104,10 @@ def test_no_memory_can_be_added_while_others_are_merged(
 ) -> None:
     place = tmp_path / "memories.md"
     place.write_text("- mine\n")
+    note = MemoryNote(UserTextFile(place, MEMORIES))
 
     def write(path: Path, content: bytes) -> None:
-        with pytest.raises(TimeoutError), lock_folder(MemoryNote(place).file.path.parent, 0):
+        with pytest.raises(TimeoutError), lock_folder(note.file.path.parent, 0):
             pass
         write_atomically(path, content)
 

@@ -1,13 +1,18 @@
 """Copies of settings and memories that a sync program made: both machines end alike."""
 
 import os
+import re
 from contextlib import closing
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from app.backup.text_copies import merge_text_copies
 from app.config.settings_file import SettingsStore
+from app.library.forgotten import ForgottenLines
+from app.library.user_texts import MEMORIES, UserTextFile
 from app.paths import Paths
 from app.wiring import build
 from tests.support.sessions.synced_folders import COPY_NAMES, SyncedFolders, make_old
@@ -236,3 +241,120 @@ def test_a_newer_file_with_a_wrong_value_costs_no_good_one(
     kept = [file.read_text() for file in (paths.data / "restored").rglob("settings.toml")]
     assert newer in kept
     assert not copy.exists()
+
+
+class Memories:
+    """Two computers with a synced folder of memories, and what should be in it."""
+
+    def __init__(self, folder: Path, program: str) -> None:
+        self.homes = [make_paths(folder / name) for name in ("one", "two")]
+        self._synced = SyncedFolders(self.homes[0].config, self.homes[1].config, program)
+
+    def open(self, number: int) -> UserTextFile:
+        paths = self.homes[number]
+        forgotten = ForgottenLines(paths.memories, paths.computer)
+        return UserTextFile(paths.memories, MEMORIES, forgotten)
+
+    def read(self, number: int) -> list[str]:
+        return re.findall(r"- (\w+)", self.open(number).read().text)
+
+    def write(self, number: int, words: list[str]) -> None:
+        self.open(number).write("# Memories\n\n" + "".join(f"- {word}\n" for word in words))
+
+    def start(self, number: int) -> None:
+        paths = self.homes[number]
+        merge_text_copies(paths, SettingsStore(paths.settings_file))
+
+    def sync(self, winner: int) -> bool:
+        return self._synced.sync(winner)
+
+    def settle(self) -> None:
+        for turn in range(8):
+            self.start(turn % 2)
+            if not self.sync(turn % 2) and turn > 2:
+                return
+        raise AssertionError("the two never end alike")
+
+
+ACTS = st.sampled_from(["add", "add", "forget", "sync", "start"])
+
+
+@settings(max_examples=30)
+@given(
+    acts=st.lists(st.tuples(ACTS, st.integers(0, 1), st.integers(0, 9)), max_size=30),
+    program=st.sampled_from(sorted(COPY_NAMES)),
+)
+def test_a_forgotten_memory_never_comes_back_and_no_other_is_lost(
+    tmp_path_factory: pytest.TempPathFactory, acts: list[tuple[str, int, int]], program: str
+) -> None:
+    two = Memories(tmp_path_factory.mktemp("two"), program)
+    for number in (0, 1):  # each was started once, so that the other knows it
+        two.write(number, [f"both{number}"])
+        two.start(number)
+    two.settle()
+    wanted = {"both0", "both1"}
+    for count, (act, number, choice) in enumerate(acts):
+        here = two.read(number)
+        if act == "add":
+            two.write(number, [*here, f"word{count}"])
+            wanted.add(f"word{count}")
+        elif act == "forget" and here:
+            word = here.pop(choice % len(here))
+            two.write(number, here)
+            wanted.discard(word)
+        elif act == "sync":
+            two.sync(number)
+        elif act == "start":
+            two.start(number)
+    two.settle()
+    for number in (0, 1):
+        assert sorted(two.read(number)) == sorted(wanted)
+
+
+@pytest.mark.parametrize("is_by_hand", [False, True])
+def test_a_memory_that_is_put_back_stays(tmp_path: Path, is_by_hand: bool) -> None:
+    two = Memories(tmp_path, "Syncthing")
+    two.write(0, ["bread", "rain"])
+    two.start(0)
+    two.settle()
+    two.write(0, ["rain"])
+    two.settle()
+    assert two.read(1) == ["rain"]
+    if is_by_hand:  # in another program, which records nothing
+        two.homes[1].memories.write_text("- rain\n- bread\n")
+    else:
+        two.write(1, ["rain", "bread"])
+    two.settle()
+    assert two.read(0) == two.read(1) == ["rain", "bread"]
+
+
+def test_one_computer_alone_keeps_what_another_program_puts_back(tmp_path: Path) -> None:
+    one = Memories(tmp_path, "Syncthing")
+    one.write(0, ["bread"])
+    one.write(0, [])
+    one.homes[0].memories.write_text("- bread\n")
+    one.start(0)
+    assert one.read(0) == ["bread"]
+
+
+def test_a_memory_that_another_program_takes_out_is_no_loss_of_others(tmp_path: Path) -> None:
+    two = Memories(tmp_path, "Dropbox")
+    two.write(0, ["bread"])
+    two.settle()
+    two.homes[0].memories.write_text("- rain\n")
+    two.write(1, ["bread", "salt"])
+    two.sync(1)
+    two.settle()
+    assert sorted(two.read(0)) == sorted(two.read(1)) == ["bread", "rain", "salt"]
+
+
+@pytest.mark.parametrize("damage", ["", "[]", '{"a": 1}', '{"a": ["x", "y"]}', "{"])
+def test_a_damaged_record_forgets_nothing(tmp_path: Path, damage: str) -> None:
+    two = Memories(tmp_path, "iCloud")
+    two.write(0, ["bread"])
+    (two.homes[0].config / "memories.forgotten-00000000.json").write_text(damage)
+    two.homes[0].state.mkdir()
+    two.homes[0].computer.write_text("../../x")
+    two.start(0)
+    assert two.read(0) == ["bread"]
+    assert not list(tmp_path.rglob("x*"))

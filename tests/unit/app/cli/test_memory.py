@@ -4,13 +4,14 @@ import pytest
 
 from app.cli.parser import run
 from app.customize.memory import MemoryNote
+from app.library.user_texts import MEMORIES, UserTextFile
 from app.paths import Paths
 from tests.support.processes.command_line import document
 
 
 @pytest.fixture
 def note() -> MemoryNote:
-    note = MemoryNote(Paths.find().memories)
+    note = MemoryNote(UserTextFile(Paths.find().memories, MEMORIES))
     for text in ("Answer in German.", "My garden is in\u202e Ulm."):
         note.propose(text).apply()
     return note

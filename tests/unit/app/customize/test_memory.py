@@ -7,13 +7,13 @@ import pytest
 
 from app.customize.memory import MemoryNote
 from app.errors import InvalidRequest, NotFound
-from app.library.user_texts import MOST_CHARS
+from app.library.user_texts import MEMORIES, MOST_CHARS, UserTextFile
 from chains.errors import ProposalOutdated, ToolFailed
 
 
 @pytest.fixture
 def note(tmp_path: Path) -> MemoryNote:
-    return MemoryNote(tmp_path / "config" / "memories.md")
+    return MemoryNote(UserTextFile(tmp_path / "config" / "memories.md", MEMORIES))
 
 
 def remember(note: MemoryNote, *texts: str) -> None:
@@ -98,7 +98,7 @@ def test_a_folder_that_cannot_be_made_is_a_failure_of_the_tool(note) -> None:
 def test_memories_that_are_changed_at_once_are_all_kept(tmp_path: Path) -> None:
     file = tmp_path / "memories.md"
     file.write_text("".join(f"- old {number}\n" for number in range(8)))
-    notes = [MemoryNote(file) for _ in range(8)]  # as in a process for each
+    notes = [MemoryNote(UserTextFile(file, MEMORIES)) for _ in range(8)]  # as in a process for each
     together = threading.Barrier(len(notes))
 
     def change(number: int) -> None:
@@ -111,4 +111,4 @@ def test_memories_that_are_changed_at_once_are_all_kept(tmp_path: Path) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert list(MemoryNote(file).list_memories()) == [f"newest {number}" for number in range(8)]
+    assert list(notes[0].list_memories()) == [f"newest {number}" for number in range(8)]
