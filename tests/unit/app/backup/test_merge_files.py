@@ -9,8 +9,8 @@ import pytest
 from app.backup.merge import find_merge
 from app.customize.memory import MemoryNote
 from app.errors import InvalidRequest
-from app.line_file import LineFile
 from app.library.user_texts import MEMORIES, UserTextFile
+from app.line_file import LineFile
 from resources.system.files import lock_folder, write_atomically
 from vault.edits.journal import EditJournal, EditStep, hash_content
 
