@@ -72,7 +72,7 @@ _FOLDERS: Final = {
     "prompts": _COMPILED,
     "commands": _COMPILED,
     "hooks": _COMPILED,
-    "projects": _MADE,
+    "projects": re.compile(rf"{_TEMPORARY}|memory\.forgotten-.*"),
     "project_pages": _MADE,
     "sent": _MADE,
     "sessions": re.compile(rf"{_TEMPORARY}|.*\.new|\.strata-.*|.*\.gone\.jsonl"),

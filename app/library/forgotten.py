@@ -21,6 +21,7 @@ from resources.system.files import (
     lock_folder,
     make_private_folder,
     read_file,
+    remove_leftovers,
     write_atomically,
 )
 
@@ -55,7 +56,7 @@ class ForgottenLines:
         Args:
             note: the note with memories, which need not exist.
             computer_file: the file with the name of this computer, which is not synced. It is made
-                when the first line is taken out.
+                when the name is first needed.
         """
         self._note = note
         self._computer_file = computer_file
@@ -98,6 +99,7 @@ class ForgottenLines:
         if not (self._note.exists() or self._list_files()):
             return
         with lock_folder(self._note.parent):
+            remove_leftovers(self._note.parent, frozenset({self._find_own_file().name}))
             marks = self._read_all()
             here = _hash_lines(read_file(self._note)) if self._note.exists() else set[str]()
             for line in here:
