@@ -29,7 +29,7 @@ from tests.support.simulator.run import (
 )
 from vault.edits.files import remove_temporary
 
-SEED = 7
+SEED = 2
 
 
 def lose_power(folder: Path, write: Callable[[Path], object], seed: int) -> dict[str, bytes]:
