@@ -61,7 +61,7 @@ simulate: $(READY)
 bench: $(READY)
 	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m tests.benchmarks --page $(BENCHES)
 
-# What takes hours: 100,000 notes, and 1,000,000 vectors. What was interrupted goes on where it stopped.
+# What takes hours: 100,000 notes, and 1,000,000 vectors. With STRATA_BENCH_CACHE=FOLDER, an interrupted run goes on.
 bench-large: $(READY)
 	@QT_QPA_PLATFORM=offscreen $(BIN)/python -m tests.benchmarks --page --large $(BENCHES)
 
