@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from app.pinned.answers import PinnedAnswers
     from app.pinned.notes import PinnedNotes
     from app.rehearsal.rehearse import Rehearser
-    from app.sessions.branches import BranchEditor, ChatCompactor
+    from app.sessions.branches import BranchEditor, ChatCompactor, SummaryMender
     from app.sessions.rebuild import RequestRebuilder
     from app.sessions.request_history import RequestHistory
     from app.sessions.titles import ChatTitles
@@ -147,6 +147,13 @@ class Assistant:
         from app.sessions.branches import ChatCompactor
 
         return ChatCompactor(self.sessions, self._vault, self._turns)
+
+    @cached_property
+    def mender(self) -> "SummaryMender":
+        """Keeps facts in the summaries of chats, takes others out, and edits summaries."""
+        from app.sessions.branches import SummaryMender
+
+        return SummaryMender(self.compaction, self.branches)
 
     @cached_property
     def history(self) -> "RequestHistory":

@@ -191,12 +191,47 @@ class SummaryExam:
         kept = self.in_request + len(self.gone) - len(gone)
         return replace(self, in_request=kept, gone=gone, changed=changed, new=new)
 
+    def list_losses(self) -> list[tuple[str, ChatFact | ChangedFact]]:
+        """Return what is said of each fact that is changed, new or gone, with the fact."""
+        said: list[tuple[str, ChatFact | ChangedFact]] = []
+        said += [(f"Changed: {one.text} ({one.reason})", one) for one in self.changed]
+        said += [(f"New: {one.text} ({one.reason})", one) for one in self.new]
+        said += [(f"Gone: {fact.line}", fact) for fact in self.stored_gone]
+        return said
+
+    @property
+    def rest(self) -> str:
+        """A sentence with the number of the facts that are gone and not listed, or none."""
+        left = self.gone_count - len(self.stored_gone)
+        return f"And {left:,} more." if left else ""
+
     def list_lines(self) -> list[str]:
-        """Return the figures as a line, and a line for each fact that is gone or changed."""
-        gone = [f"- gone: {fact.line}" for fact in self.gone]
-        changed = [f"- changed: {one.text} ({one.reason})" for one in self.changed]
-        new = [f"- new: {one.text} ({one.reason})" for one in self.new]
-        return [f"Of {self.facts:,} facts: {self.describe()}", *changed, *new, *gone[:MOST_STORED]]
+        """Return the figures as a line, and a line for each fact that is changed, new or gone.
+
+        Return an empty list if the summary replaced no facts.
+        """
+        if not self.facts:
+            return []
+        losses = [f"- {' '.join(said.split())}" for said, _fact in self.list_losses()]
+        return [self.describe(), *losses, *([self.rest] if self.rest else [])]
+
+    def find_gone(self, text: str) -> tuple[ChatFact, ...]:
+        """Return the facts that are gone and that a text names, by the fact or by its line.
+
+        Facts with the same line are one.
+        """
+        wanted = normalize(text)
+        for read in (_read_text, _read_line):
+            found = {normalize(fact.line): fact for fact in self.gone if read(fact) == wanted}
+            if found:
+                return tuple(found.values())
+        return ()
+
+    def find_altered(self, text: str) -> tuple[ChangedFact, ...]:
+        """Return the changed and new facts that a text names, by the fact or by its sentence."""
+        wanted, facts = normalize(text), (*self.changed, *self.new)
+        found = tuple(one for one in facts if normalize(one.text) == wanted)
+        return found or tuple(one for one in facts if normalize(one.passage) == wanted)
 
     def to_dict(self) -> dict[str, object]:
         """Return the exam as JSON, for the log and for reports."""
@@ -253,6 +288,14 @@ def _read_fact(data: Mapping[str, Any]) -> ChatFact:
     known: FactKind = kind if kind in FACT_KINDS else "name"
     text, line = str(data.get("text", "")), str(data.get("line", ""))
     return ChatFact(known, text, line, (), entry=str(data.get("entry", "")))
+
+
+def _read_text(fact: ChatFact) -> str:
+    return normalize(fact.text)
+
+
+def _read_line(fact: ChatFact) -> str:
+    return normalize(fact.line)
 
 
 def normalize(text: str) -> str:

@@ -150,7 +150,7 @@ def _add_requests(verbs: "Verbs[ArgumentParser]") -> None:
     add_verb(verbs, "context", "show what the model saw, or would see next", _define_context)
     about = "ask again what an answer answered, without some of what the model saw"
     add_verb(verbs, "rehearse", about, _define_rehearse)
-    about = "replace all but the last turn of a chat by a summary"
+    about = "replace all but the last turn of a chat by a summary, or mend the last summary"
     add_verb(verbs, "compact", about, _define_compact)
 
 
@@ -438,9 +438,16 @@ def _define_passages(verb: ArgumentParser) -> None:
 
 def _define_compact(verb: ArgumentParser) -> None:
     verb.add_argument("--session", metavar="ID", required=True, help="the chat")
-    verb.add_argument(
+    act = verb.add_mutually_exclusive_group()
+    act.add_argument(
         "--instructions", metavar="TEXT", default="", help="what the summary should keep above all"
     )
+    act.add_argument("--keep", metavar="FACT", help="add a fact that is gone to the last summary")
+    act.add_argument(
+        "--take-out", metavar="FACT", help="take a fact that nobody said out of the last summary"
+    )
+    act.add_argument("--edit", metavar="FILE", help="use the text of a file as the last summary")
+    act.add_argument("--undo", action="store_true", help="undo the last change of the last summary")
 
 
 def _add_settings(actions: "Verbs[ArgumentParser]") -> None:

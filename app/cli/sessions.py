@@ -14,7 +14,7 @@ from app.cli import text as cli_text
 from app.cli.interrupt import Interruptible
 from app.cli.output import Output, ProgressLine, can_ask, complain, readable
 from app.cli.past import show_passages, show_past
-from app.errors import AppError, InvalidRequest, NotFound, SessionMissing
+from app.errors import AppError, InvalidRequest, NotFound, SessionMissing, storage_errors
 from app.hidden_characters import escape_text
 from app.sessions.abandoned_memory import find_abandoned_memories
 from app.sessions.bin import BinnedChat
@@ -239,6 +239,9 @@ def compact(args: argparse.Namespace, assistant: Assistant, output: Output) -> i
         open_vault(assistant, args.vault, args.session)
     except (AppError, VaultError) as error:
         _log.info("The notes of the chat are not open: %s", error)
+    if (mended := _mend_summary(args, assistant)) is not None:
+        output.show(lambda: mended, cli_text.format_summary_mend(mended, args.session))
+        return 0
     line = ProgressLine()
     with Interruptible() as run:
         for event in assistant.compact(args.session, run.cancel, readable(args.instructions)):
@@ -249,6 +252,25 @@ def compact(args: argparse.Namespace, assistant: Assistant, output: Output) -> i
                     line.clear()
                     output.show(partial(dict, result), cli_text.compaction(result))
     return run.exit_code or 0
+
+
+def _mend_summary(args: argparse.Namespace, assistant: Assistant) -> dict[str, Any] | None:
+    """Change the last summary of a chat as asked, or return None if a new one is asked for."""
+    mender, session = assistant.mender, args.session
+    if args.keep is not None:
+        done = mender.keep(session, readable(args.keep))
+    elif args.take_out is not None:
+        done = mender.take_out(session, readable(args.take_out))
+    elif args.edit is not None:
+        file = Path(args.edit)
+        with storage_errors(file):
+            text = file.read_text("utf-8", "replace")
+        done = mender.edit(session, text)
+    elif args.undo:
+        done = mender.undo_last(session)
+    else:
+        return None
+    return mender.describe(session, done)
 
 
 def show_context(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:

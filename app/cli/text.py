@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from chains.citations.check import Citation
     from chains.events import AskResult, RunEdits
     from chains.turn_answer import ToolStep, TurnAnswer
+    from context.exam import SummaryExam
     from vault.indexing.indexer import IndexReport
     from vault.review.findings import FindingFilter
     from vault.search.related import RelatedNote
@@ -253,11 +254,25 @@ def compaction(result: Mapping[str, Any]) -> Iterator[str]:
     before, after = result["before_tokens"], result["after_tokens"]
     yield f"Summarised: {before:,} → {after:,} tokens ({makers[result['by']]})"
     yield from warnings
-    if (exam := SummaryExam.read(result.get("exam"))) is not None:
-        yield from map(escape_text, exam.list_lines())
+    yield from list_exam(SummaryExam.read(result.get("exam")))
     if result["summary"]:
         yield ""
         yield escape_text(result["summary"])
+
+
+def list_exam(exam: "SummaryExam | None") -> Iterator[str]:
+    """List what a request still says of what a summary replaced, if that is known."""
+    yield from map(escape_text, [] if exam is None else exam.list_lines())
+
+
+def format_summary_mend(mended: Mapping[str, Any], session: str) -> Iterator[str]:
+    """Format what was done to a summary, and what requests say by now, as lines."""
+    from context.exam import SummaryExam
+
+    yield mended["message"]
+    yield from list_exam(SummaryExam.read(mended["exam"]))
+    if mended["can_undo"]:
+        yield f"Undo with: strata compact --session {session} --undo"
 
 
 def format_reading_cost(cost: Mapping[str, Any]) -> Iterator[str]:
@@ -309,6 +324,7 @@ def _item(item: "TranscriptItem") -> Iterator[str]:
         case SummaryItem():
             said = item.sentence if item.change else "the turns above are sent as a summary"
             yield f"--- {said} ({item.entry}) ---"
+            yield from list_exam(item.exam)
             yield escape_text(item.summary)
         case HookChangeItem():
             told = ". ".join(filter(None, (item.title, item.summary)))

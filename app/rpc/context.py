@@ -71,6 +71,35 @@ class Compact(RpcRequest):
     custom_instructions: str = Field("", alias="customInstructions")
 
 
+class EditSummary(RpcRequest):
+    """Replace the text of the summary that requests contain.
+
+    Attributes:
+        entry: the id of the compaction's entry.
+    """
+
+    entry: str
+    text: str
+
+
+class MendSummary(RpcRequest):
+    """Keep a fact that a summary lost, take one out that nobody said, or undo the last change.
+
+    Exactly one of `keep`, `take_out` and `undo` is given.
+
+    Attributes:
+        entry: the id of the compaction's entry.
+        keep: a fact of the exam's `gone`, or its `line`.
+        take_out: a fact of the exam's `changed` or `new`, or its `passage`.
+        undo: whether to undo the last edit or mend of the summary.
+    """
+
+    entry: str
+    keep: str | None = None
+    take_out: str | None = None
+    undo: bool = False
+
+
 class SetAutoCompaction(RpcRequest):
     """Enable or disable automatic compaction."""
 
@@ -94,8 +123,10 @@ class ContextRequests:
         self._assistant, self._client = assistant, client
         self.handlers: Handlers = {
             "compact": Slow(Compact, self._compact, changes_chat=True),
+            "edit_summary": Slow(EditSummary, self._edit_summary, changes_chat=True),
             "get_context": Slow(GetContext, self._show),
             "get_past_context": Slow(GetPastContext, self._show_past),
+            "mend_summary": Slow(MendSummary, self._mend_summary, changes_chat=True),
             "passages": Slow(ListPassages, self._list_passages),
             "set_auto_compaction": Quick(SetAutoCompaction, self._set_auto_compaction),
         }
@@ -108,6 +139,26 @@ class ContextRequests:
             if isinstance(event, CompactionEnded):
                 told = event.result
         return told
+
+    def _edit_summary(self, request: EditSummary, _cancel: CancelToken) -> Json:
+        chat, mender = require_chat(request), self._assistant.mender
+        done = mender.edit(chat, request.text, request.entry, self._client.model)
+        return mender.describe(chat, done)
+
+    def _mend_summary(self, request: MendSummary, _cancel: CancelToken) -> Json:
+        chat, mender = require_chat(request), self._assistant.mender
+        keep, take_out, undo = request.keep, request.take_out, request.undo
+        place = request.entry, self._client.model
+        match (keep, take_out, undo):
+            case (str(), None, False):
+                done = mender.keep(chat, keep, *place)
+            case (None, str(), False):
+                done = mender.take_out(chat, take_out, *place)
+            case (None, None, True):
+                done = mender.undo_last(chat, *place)
+            case _:
+                raise InvalidRequest("mend_summary takes one of keep, take_out and undo.")
+        return mender.describe(chat, done)
 
     def _show(self, request: GetContext, _cancel: CancelToken) -> Json:
         is_full, session, entry = request.format == "full", request.session, request.entry

@@ -10,13 +10,14 @@ from functools import partial
 from itertools import takewhile
 from typing import Any
 
-from app.errors import InvalidRequest
+from app.errors import InvalidRequest, NotFound
 from app.library.open_vault import OpenVault
 from app.sessions.ask import TurnRunner
 from app.sessions.session import Session
 from app.sessions.session_info import ChatMark, is_chat_mark, name_fork, write_title
 from app.sessions.store import SessionStore
 from app.sessions.transcript import SummaryItem
+from app.sessions.transcript_reader import build_summaries
 from app.sessions.turn_builder import TurnBuilder
 from app.sessions.user_messages import find_last_mode, read_program_message
 from chains.cancel import CancelToken
@@ -29,13 +30,13 @@ from chains.tools.memory_tools import find_long_part, list_memory_updates
 from chains.turn.run import compact_on_request, edit_summary_in_use, preview_compaction
 from context.assemble.inputs import GivenSummary
 from context.errors import SummaryFailed
-from context.exam import ChangedFact, ChatFact
+from context.exam import ChangedFact, ChatFact, SummaryExam
 from context.fit.compact import CompactionReport
 from context.fit.compact_session import CompactionPreview
-from context.fit.edit import SUMMARY_EDIT
+from context.fit.edit import NOT_SENT, SUMMARY_EDIT, SummaryChange, find_last_change
 from context.fit.summary_list import add_fact, strike_changed
 from context.history.memory import Memory, read_memory
-from context.history.outline import format_summary
+from context.history.outline import format_summary, remove_head
 from context.history.pins import check_pin
 from context.history.turns import LoggedTurn, list_turns
 from context.log.entries import (
@@ -425,6 +426,30 @@ class ChatCompactor:
             except SummaryFailed as failure:
                 raise InvalidRequest(str(failure)) from failure
 
+    def find_summary(self, session: str, entry: str = "") -> SummaryItem:
+        """Return the summary that requests contain.
+
+        Args:
+            session: the chat.
+            entry: the id that the log entry of the compaction must have, or an empty string.
+
+        Raises:
+            SessionMissing: the chat does not exist.
+            NotFound: the chat has no summary, or none with this id.
+            InvalidRequest: a later summary has replaced this one.
+        """
+        found = build_summaries(self._sessions.read(session).path())
+        item = next((one for one in reversed(found) if entry in ("", one.entry)), None)
+        if item is None:
+            raise NotFound(f"The chat {session} has no summary{entry and f' {entry}'}.")
+        if not item.is_in_use:
+            raise InvalidRequest(NOT_SENT)
+        return item
+
+    def find_last_change(self, session: str, entry: str) -> SummaryChange | None:
+        """Return the newest change of a summary that was not undone, or None if there is none."""
+        return find_last_change(self._sessions.read(session).path(), entry)
+
     def compact(
         self, session: str, instructions: str, model: str | None, cancel: CancelToken
     ) -> Iterator[Event]:
@@ -471,7 +496,7 @@ class SummaryMend:
 
 
 class SummaryMender:
-    """Keeps facts in the summaries of chats, and strikes others out of them."""
+    """Keeps facts in the summaries of chats, strikes others out of them, and edits them."""
 
     def __init__(self, compactor: ChatCompactor, branches: BranchEditor) -> None:
         self._compactor, self._branches = compactor, branches
@@ -497,9 +522,7 @@ class SummaryMender:
             BadPin: the summary is full, and all pins together would be too large.
         """
         if isinstance(fact, ChangedFact):
-            text = strike_changed(item.summary, (fact,))
-            self._compactor.edit_summary(session, item.entry, text, model)
-            return SummaryMend(item.entry, item.summary, "", "Taken out of the summary.")
+            return self._strike(session, item, (fact,), model)
         try:
             text = add_fact(item.summary, fact)
             self._compactor.edit_summary(session, item.entry, text, model)
@@ -510,12 +533,126 @@ class SummaryMender:
             return SummaryMend(item.entry, "", fact.entry, "The summary is full: message pinned.")
         return SummaryMend(item.entry, item.summary, "", "Added to the summary.")
 
+    def _strike(
+        self,
+        session: str,
+        item: SummaryItem,
+        facts: Sequence[ChangedFact],
+        model: str | None,
+    ) -> SummaryMend:
+        text = strike_changed(item.summary, facts)
+        self._compactor.edit_summary(session, item.entry, text, model)
+        return SummaryMend(item.entry, item.summary, "", "Taken out of the summary.")
+
+    def keep(
+        self, session: str, text: str, entry: str = "", model: str | None = None
+    ) -> SummaryMend:
+        """Keep a fact that is gone, as `mend` does.
+
+        Args:
+            session: the chat.
+            text: the fact, or the words around it, as the exam of the summary lists it.
+            entry: the id of the compaction's log entry, or an empty string for the summary in use.
+            model: the model, or None for the configured one.
+
+        Raises:
+            NotFound: the chat has no such summary, or no such fact is gone.
+            InvalidRequest: the text names several facts, or the summary was not examined.
+        """
+        item = self._compactor.find_summary(session, entry)
+        found = _require_exam(item).find_gone(text)
+        _require_one(text, [fact.line for fact in found], "gone")
+        return self.mend(session, item, found[0], model)
+
+    def take_out(
+        self, session: str, text: str, entry: str = "", model: str | None = None
+    ) -> SummaryMend:
+        """Take a fact that nobody said out of the summary, as `mend` does.
+
+        The arguments and exceptions are those of `keep`.
+        """
+        item = self._compactor.find_summary(session, entry)
+        found = _require_exam(item).find_altered(text)
+        _require_one(text, list(dict.fromkeys(one.passage for one in found)), "changed")
+        return self._strike(session, item, found, model)
+
+    def edit(
+        self, session: str, text: str, entry: str = "", model: str | None = None
+    ) -> SummaryMend:
+        """Replace the text of a summary. The arguments are those of `keep`.
+
+        Raises:
+            NotFound: the chat has no such summary.
+            InvalidRequest: a later summary has replaced this one, or the text is empty or too long.
+        """
+        item = self._compactor.find_summary(session, entry)
+        self._compactor.edit_summary(session, item.entry, text, model)
+        is_same = remove_head(text).strip() == remove_head(item.summary).strip()
+        said = "The summary is as before." if is_same else "The summary was edited."
+        return SummaryMend(item.entry, item.summary, "", said)
+
+    def undo_last(self, session: str, entry: str = "", model: str | None = None) -> SummaryMend:
+        """Undo the newest change of a summary that was not undone yet, and return what was done.
+
+        Raises:
+            NotFound: the chat has no such summary.
+            InvalidRequest: a later summary has replaced this one, or nothing was changed.
+        """
+        item = self._compactor.find_summary(session, entry)
+        change = self._compactor.find_last_change(session, item.entry)
+        if change is None:
+            raise InvalidRequest("This summary was not changed, so there is nothing to undo.")
+        self.undo(session, SummaryMend(item.entry, change.before, change.pinned, ""), model)
+        return SummaryMend(item.entry, item.summary, "", "Undone. The summary is as before.")
+
+    def describe(self, session: str, mend: SummaryMend) -> dict[str, Any]:
+        """Return a mend as JSON, with the summary and its exam after it."""
+        item = self._compactor.find_summary(session, mend.entry)
+        return {
+            "session": session,
+            "entry": mend.entry,
+            "message": mend.sentence,
+            "pinned": mend.pinned or None,
+            "summary": item.summary,
+            "exam": None if item.exam is None else item.exam.to_dict(),
+            "can_undo": self._compactor.find_last_change(session, mend.entry) is not None,
+        }
+
     def undo(self, session: str, mend: SummaryMend, model: str | None = None) -> None:
         """Undo a mend. Raises the same exceptions as `mend`."""
         if mend.pinned:
             self._branches.pin(session, mend.pinned, on=False)
         else:
             self._compactor.edit_summary(session, mend.entry, mend.before, model)
+
+
+def _require_exam(item: SummaryItem) -> SummaryExam:
+    """Return the exam of a summary, or raise `InvalidRequest` if its facts are not known."""
+    if item.exam is None or not item.exam.facts:
+        raise InvalidRequest(
+            "What this summary lost or changed is not known: it was never examined, or was edited "
+            "since. Its text can be edited."
+        )
+    return item.exam
+
+
+def _require_one(text: str, places: Sequence[str], verb: str) -> None:
+    """Check that a text names one fact.
+
+    Args:
+        text: the text.
+        places: the words around each fact that it names.
+        verb: what became of the facts.
+
+    Raises:
+        NotFound: it names none.
+        InvalidRequest: it names several.
+    """
+    if not places:
+        raise NotFound(f"No fact that is {verb} is named “{text}”.")
+    if len(places) > 1:
+        named = "; ".join(f"“{place}”" for place in places)
+        raise InvalidRequest(f"“{text}” is {len(places)} facts. Give one of these: {named}.")
 
 
 def _close_after(

@@ -22,6 +22,7 @@ from app.sessions.transcript import (
     UserItem,
 )
 from chains.citations.check import Citation
+from context.exam import SummaryExam
 from context.layers import name_lines
 from resources.system.files import make_private_folder, write_atomically
 from vault.coverage import name_count
@@ -169,6 +170,10 @@ def _list_lines(item: TranscriptItem, show_source: _ShowSource) -> Iterator[str]
         case SummaryItem():
             yield from ("", "---", "", "Summary of the messages above, for the model:", "")
             yield item.summary
+            yield from _list_exam_lines(item.exam)
+            figures, *losses = item.exam.list_lines() if item.exam is not None else [""]
+            yield from ("", figures) if figures else ()
+            yield from ("", *losses) if losses else ()
         case HookChangeItem():
             told = ". ".join(filter(None, (item.title, item.summary)))
             yield from ("", f"The hook {item.hook} changed what is sent: {told}")
@@ -176,6 +181,12 @@ def _list_lines(item: TranscriptItem, show_source: _ShowSource) -> Iterator[str]
             verb = "is" if item.turns == 1 else "are"
             turns = name_count(item.turns, "turn")
             yield from ("", f"The {turns} above {verb} not sent any more.")
+
+
+def _list_exam_lines(exam: SummaryExam | None) -> Iterator[str]:
+    figures, *losses = ([] if exam is None else exam.list_lines()) or [""]
+    yield from ("", figures) if figures else ()
+    yield from ("", *losses) if losses else ()
 
 
 def _list_answer_lines(item: AnswerItem, show_source: _ShowSource) -> Iterator[str]:

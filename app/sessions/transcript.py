@@ -10,6 +10,7 @@ from chains.events import Mode
 from chains.request.ask import Selection
 from chains.retrieval.listing_query import FilterPart
 from chains.turn_answer import TurnAnswer
+from context.exam import SummaryExam
 from context.fit import guard_steps
 from context.layers import Segment
 from context.messages import thaw
@@ -131,6 +132,11 @@ class SummaryItem:
     def entry(self) -> str:
         """The id of the compaction's log entry. The chat can go on from the entry before it."""
         return self.compaction.entry
+
+    @property
+    def exam(self) -> SummaryExam | None:
+        """What a request still says of the turns above, or None if that is not known."""
+        return self.compaction.exam
 
     @property
     def sentence(self) -> str:

@@ -99,6 +99,11 @@ def build_transcript(
     return ChatTranscript(title, (*items, *lines.values()), cost=_sum_costs(log))
 
 
+def build_summaries(path: Sequence[Entry]) -> list[SummaryItem]:
+    """Return the summaries of a branch as its transcript shows them, oldest first."""
+    return [item for _place, item in _summaries(path, {})]
+
+
 class _Reader:
     """Builds the transcript items of turns."""
 

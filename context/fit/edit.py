@@ -1,6 +1,7 @@
 """Edit the summary of an earlier compaction, without compacting again."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from context.assemble.apply_hooks import link_entries
@@ -12,14 +13,37 @@ from context.fit.compact_session import read_history
 from context.fit.summaries import check_length, compute_list_size, compute_summary_size
 from context.history.outline import find_chat_note, format_summary, remove_head
 from context.history.replay import replay_path
-from context.log.entries import Entry, TransformEntry
+from context.log.entries import Entry, PinEntry, TransformEntry
 from context.messages import Message
 from context.tokens import count_message
 
-__all__ = ["SUMMARY_EDIT", "edit_summary", "find_edited_summaries"]
+__all__ = [
+    "NOT_SENT",
+    "SUMMARY_EDIT",
+    "SummaryChange",
+    "edit_summary",
+    "find_edited_summaries",
+    "find_last_change",
+]
 
 SUMMARY_EDIT: Final = "summary_edit"
+NOT_SENT: Final = "This summary is not sent any more, so it cannot be edited."
 _EDITED: Final = "the summary was edited"
+
+
+@dataclass(frozen=True)
+class SummaryChange:
+    """A change of a summary that the user can undo.
+
+    Attributes:
+        before: the text of the summary before it. It is the same as after it if a message was
+            pinned.
+        pinned: the id of a message that the summary replaces and that was pinned, or an empty
+            string.
+    """
+
+    before: str
+    pinned: str = ""
 
 
 def edit_summary(request: Request, compaction: str, text: str) -> None:
@@ -42,7 +66,7 @@ def edit_summary(request: Request, compaction: str, text: str) -> None:
     old = next((message for message in shown if message.id == compaction), None)
     op = _find_operation(path, compaction)
     if old is None or op is None:
-        raise SummaryFailed("This summary is not sent any more, so it cannot be edited.")
+        raise SummaryFailed(NOT_SENT)
     written = format_summary(remove_head(text))
     new = Message("user", f"{written}{find_chat_note(old.text)}", compaction)
     if new.content == old.content:
@@ -64,6 +88,32 @@ def find_edited_summaries(path: Sequence[Entry]) -> dict[str, Mapping[str, objec
     the history after the edit.
     """
     return {str(op.get("entryId")): op for op in _list_edits(path)}
+
+
+def find_last_change(path: Sequence[Entry], compaction: str) -> SummaryChange | None:
+    """Return the newest change of a summary that was not undone, or None if there is none.
+
+    Args:
+        path: the log entries of the active branch, oldest first.
+        compaction: the id of the compaction's log entry.
+    """
+    ids = [entry.id for entry in path]
+    op = _find_operation(path, compaction)
+    if op is None:
+        return None
+    at = ids.index(compaction)
+    text, replaced = remove_head(str(op.get("summary", ""))), frozenset(ids[:at])
+    changes: list[SummaryChange] = []
+    for entry in path[at + 1 :]:
+        if isinstance(entry, PinEntry) and entry.target in replaced:
+            changes = [one for one in changes if one.pinned != entry.target]
+            changes += [SummaryChange(text, entry.target)] if entry.on else []
+        for edit in _list_edits((entry,)):
+            if edit.get("entryId") == compaction:
+                before, text = text, remove_head(str(edit.get("parts", "")))
+                is_undone = bool(changes) and changes[-1] == SummaryChange(text)
+                changes = changes[:-1] if is_undone else [*changes, SummaryChange(before)]
+    return changes[-1] if changes else None
 
 
 def _list_edits(path: Sequence[Entry]) -> Iterator[Mapping[str, object]]:

@@ -125,6 +125,6 @@ def test_a_compaction_has_one_pair_of_figures() -> None:
     assert list(text.compaction(result | refused)) == [
         "Summarised: 1,301 → 220 tokens (outline)",
         "It was cut. An outline stands in its place.",
-        "Of 9 facts: 7 in the request, 1 within reach, 1 gone, 0 changed",
-        "- gone: the pump has 18.4 kW",
+        "7 in the request, 1 within reach, 1 gone, 0 changed",
+        "- Gone: the pump has 18.4 kW",
     ]

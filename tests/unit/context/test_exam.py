@@ -90,3 +90,56 @@ def test_an_edit_by_the_listed_facts_keeps_the_figures_true() -> None:
 )
 def test_an_edit_that_takes_other_sentences_away_has_no_figures(after: str) -> None:
     assert EXAMINED.after_edit(SUMMARY, after) is None
+
+
+def make_exam(*, count: int = 3) -> SummaryExam:
+    """An exam of nine facts, of which some are gone, one is changed and one is new."""
+    said = [("12 l", "the can has 12 l"), ("12 l", "the tub has 12 l"), ("Bo", "Bo")]
+    gone = tuple(ChatFact("figure", text, line, (), entry="m1") for text, line in said)
+    changed = ChangedFact("19 kW", "18 kW was said", "It has 19 kW.", 4)
+    new = ChangedFact("EU", "not in what was said", "Made in the EU.", 20, is_wrong=False)
+    return SummaryExam(9, 8 - count, 1, 0, gone, (changed,), new=(new,))
+
+
+def test_what_is_lost_is_told_in_one_way():
+    assert make_exam().list_lines() == [
+        "5 in the request, 1 within reach, 3 gone, 1 new, 1 changed",
+        "- Changed: 19 kW (18 kW was said)",
+        "- New: EU (not in what was said)",
+        "- Gone: the can has 12 l",
+        "- Gone: the tub has 12 l",
+        "- Gone: Bo",
+    ]
+    assert make_exam(count=5).list_lines()[-1] == "And 2 more."
+    assert SummaryExam(0, 0).list_lines() == []
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("Bo", ["Bo"]),
+        ("  bo ", ["Bo"]),
+        ("12 l", ["the can has 12 l", "the tub has 12 l"]),
+        ("The can has  12 l", ["the can has 12 l"]),
+        ("12", []),
+        ("", []),
+        ("EU", []),
+    ],
+)
+def test_a_fact_that_is_gone_is_found_by_its_text_or_its_line(text, lines):
+    assert [fact.line for fact in make_exam().find_gone(text)] == lines
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("19 KW", ["19 kW"]),
+        ("It has 19 kW.", ["19 kW"]),
+        ("EU", ["EU"]),
+        ("Made in the EU.", ["EU"]),
+        ("Bo", []),
+        ("", []),
+    ],
+)
+def test_a_fact_that_is_changed_or_new_is_found_by_its_text_or_its_sentence(text, found):
+    assert [one.text for one in make_exam().find_altered(text)] == found

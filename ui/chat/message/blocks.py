@@ -204,15 +204,12 @@ class SummaryFacts(AccessibleFrame):
         self.head.set_open(not self._list.isHidden())
 
     def _fill(self) -> None:
-        for changed in self._exam.changed:
-            said = f"Changed: {changed.text} ({changed.reason})"
-            self._add_row(said, _STRIKE, changed, "amber")
-        for new in self._exam.new:
-            self._add_row(f"New: {new.text} ({new.reason})", _STRIKE, new, "secondary")
-        for fact in self._exam.gone:
-            self._add_row(f"Gone: {fact.line}", _KEEP, fact, "secondary")
-        if left := self._exam.gone_count - len(self._exam.gone):
-            self._rows.addWidget(label(f"And {left:,} more.", "caption", "tertiary"))
+        for said, fact in self._exam.list_losses():
+            is_wrong = isinstance(fact, ChangedFact) and fact.is_wrong
+            texts = _STRIKE if isinstance(fact, ChangedFact) else _KEEP
+            self._add_row(said, texts, fact, "amber" if is_wrong else "secondary")
+        if rest := self._exam.rest:
+            self._rows.addWidget(label(rest, "caption", "tertiary"))
 
     def _add_row(
         self, said: str, texts: ButtonText, fact: ChatFact | ChangedFact, tone: str

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any, Final
 
 from app.errors import describe
-from app.sessions.branches import SummaryDraft, SummaryMend, SummaryMender
+from app.sessions.branches import SummaryDraft, SummaryMend
 from app.sessions.transcript import SummaryItem
 from context.compaction import HEAD
 from context.exam import ChangedFact, ChatFact
@@ -89,7 +89,7 @@ class CompactionController(ChatController):
         if chat is None or self._session.is_running:
             self._frame.notifier.toast(_BUSY)
             return
-        mender = SummaryMender(self._assistant.compaction, self._assistant.branches)
+        mender = self._assistant.mender
 
         def on_mended(done: SummaryMend) -> None:
             undo = partial(self._start, lambda: mender.undo(chat, done, model), on_undone)

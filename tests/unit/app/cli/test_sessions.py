@@ -1,17 +1,20 @@
-"""`strata sessions search`, `rename`, `pin`, `archive`, `delete`, and the bin."""
+"""`strata sessions search`, `rename`, `pin`, `archive`, `delete`, and the bin; `strata compact`."""
 
 import io
 import json
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from app.assistant import Assistant
 from app.cli.parser import run
+from context.exam import SummaryExam
 from tests.support.models.model_server import ModelServer
 from tests.support.sessions.binned import let_pass
+from tests.support.sessions.summaries import script_lossy_chat
 from tests.support.sessions.turns import ask, result_of
 
 Sessions = Callable[..., tuple[int, str, str]]
@@ -207,3 +210,44 @@ def test_what_has_been_in_the_bin_for_thirty_days_goes_when_a_verb_writes(
     let_pass(assistant.sessions, chat, days=31)
     assert run(argv, lambda _: 1) == 0
     assert assistant.sessions.bin.holds(chat) != is_removed
+
+
+def test_a_summary_is_mended_by_a_verb_and_told_by_others(
+    strata: Sessions, assistant: Assistant, server: ModelServer, tmp_path: Path
+) -> None:
+    chats: list[str] = []
+
+    def turn(question: str) -> None:
+        session = chats[0] if chats else None
+        done = result_of(ask(assistant, question, session=session, mode="chat"))
+        chats.append(str(done.session))
+
+    script_lossy_chat(server, turn)
+    compact = "compact", "--session", (chat := chats[0])
+    made = json.loads(strata(*compact, "--json")[1])
+    exam = SummaryExam.read(made["exam"])
+    assert exam is not None
+    for verb in ("show", "export"):
+        assert "\n".join(exam.list_lines()[1:4]) in strata("sessions", verb, chat)[1]
+        assert exam.describe() in strata("sessions", verb, chat)[1]
+    line = exam.gone[0].line
+    code, out, _ = strata(*compact, "--keep", line)
+    figures = f"{exam.in_request + 1} in the request, 0 within reach, {exam.gone_count - 1} gone"
+    assert (code, out.splitlines()[0]) == (0, "Added to the summary.")
+    assert out.splitlines()[1].startswith(figures)
+    assert out.splitlines()[-1] == f"Undo with: strata compact --session {chat} --undo"
+    assert f"- Gone: {line}" not in strata("sessions", "show", chat)[1]
+    file = tmp_path / "summary.txt"
+    file.write_text("Nothing matters.", "utf-8")
+    assert json.loads(strata(*compact, "--edit", str(file), "--json")[1])["exam"] is None
+    shown = strata("sessions", "show", chat)[1]
+    assert "Nothing matters." in shown
+    assert "in the request" not in shown
+    error = json.loads(strata(*compact, "--keep", line, "--json")[1])["error"]
+    assert error["message"].startswith("What this summary lost or changed is not known")
+    assert strata(*compact, "--undo")[1].splitlines()[1].startswith(figures)
+    assert (
+        "31 kg" not in json.loads(strata(*compact, "--take-out", "31 kg", "--json")[1])["summary"]
+    )
+    assert strata(*compact, "--edit", str(tmp_path / "none.txt"))[0] == 1
+    assert strata(*compact, "--keep", "x", "--undo")[0] == 2
