@@ -30,7 +30,7 @@ from app.sent.record import (
     list_references,
 )
 from context.history.quotes import NO_WORDS
-from resources.system.calls import remove_path
+from resources.system.calls import remove_path, sync_folder
 from resources.system.files import (
     create_file,
     lock_folder,
@@ -114,6 +114,8 @@ class SentStore:
                 self._look()
                 if new := [one for one in objects if not self._has(one.hash)]:
                     self._write(new)
+                else:  # by a process that may have been killed before it flushed their names
+                    sync_folder(self.folder)
         self.after_add(objects[-1].hash)
         return objects[-1].hash
 
@@ -294,6 +296,8 @@ class SentStore:
                 create_file(path, content)
         elif read_file(path) != content:  # it was damaged
             write_atomically(path, content)
+        else:
+            sync_folder(self.folder)
         self._read_header(name)
 
     def _look(self) -> None:

@@ -30,7 +30,7 @@ from context.log.entries import (
 )
 from context.log.parse import SessionHeader, make_log_lines, read_log
 from context.log.tree import EntryTree
-from resources.system.calls import lock_file, shorten_file, sync_file
+from resources.system.calls import lock_file, shorten_file, sync_file, sync_folder
 from resources.system.files import (
     append_synced,
     open_file,
@@ -248,23 +248,34 @@ def _take(handle: int, session: str) -> None:
         ) from error
 
 
-def mend_end(handle: int, path: Path, log: LoadedLog) -> None:
-    """Repair the end of a chat's file before writing to it.
+def mend_end(handle: int, path: Path, log: LoadedLog) -> int:
+    """Repair the end of a chat's file before writing to it, and return its locked descriptor.
 
-    A truncated last line is moved to `<id>.jsonl.torn`, and a missing line break is added.
+    A truncated last line is moved to `<id>.jsonl.torn`, and a missing line break is added. Then all
+    lines and the name are flushed, since a killed process may not have done so. If that fails for
+    the lines, no later flush writes them, so the file is replaced.
 
     Args:
         handle: the locked descriptor, opened for appending.
         path: the path of the file.
         log: the content of the file.
+
+    Raises:
+        OSError: the file could not be written. The descriptor is open.
     """
     if log.lacks_newline:
         write_all(handle, b"\n")
-    if not log.torn:
-        return
-    keep_torn(path, [log.torn])
-    shorten_file(handle, log.whole_bytes)
-    sync_file(handle)
+    if log.torn:
+        keep_torn(path, [log.torn])
+        shorten_file(handle, log.whole_bytes)
+    try:
+        sync_file(handle)
+    except OSError:
+        new = replace_synced(path, _read_file(path))
+        os.close(handle)
+        return new
+    sync_folder(path.parent)
+    return handle
 
 
 def keep_torn(path: Path, lines: Iterable[bytes]) -> None:

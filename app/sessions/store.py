@@ -133,7 +133,7 @@ class SessionStore:
                 log = self._load(path)
                 _check_writable(log)
                 if not log.is_outdated:
-                    mend_end(handle, path, log)
+                    handle = mend_end(handle, path, log)
             except BaseException:
                 os.close(handle)
                 raise
@@ -256,7 +256,7 @@ class SessionStore:
                 if own.is_outdated:
                     handle = _swap(handle, migrate_file(path, own))
                 else:
-                    mend_end(handle, path, own)
+                    handle = mend_end(handle, path, own)
                 _keep_unreadable(path, own, other, content)
                 theirs = list_lines(other, content)
                 lines = merge_logs(

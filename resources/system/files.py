@@ -313,17 +313,25 @@ def write_synced(handle: int, content: bytes) -> None:
 def append_synced(path: Path, content: bytes) -> None:
     """Append content to a file completely or not at all, and flush it. A missing file is created.
 
+    What the file holds is flushed before, since a killed process may not have done so. If that
+    fails, no later flush writes it, so the file is replaced.
+
     Raises:
         OSError: the content could not be written. The file's length was restored.
     """
-    is_new = not calls.is_there(path)
-    handle = open_file(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND
+    handle = open_file(path, flags)
     try:
+        try:
+            calls.sync_file(handle)
+        except OSError:
+            write_atomically(path, read_file(path))
+            os.close(handle)
+            handle = open_file(path, flags)
         write_synced(handle, content)
     finally:
         os.close(handle)
-    if is_new:
-        calls.sync_folder(path.parent)
+    calls.sync_folder(path.parent)
 
 
 def create_empty(path: Path) -> None:

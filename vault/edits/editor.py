@@ -36,7 +36,7 @@ from vault.edits.plan import (
     plan_status,
     read_text,
 )
-from vault.edits.undo import EditHistory, is_finished, revert_steps
+from vault.edits.undo import EditHistory, clear_up, is_finished, revert_steps
 from vault.errors import EditFailed, EditOutdated, EditRefused, NoteExcluded, VaultError
 from vault.exclude.rules import DOT_FOLDER, ExcludeRules
 from vault.notes.kinds import drop_note_suffix
@@ -230,7 +230,7 @@ class NoteEditor:
                 remove_folders(self._root, step.folders)
                 revert_steps(self._journal, steps[:number])
                 with suppress(EditFailed):
-                    self._journal.mark(filter(is_finished, steps), "failed")
+                    self._journal.mark(filter(clear_up, steps), "failed")
                 raise
 
     def _make(self, change: ContentChange | FileMove, step: EditStep) -> None:

@@ -174,17 +174,27 @@ def remove_folders(root: Path, folders: Sequence[str]) -> None:
             folder.remove_folder(name)
 
 
-def remove_temporary(root: Path, path: str, temporary: str) -> None:
-    """Remove the temporary file that a killed process may have left in a note's folder.
+def remove_temporary(root: Path, path: str, temporary: str) -> bool:
+    """Remove the temporary file that an edit may have left in a note's folder.
+
+    Return whether it is gone for good. One that was removed before may be back after a power
+    failure, when nobody looks for it. So the folder is flushed in any case.
 
     Args:
         root: the vault's folder.
         path: the path of the note.
         temporary: the name of the temporary file.
     """
-    with suppress(OSError, UnsafePath), _open_parent(root, path) as (folder, _):
-        folder.remove_file(temporary)
-        _sync(folder)  # otherwise it may be back after a power failure, when nobody looks for it
+    try:
+        with _open_parent(root, path) as (folder, _):
+            with suppress(FileNotFoundError):
+                folder.remove_file(temporary)
+            _sync(folder)
+    except (FileNotFoundError, UnsafePath):  # the folder is not there any more
+        return True
+    except OSError:
+        return False
+    return True
 
 
 def has_temporary(root: Path, path: str, temporary: str) -> bool:

@@ -309,6 +309,7 @@ class EditJournal:
         file = self._find_content(hash_content(content))
         with suppress(OSError):
             if file.read_bytes() == content:
+                calls.sync_folder(file.parent)  # its name may be of a process that was killed
                 return
         make_private_folder(file.parent)
         write_atomically(file, content)

@@ -22,7 +22,14 @@ from vault.edits.plan import NoteChange, read_text
 from vault.errors import EditFailed, EditOutdated, EditUnknown, UndoRefused, VaultError
 from vault.paths import printable
 
-__all__ = ["EditHistory", "UndoneRun", "build_change_diff", "is_finished", "revert_steps"]
+__all__ = [
+    "EditHistory",
+    "UndoneRun",
+    "build_change_diff",
+    "clear_up",
+    "is_finished",
+    "revert_steps",
+]
 
 _MOST_NAMED: Final = 12
 
@@ -305,9 +312,7 @@ def _remove_leftovers(journal: EditJournal) -> None:
     Also record which steps of its edits were completed.
     """
     unfinished = [step for step in journal.read() if step.mark in ("begun", "undoing")]
-    for step in unfinished:
-        remove_temporary(Path(step.root), step.path, step.temporary)
-    unfinished = [*filter(is_finished, unfinished)]
+    unfinished = [*filter(clear_up, unfinished)]
     failed = [step for step in unfinished if _find_mark(step) == "failed"]
     for step in reversed(failed):
         remove_folders(Path(step.root), step.folders)
@@ -320,6 +325,11 @@ def _remove_leftovers(journal: EditJournal) -> None:
 def is_finished(step: EditStep) -> bool:
     """Return whether a step has left no temporary file, so that nobody has to look for it."""
     return not has_temporary(Path(step.root), step.path, step.temporary)
+
+
+def clear_up(step: EditStep) -> bool:
+    """Remove the temporary file of a step, and return whether it is gone for good."""
+    return remove_temporary(Path(step.root), step.path, step.temporary)
 
 
 def _find_mark(step: EditStep) -> Literal["done", "failed"]:

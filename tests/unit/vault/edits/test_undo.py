@@ -335,7 +335,8 @@ def test_a_step_without_a_time_breaks_no_sweep_and_stays_in_the_file(
     three_runs.history.remove_leftovers()
     assert journal.read() == steps
     assert journal.prune((), datetime.now(UTC) + timedelta(days=91)) == 3
-    assert journal._file.read_bytes().splitlines() == [bad]
+    (left,) = journal._file.read_bytes().splitlines()
+    assert {**json.loads(left), "chain": ""} == {**json.loads(bad), "chain": ""}
 
 
 def test_lines_that_are_no_steps_break_nothing(
