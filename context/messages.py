@@ -5,10 +5,12 @@ import json
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Final, Literal, Self, cast, get_args
+from typing import Any, Final, Literal, Self, TypeVar, cast, get_args
 
 from context.errors import MalformedMessage
 from context.layers import replace_surrogates
+
+T = TypeVar("T")
 
 
 class FrozenMapping(Mapping[str, object]):
@@ -262,6 +264,22 @@ class Message:
 
         See `context.history.boundaries`.
         """
+        return {}
+
+    def derive(self, form: Hashable, read: "Callable[[Message], T]") -> T:
+        """Compute a value from the message, and cache it.
+
+        Args:
+            form: the cache key. Each `read` function needs its own key.
+            read: computes the value.
+        """
+        if form not in self._derived:
+            self._derived[form] = read(self)
+        value: T = self._derived[form]
+        return value
+
+    @cached_property
+    def _derived(self) -> dict[Hashable, Any]:
         return {}
 
     def encode_once(self, form: Hashable, encode: "Callable[[Message], str]") -> str:

@@ -9,7 +9,6 @@ new: it may be a translation, another form, or a sum.
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import Final
 
 from chains.claims.check import check_claims
@@ -32,7 +31,6 @@ from vault.review.statements import (
 __all__ = ["FACT_READER", "find_changed", "list_facts"]
 
 _MOST_CHARS: Final = 20_000
-_MOST_REMEMBERED: Final = 2_048
 _LINE_CHARS: Final = 32  # of the words before a figure that say what it is of
 _MOST_LINE_CHARS: Final = 160
 _LEAST_TELLING_DIGITS: Final = 3
@@ -67,13 +65,8 @@ _ROLES: Final = frozenset({"user", "assistant", "summary", "notes", "note", "too
 
 
 def list_facts(text: str) -> tuple[ChatFact, ...]:
-    """Return the facts of a message, in order. The same text is read once."""
-    return _list_facts(text[:_MOST_CHARS])
-
-
-@lru_cache(_MOST_REMEMBERED)
-def _list_facts(text: str) -> tuple[ChatFact, ...]:
-    shown = _QUOTE_MARK.sub("", text)
+    """Return the facts of a message, in order."""
+    shown = _QUOTE_MARK.sub("", text[:_MOST_CHARS])
     found = [*_list_commands(shown), *_list_fields(shown)]
     for sentence in list_sentences(shown):
         found += _list_sentence_facts(sentence)

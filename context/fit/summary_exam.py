@@ -21,6 +21,7 @@ __all__ = ["SummaryExaminer", "describe_faults"]
 READ_NOTE: Final = "read_note"
 SEARCH_NOTES: Final = "search_notes"
 WORST_RANK: Final = 10
+_FACTS: Final = "facts"
 _MOST_NAMED: Final = 24
 _MOST_NAMED_CHARS: Final = 900
 
@@ -66,14 +67,8 @@ class SummaryExaminer:
 
     @cached_property
     def _facts(self) -> Sequence[ChatFact]:
-        found = (
-            replace(fact, entry=message.id or "")
-            for turn in self.leaving
-            for message in turn.messages
-            for text in _list_texts(message)
-            for fact in self.reader.list_facts(remove_head(text))
-        )
-        return list_newest(found)
+        messages = (message for turn in self.leaving for message in turn.messages)
+        return list_newest(fact for one in messages for fact in _read_facts(one, self.reader))
 
     @cached_property
     def _left(self) -> Sequence[ChatFact]:
@@ -109,6 +104,17 @@ class SummaryExaminer:
         said = [*segments, *sources, *map(remove_head, _list_turn_texts(self.leaving))]
         later = [*_list_turn_texts(self.kept), *self.others]
         return self.reader.find_changed(summary, said, later)
+
+
+def _read_facts(message: Message, reader: FactReader) -> Sequence[ChatFact]:
+    """Return the facts that a message says, in order. Each message is read once."""
+
+    def read(message: Message) -> Sequence[ChatFact]:
+        texts = map(remove_head, _list_texts(message))
+        facts = (fact for text in texts for fact in reader.list_facts(text))
+        return tuple(replace(fact, entry=message.id or "") for fact in facts)
+
+    return message.derive((_FACTS, reader), read)
 
 
 def _divide(facts: Sequence[ChatFact], texts: FactTexts) -> tuple[list[ChatFact], list[ChatFact]]:
