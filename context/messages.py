@@ -266,7 +266,7 @@ class Message:
         """
         return {}
 
-    def derive(self, form: Hashable, read: "Callable[[Message], T]") -> T:
+    def compute_once(self, form: Hashable, read: "Callable[[Message], T]") -> T:
         """Compute a value from the message, and cache it.
 
         Args:

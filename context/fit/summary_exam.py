@@ -114,7 +114,7 @@ def _read_facts(message: Message, reader: FactReader) -> Sequence[ChatFact]:
         facts = (fact for text in texts for fact in reader.list_facts(text))
         return tuple(replace(fact, entry=message.id or "") for fact in facts)
 
-    return message.derive((_FACTS, reader), read)
+    return message.compute_once((_FACTS, reader), read)
 
 
 def _divide(facts: Sequence[ChatFact], texts: FactTexts) -> tuple[list[ChatFact], list[ChatFact]]:
