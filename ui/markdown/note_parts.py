@@ -35,6 +35,8 @@ LONGEST_LINE = 5 * PART_CHARS
 # In characters of prose, which take as long to draw: a block of its own, half of a formula,
 # and a cell of a table.
 _LINE_WEIGHT, _FORMULA_WEIGHT, _CELL_WEIGHT = 60, 50, 40
+# The header of a table and the rows that decide how wide its columns are, which stay together.
+_FIRST_LINES = 2 + GROUP_ROWS
 _NONE: Sequence[str] = ()
 _IN_FENCES = frozenset((CODE, FENCE_CLOSES))
 _INNER = re.compile(r"[ \t>]|(?:[-*+]|\d{1,9}[.)])[ \t]|\|")
@@ -190,31 +192,36 @@ class _Cutter:
 
     def cut(self) -> Iterator[NotePart]:
         """Yield the parts of the note in order."""
-        start, size, head = 0, 0, _NONE
+        start, size, opening = 0, 0, 0
         for at, line in enumerate(self._lines):
             is_long = len(line) > LONGEST_LINE
             if at > start and (is_long or self._can_cut(at, size)):
-                yield self._make(start, at, head)
-                start, size, head = at, 0, self._list_repeated(at)
-            if is_long:
-                yield from _split_line(at + 1, line)
-                goes_on = at + 1 < len(self._lines)
-                start, size, head = at + 1, 0, self._list_repeated(at + 1) if goes_on else _NONE
-                continue
+                yield self._make(start, at, opening)
+                start, size, opening = at, 0, self._opening
             if not self._goes_on(at):
                 self._opening = at
+            if is_long:
+                yield from _split_line(at + 1, line)
+                start, size, opening = at + 1, 0, self._opening
+                continue
             size += _weigh(line, is_row=self._kinds[at] in TABLE_KINDS)
         if start < len(self._lines):
-            yield self._make(start, len(self._lines), head)
+            yield self._make(start, len(self._lines), opening)
 
-    def _make(self, start: int, end: int, head: Sequence[str]) -> NotePart:
+    def _make(self, start: int, end: int, opening: int) -> NotePart:
+        """Return a part.
+
+        Args:
+            start, end: the indexes of its first line and of the line below its last one.
+            opening: where the code block or table begins that was open above the part.
+        """
+        head, table = _NONE, _NONE
+        if self._goes_on(start):
+            is_table = self._kinds[start] in TABLE_KINDS
+            head = self._lines[opening : opening + 1 + is_table]
+            table = self._lines[opening : opening + _FIRST_LINES] if is_table else _NONE
         text = "\n".join([*head, *self._lines[start:end]])
-        table = self._list_first_rows() if len(head) > 1 else ()
         return NotePart(start + 1, text, len(head), table="\n".join(table))
-
-    def _list_first_rows(self) -> Sequence[str]:
-        """Return the header of the open table, and the rows that decide its columns."""
-        return self._lines[self._opening : self._opening + 2 + GROUP_ROWS]
 
     def _can_cut(self, at: int, size: int) -> bool:
         """Return whether the current part may end just before the given line.
@@ -224,8 +231,10 @@ class _Cutter:
             size: how long drawing the current part takes, as for that many characters of prose.
         """
         line, before = self._lines[at], self._lines[at - 1]
+        if self._goes_on(at) and self._kinds[at] in TABLE_KINDS:
+            return size >= PART_CHARS and at >= self._opening + _FIRST_LINES
         if self._goes_on(at):
-            return size >= (1 if self._kinds[at] in TABLE_KINDS else 4) * PART_CHARS
+            return size >= 4 * PART_CHARS
         if self._kinds[at] in SECTION_KINDS:
             return size >= PART_CHARS
         if not before.strip() and line.strip() and not _INNER.match(line):
@@ -233,13 +242,6 @@ class _Cutter:
         if not before.strip() and line.strip():
             return size >= 2 * PART_CHARS
         return size >= 2 * PART_CHARS and not line.startswith(("  ", "\t"))
-
-    def _list_repeated(self, at: int) -> Sequence[str]:
-        """Return the first lines of the code block or table that goes on in the given line."""
-        if not self._goes_on(at):
-            return ()
-        is_table = self._kinds[at] in TABLE_KINDS
-        return self._lines[self._opening : self._opening + 1 + is_table]
 
     def _goes_on(self, at: int) -> bool:
         """Return whether a code block with fences, or a table, goes on in the given line."""

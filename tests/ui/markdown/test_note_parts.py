@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ui.markdown.blocks import CodeLines, Leaf, Paragraph, TableRows, plain
+from ui.markdown.blocks import CodeLines, ColumnLayout, Leaf, Paragraph, TableRows, plain
 from ui.markdown.note_parts import PART_CHARS, NotePart, cut_parts, find_part, read_part
 from ui.markdown.reader import Resume, read_units
 from vault.notes.text.document import parse_document
@@ -54,6 +54,64 @@ def test_a_long_table_goes_on_in_columns_of_the_same_width(quote: str) -> None:
     heads = 1 if is_seamless else len(parts)
     assert [text for text in shown if text != "n"] == [str(n) for n in range(1_000)]
     assert shown.count("n") == heads
+
+
+def write_table(number: int, width: int, rows: int, words: int) -> list[str]:
+    """Return the lines of a table whose cells say where they stand."""
+    names = [f"t{number}c{column}" for column in range(width)]
+    cells = [[f"t{number}r{row}", *(["word " * words] * (width - 1))] for row in range(rows)]
+    return [f"| {' | '.join(row)} |" for row in (names, ["---"] * width, *cells)]
+
+
+def list_tables(text: str) -> list[tuple[list[str], set[ColumnLayout]]]:
+    """Return the first cells of each table of a note, put together, and its columns."""
+    leaves = [leaf for part in cut_parts(text) for leaf in read_part(part)]
+    tables: list[tuple[list[str], set[ColumnLayout]]] = []
+    for leaf in leaves:
+        if not isinstance(leaf, TableRows):
+            continue
+        if not leaf.is_continued:
+            tables.append(([], set()))
+        tables[-1][0].extend(plain(row[0]) for row in leaf.rows)
+        tables[-1][1].add(leaf.columns)
+    return tables
+
+
+BETWEEN = ["", "\nText.\n", "# Heading", "\n- item\n", "> quoted\n", "```py\nx\n```", "---\n"]
+BETWEEN += [
+    f"\n{'words ' * 600}\n",
+    "Text without a blank line.\n",
+    "\n> | q |\n> |---|\n> | 1 |\n",
+]
+TABLES = st.tuples(
+    st.integers(1, 7), st.integers(0, 40), st.sampled_from([1, 20, 90]), st.sampled_from(BETWEEN)
+)
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.sampled_from(["", "words " * 650, "# One\n\n"]), st.lists(TABLES, min_size=1, max_size=3))
+def test_tables_in_parts_have_each_row_once_below_one_header(
+    above: str, tables: list[tuple[int, int, int, str]]
+) -> None:
+    lines = [above, ""]
+    for number, (width, rows, words, below) in enumerate(tables):
+        lines += [*write_table(number, width, rows, words), below]
+    shown = list_tables("\n".join([*lines, ""]))
+    for number, (width, rows, _words, below) in enumerate(tables):
+        cells, columns = next(some for some in shown if some[0][0] == f"t{number}c0")
+        taken = [below.strip()] if below.startswith("Text w") else []  # Markdown says it is a row
+        assert cells == [f"t{number}c0", *(f"t{number}r{row}" for row in range(rows)), *taken]
+        assert len(columns) == 1
+        assert {len(layout.shares) for layout in columns} == {width}
+
+
+@pytest.mark.parametrize("below", [*BETWEEN, "\n" + "\n".join(write_table(1, 2, 200, 1))])
+def test_the_end_of_a_long_table_does_not_depend_on_what_is_below_it(below: str) -> None:
+    text = "\n".join([*write_table(0, 5, 130, 6), below])
+    assert len(cut_parts(text)) > 3
+    cells, columns = list_tables(text)[0]
+    assert cells[:131] == ["t0c0", *(f"t0r{row}" for row in range(130))]
+    assert cells.count("t0c0") == len(columns) == 1
 
 
 def test_a_long_code_block_stays_code() -> None:
