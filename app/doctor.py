@@ -136,8 +136,8 @@ def _check_chains(assistant: Assistant) -> Iterator[Check]:
         said = "each line follows the one before"
         if breaks:
             said = (
-                f"lines before line {breaks[0]} were lost or changed. The others are still used. "
-                "A disk that fails does this; see that your backups are recent."
+                f"lines before line {breaks[0]} were lost or changed, by another program or by a "
+                "disk that fails. The others are still used. See that your backups are recent."
             )
         yield Check(name, not breaks, said)
 

@@ -27,9 +27,17 @@ class Jobs:
     `chains`. In a shared pool, turns could occupy all threads, so that these tasks would never run.
     """
 
-    def __init__(self, wire: Wire, approvals: ApprovalDesk) -> None:
+    def __init__(self, wire: Wire, approvals: ApprovalDesk, on_ended: Callable[[], object]) -> None:
+        """Create it with no requests.
+
+        Args:
+            wire: the connection to the client.
+            approvals: where the approval requests of turns wait for an answer.
+            on_ended: called after each request has ended, in its thread.
+        """
         self._wire = wire
         self._approvals = approvals
+        self._on_ended = on_ended
         self._pool = WorkerPool(MOST_AT_ONCE)
         self._changed = threading.Condition()
         self._busy: dict[str, CancelToken] = {}
@@ -237,6 +245,7 @@ class Jobs:
         def run() -> None:
             try:
                 work(cancel)
+                self._on_ended()
             finally:
                 end()
 

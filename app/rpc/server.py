@@ -81,7 +81,7 @@ class RPC:
         self._wire = Wire(write)
         approvals = ApprovalDesk()
         assistant.agents.connect(approvals)
-        self._jobs = Jobs(self._wire, approvals)
+        self._jobs = Jobs(self._wire, approvals, self._tell_warnings)
         self._pinned = PinnedRequests(assistant, self._wire)
         client, jobs, wire = self._client, self._jobs, self._wire
         self._handlers: Handlers = {

@@ -31,9 +31,11 @@ def encode_chain(
     Args:
         lines: the lines, none of which is empty. A hash that one has already is replaced.
         before: the line before the first one, or nothing for a new file.
-        is_cut_off: whether that line was cut off by a crash.
+        is_cut_off: whether that line has no end, because a crash cut it off. One that is no whole
+            JSON object was cut off too, even if it was given an end later.
     """
     encoded = bytearray()
+    is_cut_off = is_cut_off or bool(before and not _read_object(before))
     for line in lines:
         content = {name: value for name, value in line.items() if name != CHAIN}
         # A path that is not UTF-8 contains surrogates, which only ASCII-escaped JSON can hold.

@@ -65,7 +65,7 @@ def test_the_doctor_names_a_line_that_was_lost(name: str, assistant: Assistant) 
     first, _, last = file.read_bytes().splitlines(keepends=True)
     file.write_bytes(first + last)
     assert not checks_of(assistant)[name]
-    assert details_of(assistant)[name][0].startswith("lines before line 2 were lost or changed.")
+    assert details_of(assistant)[name][0].startswith("lines before line 2 were lost or changed, by")
     assert len(assistant.ledger.list_calls() if name == "ledger" else journal.read()) == 2
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from app.assistant import Assistant
+from app.errors import NotFound
 from app.paths import Paths
 from app.rpc.requests import LONGEST_LINE
 from app.rpc.server import RPC
@@ -299,6 +300,31 @@ def test_the_hint_about_an_unknown_entry_names_the_request_that_lists_them(calle
     caller.turn("Hello?")
     hint = caller.error("regenerate", entry="ffffffff")["hint"]
     assert hint == "`get_entries` shows those that there are."
+
+
+def test_a_warning_about_a_file_comes_when_the_request_that_met_it_ends(
+    assistant: Assistant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    met: list[str] = []
+    is_idle, is_told = threading.Event(), threading.Event()
+
+    def meet(*_args: Any) -> None:
+        assert is_idle.wait(PATIENCE_S)
+        met.append("The index was damaged.")
+        raise NotFound("Nothing was found.")
+
+    def write(line: bytes) -> None:
+        if json.loads(line).get("event") == "warning":
+            is_told.set()
+
+    def send() -> Iterator[bytes]:
+        yield b'{"id": 1, "type": "search", "query": "barrel"}'
+        is_idle.set()
+        assert is_told.wait(PATIENCE_S)
+
+    monkeypatch.setattr(assistant, "take_warnings", lambda: tuple(met and [met.pop()]))
+    monkeypatch.setattr(assistant, "search", meet)
+    RPC(assistant, write).serve(send())
 
 
 def test_no_warning_names_a_command_that_a_request_replaces(

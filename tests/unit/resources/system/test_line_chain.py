@@ -87,3 +87,12 @@ def test_the_last_line_is_read_at_any_length(
     wanted = b"x" * size or (b"first" if start.startswith(b"first") else b"")
     assert read_last_line(handle) == wanted
     os.close(handle)
+
+
+@pytest.mark.parametrize("rest", [b'{"mark": "do', b'{"mark": "done", "steps": ["1', b"{"])
+def test_a_line_that_was_cut_off_and_given_an_end_later_is_no_break(rest: bytes) -> None:
+    lines = encode_chain(LINES)
+    last = lines.splitlines()[-1]
+    for kept in (rest, move_line(rest, last)):
+        new = encode_chain([{"id": "next"}, {"id": "last"}], kept)
+        assert find_breaks(lines + kept + b"\n" + new) == []
