@@ -15,9 +15,12 @@ from app.sessions.store import SessionStore
 from chains.cancel import CancelToken
 from context.assemble.request import Request
 from context.assemble.turn_context import SENT
+from context.envelope import EncodedJson
 from context.json_codec import Record, encode_record
 from context.kept.layout import LayerText, describe_layout, list_layer_texts
+from context.kept.names import hide_names
 from context.log.entries import Entry, MessageEntry
+from context.messages import compact_json
 
 __all__ = ["PastRequest", "RequestComparison", "TimeMachine"]
 
@@ -181,7 +184,10 @@ class TimeMachine:
     def find_kept(
         self, chat: Session, entry: str | None
     ) -> tuple[MessageEntry, SentRequest | None]:
-        """Return an answer with its kept request, without the notes that are excluded now.
+        """Return an answer with its kept request, as it may be sent again.
+
+        It has neither text nor names of the notes of its chat that are excluded now. Those that the
+        user typed stay.
 
         Args:
             chat: the chat.
@@ -192,7 +198,19 @@ class TimeMachine:
             StorageFailed: the kept requests cannot be read.
         """
         answer = _find_answer(chat, entry)
-        return answer, self._load(answer)
+        path = [one for one in chat.path_to(answer.id) if isinstance(one, MessageEntry)]
+        told = [one.extra.get(SENT) for one in path]
+        references = [one for one in told if isinstance(one, str)]
+        self._texts.remove_excluded(references)
+        sent, reference = self._sessions.sent, answer.extra.get(SENT)
+        stored = sent.load(reference, is_for_model=True) if isinstance(reference, str) else None
+        notes = sent.list_notes(references)
+        if stored is None or not (stored.gone or notes.excluded):
+            return answer, stored
+        known = {note.path for note in notes.notes}
+        typed = {one.message.text for one in path if one.message.role == "user"}
+        body = hide_names(stored.body, notes.excluded, known, typed)
+        return answer, replace(stored, body=EncodedJson(compact_json(body)), is_exact=False)
 
     def _load(self, answer: MessageEntry) -> SentRequest | None:
         """Return the kept request of an answer, or None if it is not kept."""

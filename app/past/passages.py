@@ -11,7 +11,8 @@ from itertools import chain
 from pathlib import Path
 
 from app.sent.pieces import VERSION_CHARS, NoteRef
-from app.sent.store import EXCLUDED, SentStore
+from app.sent.record import EXCLUDED
+from app.sent.store import SentStore
 from context.history.pins import PINNED_SOURCE
 from context.json_codec import Record
 from vault.access import find_excluded

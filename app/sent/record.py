@@ -14,8 +14,10 @@ from typing import Any, Final, Literal
 
 from app.sent.pieces import NoteRef, NoteTexts, Piece, split_json
 from context.envelope import EncodedJson
+from context.history.quotes import QUOTE_LINE
 
 __all__ = [
+    "EXCLUDED",
     "GoneNote",
     "ObjectKind",
     "SentObject",
@@ -28,6 +30,7 @@ __all__ = [
 GROUP_ITEMS: Final = 16
 HASH_CHARS: Final = 32
 LEAST_OBJECT_CHARS: Final = 96  # shorter texts that come from no note are stored where they stand
+EXCLUDED: Final = "excluded"  # the reason for which answers that quote a note are removed too
 REMOVED: Final = "[The text of {} is not kept any more.]"
 
 # A text, or `[hash]` for the text of an object, or `[hash, 1]` for the items of an object.
@@ -167,10 +170,12 @@ class RecordReader:
 
     Attributes:
         load: returns the object with a hash, or the notes of one whose text is gone.
+        is_for_model: whether the request is sent again, so that no missing text may name its note.
         gone: the notes whose text was missing so far.
     """
 
     load: Callable[[str], SentObject | tuple[GoneNote, ...]]
+    is_for_model: bool = False
     gone: dict[GoneNote, None] = field(default_factory=dict)
     _told: tuple[GoneNote, ...] = ()
 
@@ -200,11 +205,19 @@ class RecordReader:
         if is_told:  # the rest of the same passage
             return ""
         self.gone |= dict.fromkeys(found)
-        names = ", ".join(dict.fromkeys(gone.path for gone in found))
-        named = html.escape(names)
-        notice = REMOVED.format(html.escape(names, quote=False))
-        said = f'<source path="{named}">\n{notice}\n</source>'
+        said = _write_nameless(found) if self.is_for_model else _write_named(found)
         return json.dumps(said, ensure_ascii=False)[1:-1]
+
+
+def _write_named(gone: Sequence[GoneNote]) -> str:
+    names = ", ".join(dict.fromkeys(note.path for note in gone))
+    notice = REMOVED.format(html.escape(names, quote=False))
+    return f'<source path="{html.escape(names)}">\n{notice}\n</source>'
+
+
+def _write_nameless(gone: Sequence[GoneNote]) -> str:
+    is_excluded = any(note.reason == EXCLUDED for note in gone)
+    return QUOTE_LINE if is_excluded else REMOVED.format("a note")
 
 
 def list_references(text: str) -> Iterator[tuple[str, bool]]:

@@ -22,6 +22,7 @@ from typing import Any, Final
 from app.errors import storage_errors
 from app.sent.pieces import NoteRef
 from app.sent.record import (
+    EXCLUDED,
     GoneNote,
     ObjectKind,
     RecordReader,
@@ -40,10 +41,9 @@ from resources.system.files import (
     write_atomically,
 )
 
-__all__ = ["EXCLUDED", "SentStore", "StoredNotes", "read_texts"]
+__all__ = ["SentStore", "StoredNotes", "read_texts"]
 
 _log = logging.getLogger(__name__)
-EXCLUDED: Final = "excluded"  # the reason for which answers that quote a note are removed too
 _MAGIC: Final = b"strata sent 1\n"
 _SUFFIX: Final = ".sent"
 _KINDS: Final[tuple[ObjectKind, ...]] = ("piece", "record", "list", "answer")  # by number
@@ -74,11 +74,13 @@ class StoredNotes:
 
     Attributes:
         pieces: the notes that each text comes from, with each folder that they may be in.
+        excluded: the paths of the notes of which the text was removed because they are excluded.
     """
 
     pieces: frozenset[tuple[NoteRef, ...]]
     size: int
     requests: int
+    excluded: frozenset[str]
 
     @property
     def notes(self) -> frozenset[NoteRef]:
@@ -119,8 +121,12 @@ class SentStore:
         self.after_add(objects[-1].hash)
         return objects[-1].hash
 
-    def load(self, reference: str) -> SentRequest | None:
+    def load(self, reference: str, *, is_for_model: bool = False) -> SentRequest | None:
         """Return a stored request, or None if it is not stored.
+
+        Args:
+            reference: the hash of its record.
+            is_for_model: whether it is sent again, so that no missing text may name its note.
 
         Raises:
             StorageFailed: the folder cannot be read.
@@ -132,7 +138,9 @@ class SentStore:
                 found = self._load(reference, contents)
                 if not isinstance(found, SentObject) or found.kind != "record":
                     return None
-                return RecordReader(lambda name: self._load(name, contents)).read(found)
+                return RecordReader(lambda name: self._load(name, contents), is_for_model).read(
+                    found
+                )
             except _UNREADABLE as error:
                 _log.warning("The request %s cannot be read: %s", reference, error)
                 return None
@@ -149,7 +157,9 @@ class SentStore:
             places = [self._places[name] for name in names if name in self._places]
             pieces = frozenset(one.notes for one in places if one.notes and not one.gone)
             requests = sum(one.kind == "record" for one in places)
-            return StoredNotes(pieces, self._measure(), requests)
+            removed = chain.from_iterable(one.notes for one in places if one.gone == EXCLUDED)
+            excluded = frozenset(note.path for note in removed)
+            return StoredNotes(pieces, self._measure(), requests, excluded)
 
     def forget_notes(self, notes: Collection[NoteRef], reason: str) -> int:
         """Remove the text of some notes, and return how many pieces were removed.

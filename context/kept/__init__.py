@@ -5,6 +5,7 @@
     layout      Note what tells the layers of a request's body, and read them again.
     parts       List what can be left out: sources, turns, steps with tools, images, layers.
     content     `KeptContent`, a kept request, with or without some of its parts.
+    names       Leave out the names of notes that models may not read now.
 
 `context.pipeline.prepare_again` makes a request of it that can be sent, which passes the guard as
 every request does. What is left out is cut out of the body as it was sent, so that the rest stays
@@ -13,4 +14,4 @@ the same, byte for byte.
 This package may import `context.assemble`, `context.report` and the contract modules.
 """
 
-__all__ = ["content", "layout", "parts"]
+__all__ = ["content", "layout", "names", "parts"]

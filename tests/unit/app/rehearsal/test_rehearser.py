@@ -365,3 +365,34 @@ def test_a_note_that_is_excluded_meanwhile_ends_it_and_is_not_sent_again(
     with pytest.raises(InvalidRequest, match="changed meanwhile"):
         next(events)
     assert len(list_raw(server)) == seen
+
+
+def test_a_note_that_is_excluded_since_is_neither_named_nor_quoted_again(
+    assistant: Assistant, server: ModelServer, notes: Path
+) -> None:
+    (notes / "Private").mkdir()
+    (notes / "Private" / "My Diary.md").write_text("# Diary\nThe diary says the rain was heavy.\n")
+    (notes / "Weather.md").write_text("# Weather\nSee [[My Diary]] and Private/My Diary.md.\n")
+    server.script(Answer("My Diary.md says: the diary says the rain was heavy [1]."))
+    first = ask(assistant, "What does the diary say of the rain?")
+    reads = [
+        ("c1", "read_note", json.dumps({"path": "Private/My Diary.md"})),
+        ("c2", "read_note", json.dumps({"path": "Weather.md"})),
+        ("c3", "read_note", json.dumps({"path": "my diary"})),
+    ]
+    server.script(Answer("I look.", calls=tuple(reads)), Answer("It was heavy."))
+    agent = ask(assistant, "And who else says so?", "agent", session=first.session)
+    server.script(Answer("It is as I said."))
+    last = ask(assistant, "And Weather.md?", session=first.session)
+    assert "Private/My Diary.md" in list_raw(server)[-1]
+    assistant.settings.set("vault.exclude", ["Private/**"])
+    for result in (first, agent, last):
+        rehearse(assistant, result)
+        raw = list_raw(server)[-1]
+        assert "diary.md" not in raw.casefold().replace("%20", " ")
+        assert "[[my diary" not in raw.casefold()
+        assert '"my diary' not in raw.casefold().replace("\\", "")
+        assert "rain was heavy" not in raw
+        assert "Weather.md" in raw
+    calls = [one for one in assistant.ledger.list_calls() if one["kind"] == "model"]
+    assert not any("Diary" in path for one in calls[-3:] for path in one["notes"])
