@@ -14,15 +14,15 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from app.config.settings_file import SettingsStore
-from app.errors import NotFound
+from app.errors import InvalidRequest, NotFound
 from app.library.open_vault import follow_folder
 from app.paths import Paths
-from app.relocation.files import is_stored, move_stored
+from app.relocation.files import carry_stored, is_stored
 from app.relocation.folders import clean_path, find_inside, follow_moves
 from app.sessions.session_info import SessionInfo
 from resources.system.files import read_file
 
-__all__ = ["MissingFolder", "find_missing_folders", "place_folder"]
+__all__ = ["MissingFolder", "find_missing_folders", "place_folder", "require_absent"]
 
 FolderUse = Literal["vault", "project", "model"]
 _MODELS: Final = ("retrieval.rerankModel",)
@@ -96,26 +96,44 @@ def place_folder(
 
     Args:
         paths: the folders of Strata.
-        settings: the settings. If they name the folder as the vault, they get the present path.
+        settings: the settings. If they name the folder, or one in it, as the vault, they get the
+            present path.
         chats: the chats, which name their vaults and projects.
-        old: the former path of the folder of notes or of the project.
+        old: the former path of the folder of notes or of the project, or of one around them.
         new: the present path, which is absolute.
 
     Raises:
+        InvalidRequest: the former path is a folder of this computer.
         NotFound: nothing that is stored names the folder.
         StorageFailed: the move cannot be recorded, or the settings cannot be written.
     """
+    require_absent(old, new)
     vault = SettingsStore(settings.path).get("vault.path")
     named = [vault, *(chat.vault for chat in chats), *_list_projects(paths)]
     named += [str(chat.project_folder) for chat in chats if chat.project_folder]
+    named = [one for one in named if one]
     # The user may write it in another way, such as with a small letter for the drive.
-    known = next((one for one in named if one and find_inside(one, old) == ()), clean_path(old))
-    is_named = any(one and find_inside(one, known) is not None for one in named)
+    known = next((one for one in named if find_inside(one, old) == ()), clean_path(old))
+    is_named = any(find_inside(one, known) is not None for one in named)
     if not (is_named or is_stored(paths, known) or follow_moves(paths, known) == str(new)):
         raise NotFound(f"Nothing is stored for a folder {old}.")
-    move_stored(paths, known, new)
-    if vault and find_inside(vault, known) == ():
-        settings.set("vault.path", str(new))
+    carry_stored(paths, known, new, named=named)
+    inside = find_inside(vault, known) if vault else None
+    if inside is not None:
+        settings.set("vault.path", str(new.joinpath(*inside)))
+
+
+def require_absent(old: str, new: Path) -> None:
+    """Check that a former path is not a folder of this computer, whose stored data is its own.
+
+    Raises:
+        InvalidRequest: it is one, and not the present folder itself.
+    """
+    if os.path.isdir(old) and not os.path.samefile(old, new):
+        raise InvalidRequest(
+            f"The folder {old} is on this computer, and what is stored for it stays with it.",
+            hint="Name only folders that are not here.",
+        )
 
 
 def _is_there(folder: MissingFolder, paths: Paths) -> bool:

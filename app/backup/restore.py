@@ -13,7 +13,12 @@ from typing import Any, Final
 from app.backup.archive import Archive, FileProgress, open_archive
 from app.backup.contents import SETTINGS, STATE_DB, find_place, is_chat
 from app.backup.merge import add_settings, find_merge, put_file_aside
-from app.backup.missing_folders import MissingFolder, find_missing_folders, place_folder
+from app.backup.missing_folders import (
+    MissingFolder,
+    find_missing_folders,
+    place_folder,
+    require_absent,
+)
 from app.backup.text_copies import NOT_TAKEN
 from app.config.settings_file import SettingsStore, remove_file_secrets, remove_setting
 from app.errors import (
@@ -107,14 +112,15 @@ class Restorer:
         Raises:
             NotFound: there is no such file.
             VaultError: a folder does not exist, or cannot be read. Nothing was changed.
-            InvalidRequest: the file is no archive that can be restored. Nothing was changed.
+            InvalidRequest: the file is no archive that can be restored, or a path of `moved` is a
+                folder of this computer. Nothing was changed.
             HomeInUse: something else is stored here and `merges` is false. Nothing was changed.
             StorageFailed: the archive cannot be read.
             Cancelled: the restore was stopped.
         """
         report = RestoreReport()
-        for folder in moved.values():
-            check_folder(folder)
+        for old, new in moved.items():
+            require_absent(old, check_folder(new))
         with open_archive(source, cancel) as archive:
             names = sorted(archive.names, key=_rank)
             if not merges:
@@ -140,6 +146,7 @@ class Restorer:
             new: its present path.
 
         Raises:
+            InvalidRequest: there is a folder at the path in what was restored.
             NotFound: nothing that is stored names the folder.
             VaultError: there is no folder at the present path, or it cannot be read.
             StorageFailed: the move cannot be recorded.

@@ -1,6 +1,7 @@
 """The open vault, and the updates of its index with their events."""
 
 import logging
+import os
 import threading
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
@@ -9,9 +10,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from app.errors import AppError
 from app.library.indexing import AnswerUpdates, IndexListener
 from app.paths import Paths
-from app.relocation.files import move_stored
+from app.relocation.files import carry_stored
 from chains.cancel import CancelToken
 from chains.concurrency import Emit, iterate
 from chains.events import Event, IndexProgressed, Warned
@@ -19,7 +21,11 @@ from resources.system.files import make_private_folder
 from vault.embedder import Embedder
 from vault.errors import EmbedderFailed, IndexBusy, VaultError, VectorStoreFailed
 from vault.indexing.progress import IndexProgress, IndexReport
-from vault.indexing.relocate import take_over_index
+from vault.indexing.relocate import (
+    forget_former_folders,
+    read_former_folders,
+    take_over_index,
+)
 from vault.options import IndexOptions
 from vault.paths import check_folder
 from vault.vault import Vault
@@ -80,8 +86,9 @@ class Library:
         """
         root = check_folder(folder)
         index_dir = paths.index_folder(root)
-        if take_over_index(index_dir, root, lambda former: move_stored(paths, str(former), root)):
+        if take_over_index(index_dir, root):
             _log.info("%s has moved here and keeps its index", root)
+        _carry_over(paths, index_dir, root)
         make_private_folder(index_dir)
         cache = paths.embedding_cache
         return cls(Vault(root, index_dir, exclude, embedder, options, cache))
@@ -221,3 +228,19 @@ class Library:
         finally:
             with self._lock:
                 self._updates -= 1
+
+
+def _carry_over(paths: Paths, index_dir: Path, root: Path) -> None:
+    """Carry over what is stored for former paths of a vault. What fails is tried again next time.
+
+    The vault is opened in any case.
+    """
+    former_folders = read_former_folders(index_dir)
+    try:
+        for former in former_folders:
+            is_gone = not os.path.lexists(former.path)
+            carry_stored(paths, former.path, root, moves=former.is_moved and is_gone)
+        if former_folders:
+            forget_former_folders(index_dir)
+    except (AppError, OSError) as error:
+        _log.warning("What is stored for %s was not all carried over: %s", root, error)

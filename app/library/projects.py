@@ -467,7 +467,9 @@ class Projects:
                 _log.warning("The project file %s cannot be read: %s", file, error)
                 continue
             folder, is_listed = found.get("folder"), found.get("is_listed", True)
-            if is_listed and isinstance(folder, str) and Path(folder).is_absolute():
+            if not (is_listed and isinstance(folder, str) and Path(folder).is_absolute()):
+                continue
+            if follow_moves(self._paths, folder) == folder:  # else it is listed where it is now
                 yield Path(folder)
 
     def _write(self, name: str, settings: ProjectSettings) -> None:

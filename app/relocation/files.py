@@ -1,13 +1,14 @@
-"""Move what is stored for a folder of notes to the names that belong to its new path.
+"""Carry what is stored for a folder of notes over to the names that belong to its new path.
 
 Pinned answers, dismissed findings, and the settings and kept pages of projects lie in files whose
-names are hashes of paths. Each step can be repeated, so a move that was killed is finished by the
-next one.
+names are hashes of paths. They are copied, unless the folder itself surely was renamed: a folder
+that is away may come back, with its drive, and has then lost nothing. Each step can be repeated, so
+what was killed is finished by the next call.
 """
 
 import logging
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -26,27 +27,33 @@ from app.relocation.merge import (
 )
 from resources.system.calls import remove_folder, rename_path
 from resources.system.files import (
+    create_file,
     make_private_folder,
     read_file,
     remove_synced,
 )
 
-__all__ = ["is_stored", "move_stored"]
+__all__ = ["carry_stored", "is_stored"]
 
 _log = logging.getLogger(__name__)
 _PROJECT: Final = "project.toml"
 _Merge = Callable[[Path, bytes], object]
 
 
-def move_stored(paths: Paths, old: str, new: Path) -> None:
-    """Move what is stored for a folder, and for the projects in it, and record the move.
+def carry_stored(
+    paths: Paths, old: str, new: Path, *, moves: bool = False, named: Iterable[str] = ()
+) -> None:
+    """Store what is stored for a folder, and for all folders in it, for its present path too.
 
-    What cannot be moved stays where it is, and is only logged.
+    Record that the folder has this path now. What cannot be carried over is only logged.
 
     Args:
         paths: the folders of Strata.
         old: the former path of the folder, which may be of another system.
         new: the present path.
+        moves: whether nothing is kept for the former path. Only right for a folder that surely was
+            renamed: a folder that comes back there would have lost it all.
+        named: the paths of folders that may be in the folder, as they are stored.
 
     Raises:
         StorageFailed: the move cannot be recorded.
@@ -54,13 +61,14 @@ def move_stored(paths: Paths, old: str, new: Path) -> None:
     new = new.resolve()
     if old == str(new):
         return
-    for folder, name in ((paths.pinned, "pinned"), (paths.reviews, "reviews")):
-        source, target = (folder / f"{hash_stored_path(one)}.json" for one in (old, str(new)))
-        _move_file(source, target, partial(_merge_list, name))
-    for former, here in _list_projects(paths, old, new).items():
+    carry = partial(_carry_file, moves=moves)
+    for former, here in _find_folders(paths, old, new, named).items():
         names = hash_stored_path(former), hash_stored_path(str(here))
-        _move_folder(paths.kept_pages, *names)
-        _move_folder(paths.projects, *names)
+        for folder, kind in ((paths.pinned, "pinned"), (paths.reviews, "reviews")):
+            source, target = (folder / f"{name}.json" for name in names)
+            carry(source, target, partial(_merge_list, kind))
+        _carry_folder(paths.kept_pages, *names, carry)
+        _carry_folder(paths.projects, *names, carry)
         _name_folder(paths.projects / names[1] / _PROJECT, here)
     record_move(paths, old, new)
 
@@ -76,19 +84,20 @@ def _merge_list(name: str, place: Path, content: bytes) -> None:
     merge_list(place, content, *LISTS[name])
 
 
-def _list_projects(paths: Paths, old: str, new: Path) -> Mapping[str, Path]:
-    """Return the present folders of the projects in a folder, by their former paths.
+def _find_folders(paths: Paths, old: str, new: Path, named: Iterable[str]) -> Mapping[str, Path]:
+    """Return the present paths of a folder and of those in it, by their former paths.
 
-    Their settings name the folders. Those of which only instructions, memories or pages are stored
-    are found by the names of all folders that are there now.
+    The settings of projects name their folders. Vaults, and projects of which only instructions,
+    memories or pages are stored, are found by the names of all folders that are there now.
     """
-    found = {}
-    for file in sorted(paths.projects.glob(f"*/{_PROJECT}")):
-        former = read_project(file).get("folder")
+    projects = (read_project(file).get("folder") for file in paths.projects.glob(f"*/{_PROJECT}"))
+    found = {old: new}
+    for former in (*named, *projects):
         inside = find_inside(former, old) if isinstance(former, str) else None
-        if inside is not None:
+        if inside:
             found[str(former)] = new.joinpath(*inside)
-    stored = {path.name for folder in (paths.projects, paths.kept_pages) for path in _list(folder)}
+    places = (paths.projects, paths.kept_pages, paths.pinned, paths.reviews)
+    stored = {path.stem for folder in places for path in _list(folder)}
     if stored - {hash_stored_path(one) for one in found}:
         for here in _walk_folders(new):
             former = join_inside(old, here.relative_to(new))
@@ -107,17 +116,19 @@ def _list(folder: Path) -> list[Path]:
     return sorted(folder.iterdir()) if folder.is_dir() else []
 
 
-def _move_folder(parent: Path, former: str, name: str) -> None:
-    """Move the files in a folder of a project to the one with the project's new name."""
+def _carry_folder(
+    parent: Path, former: str, name: str, carry: Callable[[Path, Path, _Merge | None], None]
+) -> None:
+    """Carry the files in a folder of a project over to the one with the project's new name."""
     for source in _list(parent / former):
         merges: Mapping[str, _Merge] = {_PROJECT: merge_project, "memory.md": merge_lines}
-        _move_file(source, parent / name / source.name, merges.get(source.name))
+        carry(source, parent / name / source.name, merges.get(source.name))
     with suppress(OSError):
         remove_folder(parent / former)  # unless something stays in it
 
 
-def _move_file(source: Path, target: Path, merge: _Merge | None) -> None:
-    """Move a file, or merge it into the one that has its new name already.
+def _carry_file(source: Path, target: Path, merge: _Merge | None, *, moves: bool) -> None:
+    """Copy or move a file, or merge it into the one that has its new name already.
 
     If both exist and they cannot be merged, both stay.
     """
@@ -126,15 +137,17 @@ def _move_file(source: Path, target: Path, merge: _Merge | None) -> None:
             content = read_file(source)
             make_private_folder(target.parent)
             if not os.path.lexists(target):
-                rename_path(source, target)
-            elif read_file(target) == content:
-                remove_synced(source)
-            elif merge is not None:
+                rename_path(source, target) if moves else create_file(target, content)
+                return
+            if read_file(target) != content:
+                if merge is None:
+                    return
                 merge(target, content)
+            if moves:
                 remove_synced(source)
     except (AppError, ValueError) as error:
         if not isinstance(error.__cause__, FileNotFoundError):
-            _log.warning("%s was not moved to %s: %s", source, target, error)
+            _log.warning("%s was not carried over to %s: %s", source, target, error)
 
 
 def _name_folder(file: Path, folder: Path) -> None:

@@ -4,17 +4,22 @@ Each catalog stores the current and former paths of its folder of notes, and the
 inode number. An existing index is used for a new folder if the index's own folder no longer exists,
 and had mostly the same notes, or the same inode number and some of the same notes. Comparing the
 notes detects moves to another drive, and new folders that got the inode number of a deleted one.
+
+An index can be built again, so it may be taken over on few signs. What the user made may not: see
+`FormerFolder`.
 """
 
 import hashlib
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from resources.system.calls import remove_folder, rename_path
+from resources.system.files import read_file, remove_if_there, write_atomically
 from vault.catalog import CATALOG_FILE, Catalog, Row
 from vault.errors import IndexBusy, IndexUnusable, NoteUnreadable, UnsafePath, VaultMissing
 from vault.notes.note import read_bytes
@@ -22,9 +27,12 @@ from vault.open_index import take_lock
 from vault.scan import FileStat, check_folder
 
 __all__ = [
+    "FormerFolder",
     "find_moved_folder",
+    "forget_former_folders",
     "is_same_folder",
     "list_folders",
+    "read_former_folders",
     "remember_folder",
     "require_folder",
     "take_over_index",
@@ -34,7 +42,23 @@ _FOLDERS: Final = "folders"
 _ROOT: Final = "root"
 _SAME_SHARE: Final = 0.8
 _KNOWN_SHARE: Final = 0.2  # of the notes of a folder with the same inode number
+_CARRIED_SHARE: Final = 0.5  # of the unchanged notes, to carry over more than the index
 _COMPARED: Final = 200
+_FORMER: Final = "former_folders.json"
+
+
+@dataclass(frozen=True)
+class FormerFolder:
+    """A former path of a folder of notes whose index was taken over.
+
+    Attributes:
+        path: the former path.
+        is_moved: whether it is surely the folder itself that has another path now. If not, it may
+            be a copy, and the original comes back when its drive is there again.
+    """
+
+    path: str
+    is_moved: bool
 
 
 def remember_folder(catalog: Catalog, root: Path, stat: FileStat) -> None:
@@ -77,15 +101,15 @@ def require_folder(root: Path, catalog: Catalog | None) -> None:
         raise VaultMissing(f"The folder {root} is empty and not the one that was indexed.")
 
 
-def take_over_index(
-    index_dir: Path, root: Path, before: Callable[[Path], object] = lambda _former: None
-) -> bool:
+def take_over_index(index_dir: Path, root: Path) -> bool:
     """Find the index of a folder that was moved to a new path, and move the index as well.
+
+    What else is stored for the folder is the caller's to carry over: `read_former_folders` tells
+    the former path until `forget_former_folders` is called, also after a crash.
 
     Args:
         index_dir: the path to move the index to, in the folder that contains all indexes.
         root: the new path of the folder of notes, which has no index yet.
-        before: called with the former path of the folder, before the index is moved.
 
     Returns:
         Whether an index was moved. False if none was found or another process is using it.
@@ -99,14 +123,61 @@ def take_over_index(
         remove_folder(index_dir)  # fails if it is not empty, so in use
     try:
         with take_lock(found):
-            before(list_folders(found)[0])
-            catalog = Catalog(found / CATALOG_FILE, is_writable=True)
-            with closing(catalog), catalog.transaction():
-                remember_folder(catalog, root, check_folder(root))
+            _note_former(found, root)
             rename_path(found, index_dir)
+            _name_root(index_dir, root)
     except (IndexBusy, IndexUnusable, OSError):
         return False
     return True
+
+
+def read_former_folders(index_dir: Path) -> list[FormerFolder]:
+    """Return the folders whose index was taken over and whose other stored data was not yet."""
+    try:
+        found = json.loads(read_file(index_dir / _FORMER))
+        return [FormerFolder(str(path), is_moved is True) for path, is_moved in found]
+    except (OSError, ValueError, TypeError, RecursionError):  # there is none, or it is damaged
+        return []
+
+
+def forget_former_folders(index_dir: Path) -> None:
+    """Note that the stored data of all former folders was carried over.
+
+    Raises:
+        OSError: the note cannot be removed.
+    """
+    remove_if_there(index_dir / _FORMER)
+
+
+def _note_former(index_dir: Path, root: Path) -> None:
+    """Note the former path in the index, unless the notes are no longer those of that folder."""
+    with closing(_open_catalog(index_dir)) as catalog:
+        former = Path(_read_folders(catalog)[0])
+        same_share = _measure_same_share(catalog, root)
+        stat = check_folder(root)
+        is_moved = catalog.meta(_ROOT) == _format_id(stat) and _is_on_device(former, stat)
+    known = [(one.path, one.is_moved) for one in read_former_folders(index_dir)]
+    if same_share >= _CARRIED_SHARE:
+        known = [*(one for one in known if one[0] != str(former)), (str(former), is_moved)]
+    if known:
+        write_atomically(index_dir / _FORMER, json.dumps(known).encode())
+
+
+def _is_on_device(former: Path, stat: FileStat) -> bool:
+    """Return whether a path that no longer exists was on the device of a folder, as far as known.
+
+    Another drive may have got the device number of one that was taken out, and its folders may have
+    the same inode numbers.
+    """
+    around = next(folder for folder in former.parents if os.path.isdir(folder))
+    return os.stat(around).st_dev == stat.device
+
+
+def _name_root(index_dir: Path, root: Path) -> None:
+    with suppress(IndexUnusable):  # the next update of the index names it
+        catalog = Catalog(index_dir / CATALOG_FILE, is_writable=True)
+        with closing(catalog), catalog.transaction():
+            remember_folder(catalog, root, check_folder(root))
 
 
 def find_moved_folder(folder: Path, indexes: Path) -> Path | None:

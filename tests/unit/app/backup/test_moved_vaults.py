@@ -2,6 +2,8 @@
 
 import json
 import os
+import shutil
+from contextlib import nullcontext
 from pathlib import Path, PureWindowsPath
 from typing import Any
 
@@ -9,8 +11,9 @@ import pytest
 
 from app.assistant import Assistant
 from app.backup.restore import Restorer
+from app.errors import InvalidRequest, StorageFailed
 from app.paths import Paths, hash_stored_path
-from app.relocation.files import move_stored
+from app.relocation.files import carry_stored
 from app.relocation.folders import follow_moves, record_move
 from app.wiring import build
 from chains.cancel import CancelToken
@@ -234,7 +237,8 @@ def test_paths_are_compared_as_on_the_system_they_are_of(
     assert [one.name for one in assistant.projects.list()] == ["Work"]
     assert assistant.projects.settings("Work").model == "a/b"
     assert assistant.list_sessions()[0].project_folder == here / "Work"
-    assert [file.stem for file in paths.pinned.iterdir()] == [hash_stored_path(str(here))]
+    kept = {file.stem for file in paths.pinned.iterdir()}
+    assert kept == {hash_stored_path(str(here)), hash_stored_path(old)}
 
 
 def test_a_folder_behind_a_link_is_one_folder(assistant: Assistant, tmp_path: Path) -> None:
@@ -303,7 +307,7 @@ def test_a_move_that_was_killed_is_finished_by_the_next(
         with monkeypatch.context() as patch:
             patch.setattr("app.relocation.files.rename_path", rename)
             try:
-                move_stored(assistant.paths, str(vault), here)
+                carry_stored(assistant.paths, str(vault), here, moves=True)
             except KeyboardInterrupt:
                 continue
             break
@@ -333,3 +337,120 @@ def test_the_program_takes_the_present_path_at_each_door(
         rpc.do("restore", path=str(tmp_path / "b.zip"), merge=True, vaults=moved)["missing"] == []
     )
     rpc.close()
+
+
+def test_a_copy_takes_nothing_from_a_vault_that_is_away(
+    assistant: Assistant, tmp_path: Path
+) -> None:
+    vault = write_vault(tmp_path / "media/A")
+    index(assistant, vault)
+    use_vault(assistant, vault)
+    copy = shutil.copytree(vault, tmp_path / "copy")
+    drive = (tmp_path / "media").rename(tmp_path / "media.unplugged")
+    index(assistant, copy)
+    assert describe_own(assistant, copy) == expect_own("Work")
+    assistant.projects.change("Work", "exclude", [])
+    (answer,) = assistant.pinned.list()
+    assistant.pinned.remove(answer.answer.id)
+    drive.rename(tmp_path / "media")  # while the copy is open
+    index(assistant, vault)
+    assert describe_own(assistant, vault) == expect_own("Work")
+    index(assistant, copy)
+    assert assistant.pinned.list() == ()
+    assert assistant.projects.settings("Work").exclude == ()
+
+
+def describe_own(assistant: Assistant, vault: Path) -> dict[str, Any]:
+    """Return what is stored for a vault itself, and the projects in it."""
+    found = describe(assistant, vault)
+    projects = [one for one in found.pop("projects") if not Path(one[0]).is_absolute()]
+    del found["chat"]
+    return {**found, "projects": projects}
+
+
+def expect_own(*projects: str) -> dict[str, Any]:
+    expected = {**expect(Path()), "projects": [(name, True) for name in projects]}
+    del expected["chat"]
+    return expected
+
+
+def test_a_new_vault_with_the_inode_of_a_deleted_one_takes_no_pins(
+    assistant: Assistant, tmp_path: Path
+) -> None:
+    vault = write_vault(tmp_path / "Notes")
+    index(assistant, vault)
+    use_vault(assistant, vault)
+    new = vault.rename(tmp_path / "new")
+    for name in NOTES:
+        if name != "House.md":  # as of a template
+            (new / name).write_text(f"Other {name}.")
+    index(assistant, new)
+    assert assistant.pinned.list() == ()
+    assert assistant.projects.settings("Work").exclude == ()
+    for name, text in NOTES.items():
+        (new / name).write_text(text)
+    index(assistant, new.rename(vault))
+    assert [one.answer.question for one in assistant.pinned.list()] == ["open tasks"]
+
+
+def test_a_restore_takes_nothing_from_a_folder_of_this_computer(
+    assistant: Assistant, other: Assistant, tmp_path: Path
+) -> None:
+    vault, here = write_vault(tmp_path / "Notes"), write_vault(tmp_path / "here")
+    index(other, vault)
+    use_vault(other, vault)
+    back_up(assistant, tmp_path / "b.zip")
+    for old in (str(vault), f"{vault}/", str(tmp_path)):
+        with pytest.raises(InvalidRequest, match="is on this computer"):
+            restore(other, tmp_path / "b.zip", {old: here})
+    assert other.settings.get("vault.path") == str(vault)
+    assert describe(other, vault) == expect(vault)
+    away = vault.rename(tmp_path / "away")
+    restore(other, tmp_path / "b.zip", {str(vault): here})
+    away.rename(vault)
+    assert describe_own(other, vault) == expect_own("Work")
+
+
+def test_a_folder_around_vaults_is_placed_with_all_that_is_in_it(
+    assistant: Assistant, other: Assistant, tmp_path: Path
+) -> None:
+    old, new = tmp_path / "home/me", tmp_path / "home/you"
+    second, vault = write_vault(old / "Second"), write_vault(old / "Docs/Notes")
+    index(assistant, second)
+    assistant.pinned.add("tag:book")  # no chat and no setting names it
+    index(assistant, vault)
+    use_vault(assistant, vault)
+    back_up(assistant, tmp_path / "b.zip")
+    old.rename(new)
+    report = restore(other, tmp_path / "b.zip", {str(old): new})
+    assert (report["failed"], report["missing"]) == ([], [])
+    vault = new / "Docs/Notes"
+    assert other.settings.get("vault.path") == str(vault)
+    index(other, vault)
+    assert describe(other, vault) == expect(vault)
+    other.open_vault(new / "Second", remember=False)
+    assert [one.answer.question for one in other.pinned.list()] == ["tag:book"]
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, StorageFailed])
+def test_stored_data_follows_an_index_that_was_taken_over(
+    assistant: Assistant,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    error: type[BaseException],
+) -> None:
+    vault = write_vault(tmp_path / "Notes")
+    index(assistant, vault)
+    use_vault(assistant, vault)
+    assistant.close()
+    here = vault.rename(tmp_path / "here")
+
+    def fail(*_args: object) -> None:
+        raise error("no room")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("app.relocation.files.record_move", fail)
+        opens = pytest.raises(error) if error is KeyboardInterrupt else nullcontext()
+        with opens:
+            assistant.open_vault(here, remember=False)
+    assert describe(assistant, here) == expect(here)
