@@ -126,13 +126,21 @@ def _list_difference(found: "RehearsalResult") -> Iterator[str]:
     if rehearsal.note:
         yield rehearsal.note
     difference = found.difference
-    if not (difference.gone or difference.new):
+    if difference.is_none:
         yield "\nThe same sentences as the answer in the chat."
         return
-    same = difference.same
-    yield f"\nCompared with the answer in the chat, {same:,} {_plural(same)} the same:"
-    yield from (f"- {escape_text(' '.join(text.split()))}" for text in difference.gone)
-    yield from (f"+ {escape_text(' '.join(text.split()))}" for text in difference.new)
+    same, reworded = difference.same, len(difference.reworded)
+    also = f", {reworded:,} worded differently" if reworded else ""
+    yield f"\nCompared with the answer in the chat, {same:,} {_plural(same)} the same{also}:"
+    yield from (f"- {_flatten(text)}" for text in difference.gone)
+    yield from (f"+ {_flatten(text)}" for text in difference.new)
+    for one in difference.reworded:
+        yield f"~ {_flatten(one.before)}"
+        yield f"  {_flatten(one.after)}"
+
+
+def _flatten(text: str) -> str:
+    return escape_text(" ".join(text.split()))
 
 
 def _plural(count: int) -> str:
@@ -147,13 +155,13 @@ def _list_table(found: "EachResult") -> Iterator[str]:
         return
     yield table.describe_noise()
     if not table.ranking:
-        yield "No sentence rests on a single source or on sources that say the same."
+        yield table.describe_no_ranking()
     for place, ranked in enumerate(table.ranking, start=1):
         yield f"\n{place}. {escape_text(_name_ranked(ranked))}"
-        yield from (f"   - {escape_text(' '.join(text.split()))}" for text in ranked.fallen)
+        yield from (f"   - {_flatten(text)}" for text in ranked.fallen)
     yield "\nWhich source carried which sentence:"
     for sentence in table.sentences:
-        yield f"  {sentence.name_carriers():<14} {escape_text(' '.join(sentence.text.split()))}"
+        yield f"  {sentence.name_carriers():<14} {_flatten(sentence.text)}"
     if table.untested:
         yield f"\nNot left out on their own: {escape_text(', '.join(table.untested))}"
 

@@ -16,7 +16,7 @@ from app.sessions.turn_builder import TurnBuilder
 from chains.cancel import CancelToken
 from chains.models import EXTRACTIVE
 from chains.rehearsal.calls import ask_again, measure_cost
-from chains.rehearsal.plan import UNCHANGED_CALLS, RehearsalPlan, count_most_calls
+from chains.rehearsal.plan import UNCHANGED_CALLS, RehearsalPlan
 from chains.rehearsal.sentences import compare_answers
 from chains.rehearsal.table import make_table
 from chains.request.ask import Ask
@@ -164,10 +164,11 @@ class Rehearser:
         with self._sessions.open(session) as chat:
             subject = self._find(chat, entry, ())
             _require_sources(subject.content)
-            most, sent = count_most_calls(subject.content.parts), 0
+            sent = 0
             turn: Turn | None = None
             while (keys := (plan := _make_plan(chat, subject)).choose_next()) is not None:
-                yield RehearsalProgress(plan.calls, max(most, plan.calls + 1), tuple(sorted(keys)))
+                most = plan.calls + plan.count_left()
+                yield RehearsalProgress(plan.calls, most, tuple(sorted(keys)))
                 turn = turn or self._open(chat, subject, cancel)
                 self._require_same(chat, subject)
                 cut = replace(subject, content=subject.content.leave_out(keys))
@@ -219,10 +220,7 @@ class Rehearser:
         if not each:
             return int(_find_known(chat, subject.content, subject.model) is None)
         _require_sources(subject.content)
-        plan = _make_plan(chat, subject)
-        if plan.choose_next() is None:
-            return 0
-        return max(1, count_most_calls(subject.content.parts) - plan.calls)
+        return _make_plan(chat, subject).count_left()
 
 
 def _require_sources(content: KeptContent) -> None:

@@ -16,10 +16,23 @@ from chains.rehearsal.sentences import SpokenSentence, list_spoken, match_spoken
 from chains.rehearsal.sources import RehearsedNote, find_carriers, group_notes, list_notes
 from context.kept.parts import RequestPart
 
-__all__ = ["MOST_CALLS", "UNCHANGED_CALLS", "RehearsalPlan", "count_most_calls"]
+__all__ = ["MOST_CALLS", "UNCHANGED_CALLS", "Effect", "RehearsalPlan", "count_most_calls"]
 
 MOST_CALLS: Final = 12
 UNCHANGED_CALLS: Final = 2
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What came of leaving something out, as the indexes of stable sentences.
+
+    Attributes:
+        fallen: those that the answer has not any more, within the noise too.
+        reworded: those that it words differently.
+    """
+
+    fallen: frozenset[int]
+    reworded: frozenset[int]
 
 
 @dataclass(frozen=True)
@@ -40,8 +53,20 @@ class RehearsalPlan:
 
     @property
     def calls(self) -> int:
-        """The number of answers so far."""
-        return len(self.unchanged) + len(self.changed)
+        """The number of answers so far that the plan asks for."""
+        return len(self.unchanged) + len(self.tested)
+
+    def count_left(self) -> int:
+        """Return how many more calls there may be at most."""
+        asked = len(self.unchanged)
+        if asked < UNCHANGED_CALLS:
+            return count_most_calls(self.parts) - asked
+        wanted = self._wanted
+        missing = next((at for at, keys in enumerate(wanted) if keys not in self.changed), None)
+        if missing is None:
+            return 0
+        # What is known of later steps may still be pushed out by steps that come before them.
+        return min(MOST_CALLS - asked - missing, _count_steps(self.parts) - self.calls)
 
     def choose_next(self) -> frozenset[str] | None:
         """Return the keys of what to leave out next, or None at the end.
@@ -50,8 +75,19 @@ class RehearsalPlan:
         """
         if len(self.unchanged) < UNCHANGED_CALLS:
             return frozenset()
-        wanted = islice(self._walk(), MOST_CALLS - UNCHANGED_CALLS)
-        return next((keys for keys in wanted if keys not in self.changed), None)
+        return next((keys for keys in self._wanted if keys not in self.changed), None)
+
+    @cached_property
+    def _wanted(self) -> list[frozenset[str]]:
+        """What is left out, as far as the answers so far decide."""
+        return list(islice(self._walk(), MOST_CALLS - UNCHANGED_CALLS))
+
+    @cached_property
+    def tested(self) -> dict[frozenset[str], str]:
+        """The answers that the plan asked for. Others may have been asked for by hand."""
+        if len(self.unchanged) < UNCHANGED_CALLS:
+            return {}
+        return {keys: self.changed[keys] for keys in self._wanted if keys in self.changed}
 
     @cached_property
     def sentences(self) -> list[SpokenSentence]:
@@ -60,8 +96,8 @@ class RehearsalPlan:
 
     @cached_property
     def stable(self) -> frozenset[int]:
-        """The indexes of the sentences that both unchanged answers have."""
-        return frozenset(match_spoken(self.sentences, list_spoken(self.unchanged[1])))
+        """The indexes of the sentences that both unchanged answers have, word for word."""
+        return frozenset(match_spoken(self.sentences, list_spoken(self.unchanged[1])).same)
 
     @cached_property
     def noise(self) -> int:
@@ -92,17 +128,27 @@ class RehearsalPlan:
 
         They are none if no more fall than between the unchanged answers.
         """
-        return self.counted.get(keys, frozenset())
+        fallen = self._matched[keys].fallen if keys in self._matched else frozenset()
+        return fallen if len(fallen) > self.noise else frozenset()
+
+    @cached_property
+    def _matched(self) -> dict[frozenset[str], Effect]:
+        found = {}
+        for keys, answer in self.changed.items():
+            match = match_spoken(self.sentences, list_spoken(answer))
+            reworded = self.stable & match.reworded.keys()
+            found[keys] = Effect(self.stable - match.same.keys() - reworded, reworded)
+        return found
+
+    @cached_property
+    def effects(self) -> dict[frozenset[str], Effect]:
+        """What came of all that the plan left out."""
+        return {keys: self._matched[keys] for keys in self.tested}
 
     @cached_property
     def counted(self) -> dict[frozenset[str], frozenset[int]]:
-        """What was left out with an effect, and the indexes of the sentences that fell."""
-        found = {}
-        for keys, answer in self.changed.items():
-            fallen = self.stable - match_spoken(self.sentences, list_spoken(answer)).keys()
-            if len(fallen) > self.noise:
-                found[keys] = fallen
-        return found
+        """What was left out so that more fell than varies by itself, and what fell."""
+        return {keys: fallen for keys in self.tested if (fallen := self.find_fallen(keys))}
 
     def _walk(self) -> Iterator[frozenset[str]]:
         """Yield what is left out, as the answers to what came before it decide."""
@@ -132,10 +178,15 @@ class RehearsalPlan:
 
 def count_most_calls(parts: Sequence[RequestPart]) -> int:
     """Return how many calls a rehearsal of all sources may take at most, from its beginning."""
+    return min(MOST_CALLS, _count_steps(parts))
+
+
+def _count_steps(parts: Sequence[RequestPart]) -> int:
+    """Return how many calls it would take at most if there were no limit."""
     notes = list_notes(parts)
     passages = sum(len(note.parts) for note in notes if len(note.parts) > 1)
     together = max(0, len(notes) - 1)
-    return min(MOST_CALLS, UNCHANGED_CALLS + len(notes) + together + passages)
+    return UNCHANGED_CALLS + len(notes) + together + passages
 
 
 def _join_keys(notes: Sequence[RehearsedNote]) -> frozenset[str]:

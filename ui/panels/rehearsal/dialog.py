@@ -129,11 +129,13 @@ class RehearsalDialog(QDialog):
         """Show an answer beside that of the chat."""
         difference = found.difference
         known = "Asked before: nothing was sent. " if found.is_known else ""
-        if not (difference.gone or difference.new):
+        if difference.is_none:
             said = "The same sentences as in the chat."
         else:
             gone, new = plural(len(difference.gone), "sentence"), count(len(difference.new))
-            said = f"{gone} fell or changed, {new} new, {count(difference.same)} the same."
+            reworded = len(difference.reworded)
+            also = f", {count(reworded)} worded differently" if reworded else ""
+            said = f"{gone} fell or changed, {new} new{also}, {count(difference.same)} the same."
         self._show(found, f"{known}{said}")
 
     def show_table(self, found: "EachResult") -> None:

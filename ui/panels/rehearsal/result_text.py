@@ -82,8 +82,17 @@ class ResultText(QTextEdit):
         # The heads come first, since text before a sentence that differs would move its place.
         self._write_cell(table, heads[0], "The answer in the chat")
         self._write_cell(table, heads[1], what)
-        self._write_lit(table, bodies[0], found.before, difference.gone, "remove")
-        self._write_lit(table, bodies[1], rehearsal.text, difference.new, "add")
+        gone = [
+            (at, one, "remove")
+            for at, one in zip(difference.gone_starts, difference.gone, strict=True)
+        ]
+        new = [
+            (at, one, "add") for at, one in zip(difference.new_starts, difference.new, strict=True)
+        ]
+        gone += [(one.before_start, one.before, "mark") for one in difference.reworded]
+        new += [(one.after_start, one.after, "mark") for one in difference.reworded]
+        self._write_lit(table, bodies[0], found.before, sorted(gone))
+        self._write_lit(table, bodies[1], rehearsal.text, sorted(new))
         if rehearsal.note:
             end = table.lastCursorPosition()
             end.movePosition(QTextCursor.MoveOperation.NextBlock)
@@ -99,8 +108,7 @@ class ResultText(QTextEdit):
         for place, ranked in enumerate(table.ranking, start=1):
             self._write_ranked(cursor, place, ranked)
         if not table.ranking:
-            said = "No sentence rests on a single source, or on sources that say the same."
-            self._write_line(cursor, said, "text.primary")
+            self._write_line(cursor, table.describe_no_ranking(), "text.primary")
         self._write_head(cursor, "Which source carried which sentence")
         rows = self._add_table(cursor, max(1, len(table.sentences)), 2, _CARRIER_PERCENT)
         for at, sentence in enumerate(table.sentences):
@@ -139,17 +147,25 @@ class ResultText(QTextEdit):
         table.cellAt(*at).firstCursorPosition().insertText(text, form)
 
     def _write_lit(
-        self, table: QTextTable, at: tuple[int, int], text: str, lit: Sequence[str], tone: str
+        self,
+        table: QTextTable,
+        at: tuple[int, int],
+        text: str,
+        lit: Sequence[tuple[int, str, str]],
     ) -> None:
-        """Write an answer, with some of its sentences lit, which are in its order."""
+        """Write an answer, with some of its sentences lit.
+
+        Args:
+            table: the table.
+            at: the row and column.
+            text: the answer.
+            lit: where each sentence begins, in order, the sentence, and its tone.
+        """
         theme, cursor = Theme.current(), table.cellAt(*at).firstCursorPosition()
-        plain, marked = self._make_format("text.primary"), QTextCharFormat()
-        marked.setForeground(theme.color(f"diff.{tone}_text"))
-        marked.setBackground(theme.color(f"diff.{tone}_bg"))
-        end = 0
-        for sentence in lit:
-            if (start := text.find(sentence, end)) < 0:
-                continue
+        plain, end = self._make_format("text.primary"), 0
+        for start, sentence, tone in lit:
+            marked = self._make_format(f"diff.{tone}_text")
+            marked.setBackground(theme.color(f"diff.{tone}_bg"))
             cursor.insertText(text[end:start], plain)
             self.differences.append(cursor.position())
             end = start + len(sentence)

@@ -162,3 +162,97 @@ def test_a_changed_figure_name_or_negation_is_another_sentence() -> None:
             lambda out, said=said: f"{said if '1' in out else FACTS['gate']} {FACTS['beans']}",
         )
         assert [one.names for one in table.ranking] == [("Gate.md",)]
+
+
+def test_what_falls_within_the_noise_is_said() -> None:
+    sources = [make_source(1, "Barrel.md", "barrel"), make_source(2, "Beds.md", "beans")]
+    steady, number = answer_from(sources), count(1)
+    table, _ = rehearse(sources, lambda out: f"{steady(out)} Attempt {next(number)} ends here.")
+    assert table.noise == 1
+    assert table.ranking == ()
+    assert [one.name_carriers() for one in table.sentences] == [
+        "fell without 1, within the noise",
+        "fell without 2, within the noise",
+        "varies",
+    ]
+    assert "No sentence fell" not in table.describe_no_ranking()
+
+
+def test_each_is_enough_only_for_two_without_either_of_which_the_sentences_stay() -> None:
+    copies = [make_source(1, "Barrel.md", "barrel"), make_source(2, "Copy.md", "barrel")]
+    other = make_source(3, "Barn.md", "The barrel in the barn holds 90 litres.")
+
+    def cite(sources: list[RequestPart]) -> Model:
+        numbers = "".join(f"[{one.key}]" for one in sources)
+        say = answer_from(sources)
+        return lambda out: say(out).replace("litres.", f"litres {numbers}.")
+
+    table, _ = rehearse(copies, cite(copies))
+    assert table.ranking[0].name() == "Barrel.md or Copy.md, each is enough"
+    assert table.sentences[0].name_carriers() == "1 or 2"
+    table, _ = rehearse([*copies, other], cite([*copies, other]))
+    assert table.ranking[0].name() == "one or more of Barrel.md, Copy.md, Barn.md"
+    assert table.sentences[0].name_carriers() == "one or more of 1, 2, 3"
+
+
+def test_one_fact_in_each_of_two_notes_is_not_enough_each_within_the_noise() -> None:
+    sources = [make_source(1, "Barrel.md", "barrel"), make_source(2, "Beds.md", "beans")]
+    steady, number = answer_from(sources), count(1)
+
+    def say(out: frozenset[str]) -> str:
+        both = steady(out).replace("litres.", "litres [1][2].").replace("bed.", "bed [1][2].")
+        return f"{both} Attempt {next(number)} ends here."
+
+    table, _ = rehearse(sources, say)
+    assert [one.name() for one in table.ranking] == ["one or more of Barrel.md, Beds.md"]
+    assert [one.name_carriers() for one in table.sentences][:2] == ["one or more of 1, 2"] * 2
+
+
+def test_a_note_counts_only_as_the_plan_left_it_out() -> None:
+    sources = [make_source(1, "Barrel.md", "barrel"), make_source(2, "Beds.md", "beans")]
+    say = answer_from(sources)
+    by_hand = {frozenset([key]): say(frozenset("12")) for key in ("L3", "L4")}
+    plan = RehearsalPlan(sources, "", (say(frozenset()),) * 2, by_hand)
+    assert (make_table(plan).ranking, plan.calls, plan.count_left()) == ((), 2, 3)
+    both = RehearsalPlan(sources, "", plan.unchanged, {frozenset(["1"]): say(frozenset("1"))})
+    assert (both.calls, both.count_left()) == (3, 2)
+    early = RehearsalPlan(sources, "", plan.unchanged[:1], both.changed)
+    assert (early.calls, early.count_left()) == (1, 4)
+
+
+def test_what_was_never_left_out_is_not_said_to_have_no_source() -> None:
+    sources = [make_source(at, f"Note {at}.md", f"Fact number {at} stands.") for at in range(1, 15)]
+    table, _ = rehearse(
+        sources,
+        lambda out: " ".join(
+            f"Fact number {one.number} stands [{one.number}]."
+            for one in sources
+            if one.key not in out
+        ),
+    )
+    named = [one.name_carriers() for one in table.sentences]
+    assert named[:10] == [str(at) for at in range(1, 11)]
+    assert named[10:] == ["not tested"] * 4
+
+
+def test_a_sentence_with_another_word_is_worded_differently() -> None:
+    sources = [make_source(1, "Barrel.md", "barrel"), make_source(2, "Beds.md", "beans")]
+    said = "The barrel behind the shed holds twenty litres of rain [1]."
+    table, _ = rehearse(
+        sources, lambda out: said.replace("twenty", "thirty") if "1" in out else said
+    )
+    assert table.sentences[0].name_carriers() == "worded differently without 1"
+    assert "worded differently" in table.describe_no_ranking()
+
+
+@pytest.mark.parametrize(
+    ("said", "sentence"),
+    [
+        ("", "Asked twice unchanged, the answer had no sentence."),
+        ("Yes.", "Asked twice unchanged, the one sentence was the same."),
+        ("Yes. It is.", "Asked twice unchanged, all 2 sentences were the same."),
+    ],
+)
+def test_the_noise_is_told_for_any_number_of_sentences(said: str, sentence: str) -> None:
+    plan = RehearsalPlan([make_source(1, "Barrel.md", "barrel")], "", (said, said), {})
+    assert make_table(plan).describe_noise() == sentence

@@ -60,7 +60,9 @@ def test_an_answer_without_a_source_says_which_sentence_fell(
     argv = ("rehearse", asked["entry"], "--without", key, "--yes")
     found = document(strata(*argv, "--json")[1])
     assert (found["left_out"], found["text"], found["known"]) == ([key], BARREL, False)
-    assert found["difference"] == {"gone": [BEDS], "new": [], "same": 1}
+    difference = found["difference"]
+    assert (difference["gone"], difference["new"], difference["same"]) == ([BEDS], [], 1)
+    assert (difference["gone_starts"], difference["reworded"]) == ([len(BARREL) + 1], [])
     seen = len(model.received)
     code, out, _ = strata(*argv)
     assert code == 0
