@@ -18,6 +18,7 @@ from app.config.schema import (
     check,
     check_changed_shares,
     check_shares,
+    merge_changes,
     omit_shares,
     schema,
 )
@@ -205,6 +206,8 @@ class SettingsStore:
     def set(self, key: str, value: object) -> Any:
         """Validate a value, write it to the file, apply it, and return the value as it was stored.
 
+        What another program has changed in a list or table since the file was read here stays.
+
         Raises:
             BadSetting: the key is unknown, the value is invalid, or the file cannot be parsed.
                 Or the file holds a password for this setting that the keyring does not take, which
@@ -215,10 +218,12 @@ class SettingsStore:
             with self._name_kept_value(key):
                 checked = check(key, remove_secrets(key, value))
                 self._require_order(key, checked)
+            known = self.get(key)
             with self._lock_file():
                 self._require_order(key, checked)
                 self._require_moved(key)
                 with self._name_kept_value(key):
+                    checked = check(key, merge_changes(known, checked, self.get(key)))
                     move_secrets(key, value)  # after the older secrets that the file held
                 self._write(key, checked)
             self._run.pop(key, None)

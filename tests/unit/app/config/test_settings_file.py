@@ -100,6 +100,37 @@ def test_a_password_leaves_the_file_under_the_lock_of_the_file(
         pass
 
 
+@pytest.mark.parametrize(
+    ("ours", "theirs", "both"),
+    [
+        (["a/", "b/"], ["a/", "c/"], ["a/", "b/", "c/"]),
+        ([], ["a/", "c/"], ["c/"]),
+        (["a/", "b/"], [], ["b/"]),
+        (["b/", "a/"], ["a/", "b/"], ["b/", "a/"]),
+    ],
+)
+def test_two_programs_change_one_list_and_keep_what_both_have_done(
+    file: Path, ours: list[str], theirs: list[str], both: list[str]
+) -> None:
+    """Simulator, seeds 2003, 3004 and 3009: the exclusion of the other program was lost."""
+    SettingsStore(file).set("vault.exclude", ["a/"])
+    one, other = SettingsStore(file), SettingsStore(file)
+    other.set("vault.exclude", theirs)
+    assert one.set("vault.exclude", ours) == both
+    assert one.get("vault.exclude") == SettingsStore(file).get("vault.exclude") == both
+    assert one.set("vault.exclude", ["d/"]) == ["d/"]  # the other one has changed nothing since
+
+
+def test_two_programs_change_one_table_and_keep_what_both_have_done(file: Path) -> None:
+    first = {"a": {"command": "a"}, "b": {"command": "b"}}
+    SettingsStore(file).set("mcp.servers", first)
+    one, other = SettingsStore(file), SettingsStore(file)
+    other.set("mcp.servers", {"b": {"command": "theirs"}, "c": {"command": "c"}})
+    one.set("mcp.servers", {"a": {"command": "a"}, "b": {"command": "ours"}})
+    stored = SettingsStore(file).get("mcp.servers")
+    assert {name: server["command"] for name, server in stored.items()} == {"b": "ours", "c": "c"}
+
+
 def test_a_new_key_is_found_again_by_a_new_store(written: Path) -> None:
     SettingsStore(written).set("retrieval.topK", 3)
     assert SettingsStore(written).get("retrieval.topK") == 3
