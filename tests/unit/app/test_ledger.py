@@ -2,6 +2,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,9 @@ from app.library.open_vault import index_options
 from chains.cancel import CancelToken
 from chains.errors import LedgerFailed
 from chains.ledger import OutgoingCall
+from resources.system.line_chain import encode_chain
 from tests.support.models.model_server import Answer, ModelServer
+from tests.support.processes.intruder import Intruder
 from tests.support.sessions.turns import ask, result_of
 from tests.support.vaults.read_only import forbid_writes
 from vault.errors import VectorStoreFailed
@@ -143,6 +146,25 @@ def test_several_processes_write_whole_lines(path: Path) -> None:
         json.loads(line)
     assert not path.with_name("ledger.log.damaged").exists()
     assert path.stat().st_size <= 20_000
+
+
+def test_a_line_that_another_process_adds_at_the_same_moment_breaks_no_chain(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here, there = Ledger(path), Ledger(path)
+    here.record(call("first"))
+    intruder = Intruder(monkeypatch, lambda: there.record(call("third")))
+
+    def encode_later(*arguments: Any, **options: Any) -> bytes:
+        content = encode_chain(*arguments, **options)
+        intruder.intrude()
+        return content
+
+    monkeypatch.setattr("app.line_file.encode_chain", encode_later)
+    here.record(call("second"))
+    intruder.finish()
+    assert hosts(path) == ["first", "second", "third"]
+    assert here.find_breaks() == []
 
 
 def test_a_ledger_without_calls_lists_nothing(path: Path) -> None:

@@ -1,6 +1,5 @@
 """The note with the user's long-term memories."""
 
-import threading
 from pathlib import Path
 
 import pytest
@@ -9,6 +8,7 @@ from app.customize.memory import MemoryNote
 from app.errors import InvalidRequest, NotFound
 from app.library.user_texts import MEMORIES, MOST_CHARS, UserTextFile
 from chains.errors import ProposalOutdated, ToolFailed
+from tests.support.processes.intruder import Intruder
 
 
 @pytest.fixture
@@ -95,20 +95,21 @@ def test_a_folder_that_cannot_be_made_is_a_failure_of_the_tool(note) -> None:
         proposal.apply()
 
 
-def test_memories_that_are_changed_at_once_are_all_kept(tmp_path: Path) -> None:
+def test_memories_that_are_changed_at_once_are_all_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that changes one memory between the look and the write of another waits."""
     file = tmp_path / "memories.md"
-    file.write_text("".join(f"- old {number}\n" for number in range(8)))
-    notes = [MemoryNote(UserTextFile(file, MEMORIES)) for _ in range(8)]  # as in a process for each
-    together = threading.Barrier(len(notes))
+    file.write_text("- old 0\n- old 1\n")
+    here, there = (MemoryNote(UserTextFile(file, MEMORIES)) for _ in range(2))
+    intruder = Intruder(monkeypatch, lambda: there.edit(2, "new 1"))
+    write = here.file.write
 
-    def change(number: int) -> None:
-        together.wait()
-        for text in ("newer", "newest"):
-            notes[number].edit(number + 1, f"{text} {number}")
+    def write_later(text: str) -> None:
+        intruder.intrude()
+        write(text)
 
-    threads = [threading.Thread(target=change, args=(number,)) for number in range(len(notes))]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert list(notes[0].list_memories()) == [f"newest {number}" for number in range(8)]
+    monkeypatch.setattr(here.file, "write", write_later)
+    here.edit(1, "new 0")
+    intruder.finish()
+    assert list(here.list_memories()) == ["new 0", "new 1"]
