@@ -5,6 +5,7 @@ The views of a base are tabs, of which one is shown. The source is folded below 
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import count
 from typing import Final
 
 from ui.markdown.blocks import (
@@ -86,13 +87,30 @@ def _name_views(views: list[ComputedView], language: str) -> str:
 
 
 def _draw_tabs(views: Sequence[ComputedView]) -> TabbedPages:
-    """Return the views as tabs. One without a name, or with the name of another, has its number."""
-    names = [view.view.name for view in views]
-    pages = list[TabPage]()
-    for number, (view, name) in enumerate(zip(views, names, strict=True), 1):
-        shown = f"{name} ({number})" if name in names[: number - 1] else name or f"View {number}"
-        pages.append(TabPage(shown, f"{view.total:,}", tuple(_draw_view(view))))
-    return TabbedPages(tuple(pages))
+    """Return the views as tabs, each with a name of its own."""
+    names = _name_tabs([view.view.name for view in views])
+    return TabbedPages(
+        tuple(
+            TabPage(name, f"{view.total:,}", tuple(_draw_view(view)))
+            for name, view in zip(names, views, strict=True)
+        )
+    )
+
+
+def _name_tabs(names: Sequence[str]) -> Iterator[str]:
+    """Yield unlike names for tabs. One without a name, or with the name of another, has a number.
+
+    It is its place, or the next number that leaves the name to no other tab.
+    """
+    taken = set(names)
+    for number, name in enumerate(names, 1):
+        if name and name not in names[: number - 1]:
+            yield name
+            continue
+        numbered = (f"{name} ({n})" if name else f"View {n}" for n in count(number))
+        shown = next(shown for shown in numbered if shown not in taken)
+        taken.add(shown)
+        yield shown
 
 
 def _draw_view(view: ComputedView) -> Iterator[Leaf]:

@@ -16,7 +16,7 @@ from tests.support.window.note_page import NotePage
 from tests.support.window.window_pages import WindowPage, open_window
 from tests.unit.vault.views.conftest import NoEmbedder, update_words
 from ui.controllers.reading.views import draw_block
-from ui.markdown.blocks import Paragraph, TableRows
+from ui.markdown.blocks import Paragraph, TabbedPages, TableRows
 from ui.markdown.embeds import EmbeddedText
 from ui.markdown.inline import TASK
 from ui.markdown.page.decorations import ListMarker, list_tasks
@@ -192,6 +192,32 @@ def test_each_view_of_a_base_is_a_tab_and_the_choice_is_kept(
     qtbot.waitUntil(lambda: "99" in note.text)
     QTest.keyClick(view, Qt.Key.Key_Left)
     assert "Iliad" in note.text
+
+
+@pytest.mark.parametrize(
+    ("names", "shown"),
+    [
+        ("Open, Open (2), Open", "Open, Open (2), Open (3)"),
+        ("Open, Open, Open (2)", "Open, Open (3), Open (2)"),
+        ("Open (3), Open, Open", "Open (3), Open, Open (4)"),
+        ("View 2, ", "View 2, View 3"),
+        (", , View 2", "View 1, View 3, View 2"),
+        ("A, A, A", "A, A (2), A (3)"),
+        ("View 2, , , View 2", "View 2, View 3, View 4, View 2 (4)"),
+    ],
+)
+def test_no_two_tabs_have_one_name(tmp_path: Path, names: str, shown: str) -> None:
+    (tmp_path / "n.md").write_text("One.\n", "utf-8")
+    notes = Vault(tmp_path, tmp_path / "index", (), NoEmbedder())
+    update_words(notes)
+    views = "".join(f"  - {{type: table, name: '{name}'}}\n" for name in names.split(", "))
+    source = f"views:\n{views}"
+    computed = compute_block(notes, ViewBlock("base", source, (1, 1)), "")
+    found = draw_block(computed, "base", source)
+    notes.close()
+    assert isinstance(found, EmbeddedText)
+    (tabs,) = (leaf for leaf in found.leaves if isinstance(leaf, TabbedPages))
+    assert ", ".join(page.name for page in tabs.pages) == shown
 
 
 def test_more_rows_are_shown_on_a_click_and_their_total_at_once(
