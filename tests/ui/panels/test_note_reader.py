@@ -11,9 +11,11 @@ from PySide6.QtWidgets import QApplication, QLabel
 from pytestqt.qtbot import QtBot
 
 from tests.support.window.waiting import settle
+from ui.markdown.blocks import TableRows
 from ui.markdown.embeds import EmbeddedText
 from ui.markdown.note_parts import NotePart, read_part
 from ui.markdown.page.note_view import NoteView
+from ui.markdown.page.writer import DocumentWriter
 from ui.panels.notes.note_panel import NotePanel
 from ui.panels.notes.note_text import NoteText
 from ui.panels.notes.reader import NoteReader
@@ -339,6 +341,40 @@ def test_a_long_wide_table_has_no_seams_and_scrolls_sideways_as_one(reader: Note
     assert sum(seen.top() <= top.y() <= seen.bottom() for top in tops) == 1
     reader.resize(reader.width() + 2, reader.height())  # the parts are drawn anew
     assert {bar.value() for view in reader.views() for bar in view.wide.bars} == {70}
+
+
+def test_tables_in_a_row_are_drawn_to_the_end_of_the_note(reader: NoteReader) -> None:
+    rows = [["a", "b", "c", "d", "e"], ["---"] * 5, *([f"{n}", *"wxyz"] for n in range(30)), [""]]
+    rows += [["f", "g"], ["---"] * 2, *([f"row {n}", "h"] for n in range(200))]
+    reader.show_text("\n".join(f"| {' | '.join(row)} |" if row[0] else "" for row in rows))
+    for part in range(reader.count_parts()):
+        reader.draw_part(part)
+    shown = "\n".join(reader.read_texts())
+    assert [shown.count(f"row {n}\n") for n in range(200)] == [1] * 200
+
+
+def test_a_part_that_cannot_be_drawn_is_shown_as_it_is_written(
+    reader: NoteReader, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    write = DocumentWriter._write_table
+
+    def fail(writer: DocumentWriter, leaf: TableRows) -> None:
+        write(writer, leaf)
+        raise IndexError
+
+    monkeypatch.setattr(DocumentWriter, "_write_table", fail)
+    reader.show_text(f"{long_text(200)}\n| a | b |\n|---|---|\n| 1 | 2 |\n\n{long_text(200)}")
+    for part in range(reader.count_parts()):
+        reader.draw_part(part)
+    assert [record.levelname for record in caplog.records] == ["ERROR"]
+    caplog.clear()
+    settle()
+    shown = "\n".join(reader.read_texts())
+    assert "| a | b |\n|---|---|\n| 1 | 2 |" in shown
+    assert shown.count("part 199.") == 2
+    QTest.keyClick(reader, Qt.Key.Key_End)
+    settle()
+    assert text_at(reader, reader.viewport().height() - 80).endswith("part 199.")
 
 
 def test_the_end_of_a_note_that_ends_with_a_long_base_is_its_end(reader: NoteReader) -> None:

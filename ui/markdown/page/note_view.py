@@ -10,6 +10,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QMenu, QWidget
 
+from ui.markdown.blocks import CodeLines
+from ui.markdown.code_colors import plain_lines
 from ui.markdown.inline import BREAK, TASK
 from ui.markdown.note_parts import NotePart, read_part
 from ui.markdown.page.decorations import ListMarker, list_tasks
@@ -66,6 +68,12 @@ class NoteView(MarkdownView):
     def draw(self) -> None:
         """Draw the part, once the receivers of the signals are connected."""
         self.set_leaves(read_part(self.part))
+
+    def draw_source(self) -> None:
+        """Draw the Markdown of the part as it is written."""
+        repeated = self.part.repeated
+        lines = plain_lines("\n".join(self.part.text.split("\n")[repeated:]))
+        self.set_leaves([CodeLines("", lines, line=1 + repeated)])
 
     def light(self, first: int, last: int) -> None:
         """Highlight the note's lines from `first` to `last`. If `first` is 0, highlight nothing."""

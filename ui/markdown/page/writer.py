@@ -132,13 +132,15 @@ class DocumentWriter:
     def write(self, final: Sequence[Leaf], tail: Sequence[Leaf] = ()) -> None:
         """Write final blocks, then the blocks in `tail`, which the next call replaces."""
         self._cursor.beginEditBlock()
-        self._remove_tail()
-        for leaf in self._expand(final):
-            self._write(leaf)
-        self.written += len(final)
-        if tail:
-            self._write_tail(tail)
-        self._cursor.endEditBlock()
+        try:
+            self._remove_tail()
+            for leaf in self._expand(final):
+                self._write(leaf)
+            self.written += len(final)
+            if tail:
+                self._write_tail(tail)
+        finally:  # an edit that is never ended leaves the document without a layout
+            self._cursor.endEditBlock()
 
     def set_doubtful(self, starts: frozenset[int]) -> None:
         """Format the citations at these positions as unverified, and all others as verified."""

@@ -24,7 +24,8 @@
                verified.
 
 This package may import PySide6, `ui.markdown`, `ui.widgets`, `ui.theme`, `ui.icons`, `ui.notify`,
-`ui.panels.index.progress`, and the value types of `app`, `chains`, `context` and `vault`.
+`ui.panels.index.progress`, `app.faults`, and the value types of `app`, `chains`, `context` and
+`vault`.
 """
 
 __all__ = [

@@ -17,6 +17,7 @@ from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QFrame, QMenu, QScrollArea, QWidget
 
+from app.faults import report_fault
 from ui.markdown.embeds import read_embed_source, split_view_target
 from ui.markdown.inline import FOOTNOTE, MORE, find_counterpart
 from ui.markdown.note_parts import NotePart, count_common, cut_parts, find_part, keep_cuts
@@ -387,8 +388,16 @@ class NoteReader(QScrollArea):
         return next((at for at in nearby if at >= 0 and at not in self._views), None)
 
     def _make(self, index: int) -> None:
-        left, width = self._compute_column()
         self._is_placing = True
+        try:
+            self._place(index)
+        finally:
+            self._is_placing = False
+        self._lay_out()
+        self.part_drawn.emit(index)
+
+    def _place(self, index: int) -> None:
+        left, width = self._compute_column()
         view = NoteView(self._parts[index], width, self._embeds, self._page)
         view.link_clicked.connect(self._on_link_clicked)
         view.task_pressed.connect(self.task_pressed)
@@ -404,15 +413,12 @@ class NoteReader(QScrollArea):
         view.wide.table_scrolled.connect(self._on_table_scrolled)
         view.move(left, self._tops[index])
         view.show()  # first, because Qt lays out the text again for the size that it is shown in
-        view.draw()
+        _draw(view)
         view.light(*self._lit)
         view.installEventFilter(self)
         view.rewritten.connect(partial(self._on_rewritten, view))
         self._views[index] = view
         self._stack(index)
-        self._is_placing = False
-        self._lay_out()
-        self.part_drawn.emit(index)
 
     def _stack(self, index: int) -> None:
         """Let a part cover the part below it, where the scroll bar of a table stands."""
@@ -523,6 +529,15 @@ class NoteReader(QScrollArea):
         self._heights = [self._estimate(part) for part in self._parts]
         self._lay_out()
         self._later.start()
+
+
+def _draw(view: NoteView) -> None:
+    """Draw a part of a note, or show it as it is written if that fails."""
+    try:
+        view.draw()
+    except Exception as error:  # noqa: BLE001 - reported, and the text can still be read
+        report_fault(error, "the text of a note")
+        view.draw_source()
 
 
 def _without_lines(parts: Sequence[NotePart]) -> list[NotePart]:
