@@ -48,8 +48,10 @@ def judge(args: argparse.Namespace, assistant: Assistant, output: Output) -> int
         table = run.judge(replace(request, first=None) if args.yes else request)
         if first and table.cost.notes and not args.yes and run.may_go_on(table):
             table = run.judge(replace(request, first=None, retries=False))
+    if not output.is_json:  # the verdicts are shown even if they cannot be written
+        output.print_lines(_list_lines(table))
     written = _write(args, assistant, table)
-    output.show(lambda: {**table.to_dict(), **written}, [*_list_lines(table), *_say(written)])
+    output.show(lambda: {**table.to_dict(), **written}, _say(written))
     return run.exit_code
 
 

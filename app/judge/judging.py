@@ -178,7 +178,8 @@ class Judging:
             VaultError: the note cannot be written.
         """
         path = path or f"{_make_name(table.request.question)}.md"
-        return path, self._edits.create_note(path, write_markdown(table))
+        plan = self._edits.plan_create(path, write_markdown(table))
+        return plan.path, self._edits.apply(plan)
 
     def _open(self, request: JudgeRequest, cancel: CancelToken, *, dry_run: bool) -> _Opened:
         question = " ".join(request.question.split())

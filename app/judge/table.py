@@ -353,7 +353,7 @@ def write_csv(table: JudgeTable) -> str:
 
 
 def write_markdown(table: JudgeTable) -> str:
-    """Return a table as a note: the question, the coverage, and the rows without those of a no."""
+    """Return a table as a note: the question, the coverage, and the rows but those of a no."""
     return "\n".join(_write_lines(table))
 
 
@@ -363,7 +363,7 @@ def _write_lines(table: JudgeTable) -> Iterator[str]:
     yield table.coverage
     if table.request.scope:
         yield f"Notes: `{table.request.scope.replace('`', chr(39))}`."
-    shown = [row for row in table.rows if row.verdict != "no"]
+    shown = [row for row in table.rows if row.verdict not in ("no", "waiting")]
     if shown:
         yield ""
         yield "| Note | Verdict | Quotation | Lines | By |"

@@ -1,6 +1,7 @@
 """Judge every note by a question, in a dialog: price first, then some notes, then the others."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -78,14 +79,19 @@ class JudgeController(Controller):
             view.save_requested.connect(self._save)
             view.export_requested.connect(self._export)
             view.note_chosen.connect(self._show_note)
+            view.changed.connect(self._forget)
         return self.view
 
-    def _build_request(self, first: int | None = None, *, retries: bool = False) -> "JudgeRequest":
+    def _build_request(self) -> "JudgeRequest":
         from app.judge.table import JudgeRequest
 
         view, project = self._make_view(), self._session.project
-        question, scope = view.question.text(), view.scope.text()
-        return JudgeRequest(question, scope, project, None, first, retries)
+        return JudgeRequest(view.question.text(), view.scope.text(), project, self._session.model)
+
+    def _forget(self) -> None:
+        """Let go of the table of another question, also of one that is still being made."""
+        self._reads.forget()
+        self._table = None
 
     def _look(self) -> None:
         """Show what is known and what the rest costs. Nothing is sent."""
@@ -94,11 +100,12 @@ class JudgeController(Controller):
         self._reads.ask(partial(self._assistant.judging.read, request), now=True)
 
     def _start(self, first: int | None, retries: bool) -> None:
-        if self._task is not None:
+        if self._task is not None or self._table is None:
             return
         from app.judge.run import PauseSwitch
 
-        request = self._build_request(first, retries=retries)
+        # What was shown with its price, though another chat may have been opened since.
+        request = replace(self._table.request, first=first, retries=retries)
         switch = self._switch = PauseSwitch()
         judging = self._assistant.judging
 
@@ -133,7 +140,9 @@ class JudgeController(Controller):
         """Show what is known now, also after a stop or a failure."""
         self._task = None
         self._make_view().end_run()
-        self._reads.ask(partial(self._assistant.judging.read, self._build_request()), now=True)
+        if self._table is not None:
+            request = replace(self._table.request, first=None, retries=False)
+            self._reads.ask(partial(self._assistant.judging.read, request), now=True)
 
     def _on_table(self, table: "JudgeTable") -> None:
         self._table = table
@@ -146,9 +155,13 @@ class JudgeController(Controller):
     def _on_failed(self, error: Exception) -> None:
         self._make_view().show_failure(_say(error))
 
+    def _on_not_written(self, error: Exception) -> None:
+        """Say why the table was not written. It stays."""
+        self._frame.notifier.toast(_say(error))
+
     def _on_vault_opened(self) -> None:
         self._stop()
-        self._table = None
+        self._forget()
         if self.view is not None:
             self.view.forget()
 
@@ -160,7 +173,7 @@ class JudgeController(Controller):
             return
         task = self._runner.call(partial(self._assistant.judging.save, self._table))
         task.yielded.connect(self._on_saved)
-        task.failed.connect(self._on_failed)
+        task.failed.connect(self._on_not_written)
         task.start()
 
     def _on_saved(self, saved: tuple[str, str]) -> None:
@@ -171,7 +184,7 @@ class JudgeController(Controller):
     def _undo(self, path: str, run: str) -> None:
         task = self._runner.call(lambda: self._assistant.edits.undo(run=run))
         task.yielded.connect(lambda _undone: self._frame.notifier.toast(f"{path} is removed."))
-        task.failed.connect(self._on_failed)
+        task.failed.connect(self._on_not_written)
         task.start()
 
     def _export(self) -> None:
@@ -186,7 +199,7 @@ class JudgeController(Controller):
         content = write_csv(self._table).encode("utf-8-sig", "backslashreplace")
         task = self._runner.call(lambda: write_atomically(Path(chosen), content))
         task.yielded.connect(lambda _done: self._frame.notifier.toast(f"Written: {chosen}"))
-        task.failed.connect(self._on_failed)
+        task.failed.connect(self._on_not_written)
         task.start()
 
 

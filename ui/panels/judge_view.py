@@ -123,7 +123,7 @@ class VerdictModel(QAbstractTableModel):
     def _fill(self) -> None:
         self.beginResetModel()
         rows = () if self._table is None else self._table.rows
-        shown = [row for row in rows if self._shows_no or row.verdict != "no"]
+        shown = [row for row in rows if self._shows_no or row.verdict not in ("no", "waiting")]
         is_falling = self._order == Qt.SortOrder.DescendingOrder
         self.rows = sorted(shown, key=_KEYS[self._column], reverse=is_falling)
         self.endResetModel()
@@ -140,6 +140,7 @@ class JudgeView(QDialog):
         stop_requested: emitted when the run is to stop.
         save_requested, export_requested: emitted when the table is to be written.
         note_chosen: emitted with a path, and the first and last line, or 0.
+        changed: emitted when the question or its scope has changed.
 
     Attributes:
         question, scope: the fields of the user.
@@ -155,6 +156,7 @@ class JudgeView(QDialog):
     save_requested = Signal()
     export_requested = Signal()
     note_chosen = Signal(str, int, int)
+    changed = Signal()
 
     def __init__(self, parent: QWidget, first: int) -> None:
         """Create the dialog.
@@ -207,6 +209,7 @@ class JudgeView(QDialog):
         self.model.show_table(None)
         self.state.setText(_START)
         self._show_buttons(is_known=False)
+        self.changed.emit()
 
     def begin_looking(self) -> None:
         """Say that the price is being found out."""
@@ -219,6 +222,7 @@ class JudgeView(QDialog):
         self.bar.show_fraction(None)
         self.pause.set_text(_PAUSE)
         self._show_buttons(is_known=True)
+        self.stop.setFocus()
 
     def show_progress(self, progress: "JudgeProgress") -> None:
         """Show how far the run is."""
@@ -237,6 +241,8 @@ class JudgeView(QDialog):
             has_rows=table.counts.judged > 0,
             is_many=table.cost.notes > self._first,
         )
+        if self.focusWidget() in (None, self.close_button, self.stop, self.price):
+            (self.all if table.cost.notes else self.table).setFocus()
 
     def end_run(self) -> None:
         """Show that no notes are being judged any more."""

@@ -90,6 +90,26 @@ def test_the_price_is_shown_then_some_notes_are_judged_then_all(
     qtbot.mouseClick(view.save, CLICK)
     saved = "What did I promise to my sister.md"
     qtbot.waitUntil(lambda: window.view.note.path == saved, timeout=PATIENCE_MS)
+    qtbot.mouseClick(view.save, CLICK)
+    qtbot.waitUntil(lambda: "already" in " ".join(window.toasts()), timeout=PATIENCE_MS)
+    assert (view.table.isVisible(), len(cells(view))) == (True, 2)
+
+
+def test_a_price_is_not_shown_under_another_question(
+    view: JudgeView, server: ModelServer, qtbot: QtBot
+) -> None:
+    view.question.setText("What did I promise?")
+    qtbot.mouseClick(view.price, CLICK)
+    view.question.setText("What did I lose?")
+    view.price.setFocus()
+    qtbot.keyClick(view.price, Qt.Key.Key_Space)
+    qtbot.waitUntil(view.all.isVisible, timeout=PATIENCE_MS)
+    assert view.focusWidget() is view.all
+    qtbot.keyClick(view.all, Qt.Key.Key_Space)
+    assert view.focusWidget() is view.stop
+    qtbot.waitUntil(lambda: "16 of 16 judged" in view.state.text(), timeout=PATIENCE_MS)
+    assert view.focusWidget() is view.table
+    assert all("What did I lose?" in str(body["messages"]) for body in server.bodies)
 
 
 def test_a_run_is_paused_and_stopped_and_a_failure_is_said(

@@ -115,7 +115,7 @@ def test_rpc_tells_the_progress_pauses_and_saves(
         client.do("pause_judge", request="run", paused=False)
         done = client.wait_for(lambda line: line.get("id") == "run" and "success" in line)["data"]
         assert done["coverage"] == "15 of 15 judged: 15 by gpt-4o; 1 yes, 0 cannot tell."
-        saved = client.do("save_judged", **asked, path="Judged.md")
+        saved = client.do("save_judged", **asked, path="Judged")
         assert saved["path"] == "Judged.md"
         assert "[[Yes]]" in (folder / "Judged.md").read_text()
 
