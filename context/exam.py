@@ -3,7 +3,9 @@
 A fact is in a request if it is there word for word. Other forms of a number or a date count too.
 """
 
+import math
 import re
+import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -20,10 +22,13 @@ _LEAST_COMMON_WORDS: Final = 0.7
 _POINTS: Final = ".,"
 _PATH_MARKS: Final = "/\\-"
 # Scripts that are written without blanks, or that write endings at figures and foreign words.
-_UNSPACED: Final = re.compile(
-    r"[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"
-    r"\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]"
+_UNSPACED_CHARS: Final = (
+    r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"
+    r"\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 )
+_UNSPACED: Final = re.compile(f"[{_UNSPACED_CHARS}]")
+# Letters and digits up to where `find_whole` may end a form of a fact.
+_WORD: Final = re.compile(rf"[^\W_{_UNSPACED_CHARS}]+|[^\W_]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +187,7 @@ class SummaryExam:
             is_listed = any(has_whole(sentence, one.text) for one in listed)
             if not is_listed and sentence not in after:
                 return None
-        told = FactTexts((after,), lambda _line: frozenset())
+        told = FactTexts((SaidText(after),), lambda _line: frozenset())
         gone = tuple(one for one in self.gone if not told.has_text(one.text))
         changed, new = (
             tuple(one for one in facts if told.has_text(one.text))
@@ -304,39 +309,100 @@ def normalize(text: str) -> str:
 
 
 @dataclass(frozen=True)
+class SaidText:
+    """A text in which facts are looked up. What it consists of is read once."""
+
+    text: str
+
+    @cached_property
+    def folded(self) -> str:
+        """The text as facts are looked up in it."""
+        return normalize(self.text)
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        """The words of the folded text, each once."""
+        return tuple(map(sys.intern, dict.fromkeys(_WORD.findall(self.folded))))
+
+    def list_lines(self, list_words: Callable[[str], frozenset[str]]) -> Sequence[frozenset[str]]:
+        """Return the words of each line.
+
+        Args:
+            list_words: returns the words of a line.
+        """
+        if list_words not in self._lines:
+            self._lines[list_words] = [list_words(line) for line in self.text.splitlines()]
+        return self._lines[list_words]
+
+    @cached_property
+    def _lines(self) -> dict[Callable[[str], frozenset[str]], Sequence[frozenset[str]]]:
+        return {}
+
+
+@dataclass(frozen=True)
 class FactTexts:
-    """Texts in which facts are looked up.
+    """Texts in which facts are looked up by their words.
+
+    A fact is only searched in the texts with the rarest of its words, and a decision only in the
+    lines with some of its rarest words. A chat has many facts, and many texts.
 
     Attributes:
         texts: the texts.
         list_words: returns the words of a line.
     """
 
-    texts: Sequence[str]
+    texts: Sequence[SaidText]
     list_words: Callable[[str], frozenset[str]] = field(compare=False)
 
     @cached_property
-    def _folded(self) -> str:
-        return "\n".join(map(normalize, self.texts))
+    def _places(self) -> Mapping[str, Sequence[int]]:
+        """The indexes of the texts that contain a word."""
+        return _list_places(text.words for text in self.texts)
 
     @cached_property
     def _lines(self) -> Sequence[frozenset[str]]:
-        return [self.list_words(line) for text in self.texts for line in text.splitlines()]
+        return [line for text in self.texts for line in text.list_lines(self.list_words)]
+
+    @cached_property
+    def _line_places(self) -> Mapping[str, Sequence[int]]:
+        """The indexes of the lines that contain a word."""
+        return _list_places(self._lines)
 
     def has_text(self, text: str) -> bool:
         """Return whether one of the texts says a text word for word."""
-        return has_whole(self._folded, normalize(text))
+        return self._has_form(normalize(text))
 
     def has_path(self, path: str) -> bool:
         """Return whether one of the texts names a path, not only as the end of a longer one."""
-        return has_whole(self._folded, normalize(path), _PATH_MARKS)
+        return self._has_form(normalize(path), _PATH_MARKS)
 
     def has(self, fact: ChatFact) -> bool:
         """Return whether one of the texts says a fact."""
-        if any(has_whole(self._folded, form) for form in fact.forms):
-            return True
-        least = len(fact.words) * _LEAST_COMMON_WORDS
-        return bool(fact.words) and any(len(fact.words & line) >= least for line in self._lines)
+        return any(map(self._has_form, fact.forms)) or self._has_line(fact.words)
+
+    def _has_form(self, form: str, marks: str = "") -> bool:
+        """Return whether one of the texts contains a form of a fact as a whole."""
+        places = (self._places.get(word, ()) for word in _WORD.findall(form))
+        rarest = min(places, key=len, default=range(len(self.texts)))
+        return any(has_whole(self.texts[at].folded, form, marks) for at in rarest)
+
+    def _has_line(self, words: frozenset[str]) -> bool:
+        """Return whether a line has most of some words.
+
+        It then has one of any words that are more than it may lack, so of the rarest ones too.
+        """
+        least = len(words) * _LEAST_COMMON_WORDS
+        places = sorted((self._line_places.get(word, ()) for word in words), key=len)
+        able = {at for found in places[: len(words) - math.ceil(least) + 1] for at in found}
+        return any(len(words & self._lines[at]) >= least for at in able)
+
+
+def _list_places(groups: Iterable[Iterable[str]]) -> Mapping[str, Sequence[int]]:
+    places: dict[str, list[int]] = {}
+    for at, words in enumerate(groups):
+        for word in words:
+            places.setdefault(word, []).append(at)
+    return places
 
 
 def has_whole(text: str, form: str, marks: str = "") -> bool:

@@ -282,7 +282,8 @@ def _build_examiner(order: CompactionInput, state: CompactionState) -> SummaryEx
     leaving = (*order.said[:first], *order.dropped_turns, *order.said[first:end])
     tools = frozenset(tool.name for tool in order.task.preamble.tools)
     has_note = bool(order.chat_note)
-    return SummaryExaminer(order.facts, leaving, state.kept, order.others, tools, has_note)
+    examiner = SummaryExaminer(order.facts, leaving, state.kept, order.others, tools, has_note)
+    return examiner.find_same()
 
 
 def _complete(
@@ -308,7 +309,9 @@ def _complete(
         text = format_summary(_strike(text, changed))
         exam = examiner.examine(text, may_change=may_change)
     if changed or exam.in_request < exam.facts * LEAST_SHARE:
-        text = complete_summary(text, exam, most - order.counter.count(note), order.counter)
+        text = complete_summary(
+            text, exam, most - order.counter.count(note), order.counter, examiner.sizes
+        )
     fits = count_message(Message("user", f"{text}{note}"), order.counter) <= most
     return f"{text}{note}" if fits else text
 

@@ -4,12 +4,20 @@ Being in the request, one call away, and findable are told apart, since only the
 for certain. What only a tool shows counts as within reach only if the chat has the tool.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
 
-from context.exam import ChangedFact, ChatFact, FactReader, FactTexts, SummaryExam, list_newest
+from context.exam import (
+    ChangedFact,
+    ChatFact,
+    FactReader,
+    FactTexts,
+    SaidText,
+    SummaryExam,
+    list_newest,
+)
 from context.history.outline import remove_head
 from context.history.turns import MeasuredTurn
 from context.layers import Segment
@@ -22,6 +30,10 @@ READ_NOTE: Final = "read_note"
 SEARCH_NOTES: Final = "search_notes"
 WORST_RANK: Final = 10
 _FACTS: Final = "facts"
+_SAID_FACTS: Final = "said facts"
+_TEXTS: Final = "texts"
+_EXAMINERS: Final = "examiners"
+_MOST_EXAMS: Final = 8  # of different summaries of the same turns
 _MOST_NAMED: Final = 24
 _MOST_NAMED_CHARS: Final = 900
 
@@ -45,6 +57,23 @@ class SummaryExaminer:
     others: Sequence[str] = ()
     tools: frozenset[str] = frozenset()
     can_read_chat: bool = False
+    sizes: dict[Hashable, int] = field(default_factory=dict, compare=False)
+
+    def find_same(self) -> "SummaryExaminer":
+        """Return the examiner of the last exam of this chat if it examines the same turns.
+
+        While a message is written, each preview examines the summary of the same turns. What was
+        read for the last exam stays with the first message that leaves.
+        """
+        first = next((one for turn in self.leaving for one in turn.messages), None)
+        if first is None:
+            return self
+        kept: list[SummaryExaminer] = first.compute_once((_EXAMINERS, self.reader), lambda _: [])
+        last = next(iter(kept), None)
+        if last == self:
+            return last
+        kept[:] = [self if last is None else replace(self, sizes=last.sizes)]
+        return kept[0]
 
     def examine(self, summary: str, *, may_change: bool = True) -> SummaryExam:
         """Examine a summary.
@@ -53,12 +82,23 @@ class SummaryExaminer:
             summary: the summary.
             may_change: whether it may say other facts than the turns. An outline may not.
         """
-        text = remove_head(summary)
-        own = FactTexts((text,), self.reader.list_words)
+        key = remove_head(summary), may_change
+        if key not in self._exams:
+            while len(self._exams) >= _MOST_EXAMS:
+                self._exams.pop(next(iter(self._exams)), None)
+            self._exams[key] = self._examine(*key)
+        return self._exams[key]
+
+    @cached_property
+    def _exams(self) -> dict[tuple[str, bool], SummaryExam]:
+        return {}
+
+    def _examine(self, text: str, may_change: bool) -> SummaryExam:
+        own = FactTexts((SaidText(text),), self.reader.list_words)
         left = [fact for fact in self._left if not own.has(fact)]
         in_request = len(self._facts) - len(left)
-        near, left = _divide(left, self._one_call(text))
-        findable, gone = _divide(left, self._findable)
+        near, left = _divide(left, self._find_one_call(text))
+        findable, gone = _divide(left, self._findable.has)
         found = self._find_changed(text) if may_change else ()
         changed = tuple(fact for fact in found if fact.is_wrong)
         new = tuple(fact for fact in found if not fact.is_wrong)
@@ -73,25 +113,42 @@ class SummaryExaminer:
     @cached_property
     def _left(self) -> Sequence[ChatFact]:
         """The facts that only the summary can keep in the request."""
-        texts = [*_list_turn_texts(self.kept), *self.others]
+        texts = [*_list_said(self.kept), *map(SaidText, self.others)]
         kept = FactTexts(texts, self.reader.list_words)
         return [fact for fact in self._facts if not kept.has(fact)]
 
-    def _one_call(self, summary: str) -> FactTexts:
-        """Return the texts that a tool shows with one call, as far as the request names them."""
-        texts: list[str] = []
+    def _find_one_call(self, summary: str) -> Callable[[ChatFact], bool]:
+        """Return what finds facts that a tool shows with one call, as far as the request says."""
+        texts: list[SaidText] = []
         if self.can_read_chat and READ_RESULT_NAME in self.tools:
-            texts = list(_list_turn_texts(self.leaving))
-        elif READ_NOTE in self.tools:
-            request = FactTexts((summary, *_list_turn_texts(self.kept)), self.reader.list_words)
-            texts = [one.raw_content for one in self._segments if request.has_path(one.source)]
+            return self._is_said
+        if READ_NOTE in self.tools:
+            said = SaidText(summary), *_list_said(self.kept)
+            request = FactTexts(said, self.reader.list_words)
+            found = (one for one in self._segments if request.has_path(one.source))
+            texts = [SaidText(one.raw_content) for one in found]
+        return FactTexts(texts, self.reader.list_words).has
+
+    def _is_said(self, fact: ChatFact) -> bool:
+        """Return whether the turns say a fact. Nearly all are where they were read."""
+        return fact in self._said_facts or self._leaving_texts.has(fact)
+
+    @cached_property
+    def _said_facts(self) -> frozenset[ChatFact]:
+        messages = (message for turn in self.leaving for message in turn.messages)
+        return frozenset().union(*(_find_said_facts(one, self.reader) for one in messages))
+
+    @cached_property
+    def _leaving_texts(self) -> FactTexts:
+        texts = tuple(map(SaidText, _list_turn_texts(self.leaving)))
         return FactTexts(texts, self.reader.list_words)
 
     @cached_property
     def _findable(self) -> FactTexts:
         """The passages that a search of the chat has found at one of the first ranks."""
         found = self._segments if SEARCH_NOTES in self.tools else ()
-        texts = [one.raw_content for one in found if (one.number or WORST_RANK) <= WORST_RANK]
+        ranked = [one for one in found if (one.number or WORST_RANK) <= WORST_RANK]
+        texts = [SaidText(one.raw_content) for one in ranked]
         return FactTexts(texts, self.reader.list_words)
 
     @cached_property
@@ -117,9 +174,32 @@ def _read_facts(message: Message, reader: FactReader) -> Sequence[ChatFact]:
     return message.compute_once((_FACTS, reader), read)
 
 
-def _divide(facts: Sequence[ChatFact], texts: FactTexts) -> tuple[list[ChatFact], list[ChatFact]]:
-    """Return the facts that texts say, and the others."""
-    said = [texts.has(fact) for fact in facts] if texts.texts else [False] * len(facts)
+def _find_said_facts(message: Message, reader: FactReader) -> frozenset[ChatFact]:
+    """Return the facts of a message that it says word for word, and not only in another form."""
+
+    def find(message: Message) -> frozenset[ChatFact]:
+        texts = FactTexts(tuple(map(SaidText, _list_texts(message))), reader.list_words)
+        return frozenset(filter(texts.has, _read_facts(message, reader)))
+
+    return message.compute_once((_SAID_FACTS, reader), find)
+
+
+def _list_said(turns: Iterable[MeasuredTurn]) -> Iterator[SaidText]:
+    """Yield the texts of turns, in which facts are looked up again with each request."""
+
+    def read(message: Message) -> Sequence[SaidText]:
+        return tuple(map(SaidText, _list_texts(message)))
+
+    for turn in turns:
+        for message in turn.messages:
+            yield from message.compute_once(_TEXTS, read)
+
+
+def _divide(
+    facts: Sequence[ChatFact], has: Callable[[ChatFact], bool]
+) -> tuple[list[ChatFact], list[ChatFact]]:
+    """Return the facts that are found, and the others."""
+    said = [has(fact) for fact in facts]
     return (
         [fact for fact, is_said in zip(facts, said, strict=True) if is_said],
         [fact for fact, is_said in zip(facts, said, strict=True) if not is_said],

@@ -1,7 +1,7 @@
 """Complete a summary by rule: strike what it changed, and list what it lost."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, MutableMapping, Sequence
 from typing import Final
 
 from context.carry_forward import find_sentences
@@ -71,7 +71,11 @@ def add_fact(summary: str, fact: ChatFact) -> str:
 
 
 def complete_summary(
-    summary: str, exam: SummaryExam, most_tokens: int, counter: TokenCounter
+    summary: str,
+    exam: SummaryExam,
+    most_tokens: int,
+    counter: TokenCounter,
+    sizes: MutableMapping[Hashable, int],
 ) -> str:
     """Return a summary with a list of what it lost, as far as that fits.
 
@@ -82,6 +86,7 @@ def complete_summary(
         exam: what it lost.
         most_tokens: the token limit of the whole text.
         counter: counts the tokens.
+        sizes: the sizes of facts that were counted before. Those counted now are added.
     """
     body = remove_head(summary)
     left = most_tokens - _count(body, counter) - counter.count(f"\n{LIST_HEAD}\n")
@@ -89,7 +94,10 @@ def complete_summary(
     for fact in (*_sort(exam.gone), *_sort(exam.away)):
         is_first = not any(one.kind == fact.kind for one in listed)
         label = f"- {_LABELS[fact.kind]} \n" if is_first else ""
-        size = counter.count(f"{label}{fact.line}{_SEPARATOR}")
+        text = f"{label}{fact.line}{_SEPARATOR}"
+        if (counter, text) not in sizes:
+            sizes[counter, text] = counter.count(text)
+        size = sizes[counter, text]
         if size <= left:
             listed.append(fact)
             left -= size

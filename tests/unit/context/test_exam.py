@@ -1,8 +1,18 @@
 """The values of the exam of a summary: where facts are found, and what a log may hold."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from context.exam import ChangedFact, ChatFact, FactTexts, SummaryExam, has_whole
+from context.exam import (
+    ChangedFact,
+    ChatFact,
+    FactTexts,
+    SaidText,
+    SummaryExam,
+    has_whole,
+    normalize,
+)
 
 EXAM = {"facts": 9, "in_request": 7, "one_call": 1, "findable": 0}
 
@@ -64,7 +74,7 @@ def test_neighbours_end_a_word_in_scripts_without_blanks(text, form, is_there):
     ],
 )
 def test_a_path_is_named_only_as_a_whole(text, path, is_there):
-    assert FactTexts((text,), lambda _line: frozenset()).has_path(path) is is_there
+    assert FactTexts((SaidText(text),), lambda _line: frozenset()).has_path(path) is is_there
 
 
 SUMMARY = "The pump stands in the cellar. The rent is 15 €.\nNamed Anna Berg"
@@ -143,3 +153,34 @@ def test_a_fact_that_is_gone_is_found_by_its_text_or_its_line(text, lines):
 )
 def test_a_fact_that_is_changed_or_new_is_found_by_its_text_or_its_sentence(text, found):
     assert [one.text for one in make_exam().find_altered(text)] == found
+
+
+WORDS = [
+    "water",
+    "a.md",
+    "B/a.md",
+    "500",
+    "500.5",
+    "1,500",
+    "東京",
+    "x_1",
+    "é",
+    "İs",
+    "ß",
+    "-",
+    "น้ำ",
+]
+SAID = st.lists(st.sampled_from([*WORDS, " ", "\n"]), max_size=8).map("".join)
+
+
+@given(st.lists(SAID, max_size=3), SAID, st.frozensets(st.sampled_from(WORDS), max_size=4))
+def test_facts_are_found_by_their_words_as_by_a_search_of_all_texts(texts, form, words):
+    def list_words(line):
+        return frozenset(word for word in WORDS if word in line)
+
+    form = normalize(form)
+    lines = [list_words(line) for text in texts for line in text.splitlines()]
+    is_line = bool(words) and any(len(words & line) >= 0.7 * len(words) for line in lines)
+    is_said = any(has_whole(normalize(text), form) for text in texts) or is_line
+    said = FactTexts(tuple(map(SaidText, texts)), list_words)
+    assert said.has(ChatFact("name", form, form, (form,), words)) is is_said

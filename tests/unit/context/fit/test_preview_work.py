@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from context.assemble.inputs import HistoryPolicy
-from context.exam import ChatFact, FactReader, normalize
+from context.exam import ChatFact, FactReader, has_whole, normalize
 from context.log.entries import MessageEntry
 from context.messages import ImagePart, Message, TextPart, ToolCallPart, ToolResultPart
 from context.pipeline import prepare
@@ -19,10 +19,10 @@ def list_words(text):
     return frozenset(text.casefold().split())
 
 
-def imported(kind):
+def imported(kind, turns=TURNS):
     """A chat whose turns say a fact each, far over its budget."""
     chat = Chat(threshold=5_000, history_policy=HistoryPolicy(can_summarise=True))
-    for turn in range(TURNS):
+    for turn in range(turns):
         said = [Message("user", f"Question {turn}?")]
         if kind == "pictures":
             said = [
@@ -68,3 +68,28 @@ def test_previews_read_the_facts_of_each_message_once(kind):
     for length in range(2, 12):
         previews.preview("A" * length)
     assert sum(previews.read.values()) == seen
+
+
+def searched(monkeypatch, turns):
+    """Return how many characters are searched for facts by a preview, and by one after it."""
+    sizes, find = [], has_whole
+
+    def search(text, *form):
+        sizes.append(len(text))
+        return find(text, *form)
+
+    monkeypatch.setattr("context.exam.has_whole", search)
+    previews, found = Previews(imported("tools", turns)), []
+    for question in ("A", "AB"):
+        sizes.clear()
+        previews.preview(question)
+        found.append(sum(sizes))
+    return found
+
+
+def test_the_search_for_facts_grows_with_the_chat_and_not_faster(monkeypatch):
+    (short, short_again), (long, long_again) = (
+        searched(monkeypatch, turns) for turns in (TURNS, 4 * TURNS)
+    )
+    assert 0 < long < 6 * short
+    assert (short_again, long_again) == (0, 0)
