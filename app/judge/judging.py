@@ -208,7 +208,7 @@ class Judging:
             question,
             vault,
             _read_scope(request.scope),
-            read_rules(vault, question, self._today()),
+            read_rules(question),
             turn,
             JudgeSetup(question, call),
             VerdictStore(self._folder, question, turn.model_name, prompt),

@@ -71,16 +71,20 @@ class JudgePiece:
     first_line: int
     tokens: int
 
+    @property
+    def lines(self) -> tuple[int, int]:
+        """The first and last line in the note."""
+        return self.first_line, self.first_line + self.text.count("\n")
+
     def build_segment(self) -> Segment:
         """Build the source of a call, which the ledger names."""
-        last = self.first_line + self.text.count("\n")
         return Segment.build(
             id=self.key[:12],
             layer=Layer.L3,
             kind="note",
             source=self.note.path,
             text=self.text,
-            lines=(self.first_line, last),
+            lines=self.lines,
             version=self.note.version,
             title=self.note.name,
         )

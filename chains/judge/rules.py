@@ -1,32 +1,113 @@
 """Read which notes a rule decides: by the filter of a question, or by a literal that it asks for.
 
-A rule says no only where that is provable: the note does not match a filter that was understood,
-or a text in quotation marks that was asked for as such is nowhere in it. It says yes only if the
-whole question is that filter or literal. All other notes are left to a model.
+A rule decides only what is provable, so a question is read by a grammar that knows each of its
+words: a filter at its beginning, a named tag, folder, link, date or task, or a text in quotation
+marks. Whatever the grammar does not know, such as a "should", a "not" or an "or", leaves the
+question to a model, and all its notes with it.
 """
 
+import html
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import date
 from typing import Final
 
-from chains.citations.quotes import VerbatimText
+from chains.judge.proofs import find_proof
 from chains.judge.verdicts import Verdict, find_place
 from vault.notes.keywords import fold
+from vault.notes.text.markup import list_shown_pieces
 from vault.search.query import Query, describe_filters, parse_query
-from vault.vault import Vault
 
 __all__ = ["QuestionRules", "read_rules"]
 
-# Verbs that ask for words as they are written. "About" does not.
-_LITERALLY: Final = re.compile(
-    r"\b(?:contain(?:s|ing)?|mention(?:s|ing)?|say(?:s|ing)?|ha(?:ve|s) the words?|"
-    r"with the words?|enth[aä]lt|enthalten|erw[aä]hn(?:t|en)|contien(?:e|en|nent|t)|"
-    r"mencionan?|mentionne(?:nt)?)\W{1,3}\"[^\"\n]+\"",
-    re.IGNORECASE,
-)
 _WITHOUT: Final = Query("")
 _NO_LETTERS: Final = re.compile(r"[\W_]+")
+_MARKS: Final = {**{ord(mark): '"' for mark in "“”„«»"}, ord("¿"): None, ord("¡"): None}
+_MOST_WORDS: Final = 60
+
+# How a question begins that asks for notes, in English, German, Spanish and French.
+_HEAD: Final = (
+    r"(?:(?:which|what|how many|list|show(?: me)?|find|count|all|every|the|of|my|"
+    r"welche|wie viele|liste|zeige?(?: mir)?|finde|z[aä]hle|alle|die|meine[rn]?|"
+    r"qu[eé]|cu[aá]les|cu[aá]ntas|lista|muestra|busca|cuenta|todas|las|mis|"
+    r"quelles|combien de|liste[rz]?|montre[rz]?|trouve[rz]?|compte[rz]?|toutes|les|mes) )*"
+    r"(?:(?:notes?|notiz(?:en)?|notas?) (?:(?:that|which|die|que|qui) )?)?"
+)
+_SAYS: Final = (
+    r"(?:contain(?:s|ing)?|mention(?:s|ing)?|say(?:s|ing)?|ha(?:ve|s)|with|"
+    r"enth(?:[aä]lt|alten)|erw[aä]hn(?:t|en)|sagt|sagen|"
+    r"contienen?|mencionan?|dicen?|contien(?:t|nent)|mentionne(?:nt)?|dit|disent)"
+)
+_NOUN: Final = (
+    r"(?: (?:the|das|den|die|la|las|le|les))?"
+    r"(?: (?:words?|phrase|text|w[oö]rt(?:er)?|satz|palabras?|frase|texto|mots?|texte))?"
+)
+_NEEDS_NOUN: Final = re.compile(r"^(?:.* )?(?:ha(?:ve|s)|with)(?: the)? \"", re.IGNORECASE)
+_LITERAL: Final = re.compile(
+    rf'{_HEAD}{_SAYS}{_NOUN}:? " ?(?P<literal>[^"]+?) ?"[ ?.!]*', re.IGNORECASE
+)
+# What is named with a word that says what it is, and the filter that means it.
+_NAME: Final = r'(?:"(?P<quoted>[^"]+)"|(?P<plain>{plain}))'
+_TAG: Final = _NAME.format(plain=r"#[\w/-]*\w")
+_FOLDER: Final = _NAME.format(plain=r"(?-i:[A-ZÀ-ÞΑ-ΩА-Я0-9])[\w/-]*|[\w-]+/[\w/-]*")
+_LINK: Final = r'\[\[(?P<plain>[^\[\]"|#]+)\]\](?P<quoted>)'
+_DATE: Final = r"(?P<plain>\d{4}(?:-\d\d){0,2})(?P<quoted>)"
+_ARE: Final = r"(?:(?:are|is|lie|liegen|liegt|sind|ist|est[aá]n?|sont|est|se trouvent) )?"
+_HAVE: Final = (
+    r"(?:have|has|with|carry|haben|hat|tragen|mit|tienen?|con|llevan|ont|a|avec|portent) "
+)
+_TASKS: Final = (
+    rf"{_HAVE}(?:{{before}}) (?:tasks?|aufgaben)|"
+    rf"{_HAVE}(?:des )?(?:tareas|t[aâ]ches) (?:{{behind}})"
+)
+_FILTERS: Final[Sequence[tuple[str, str]]] = (
+    (
+        'tag:"{}"',
+        rf"(?:{_HAVE}(?:(?:the|a|den|das|dem|la|le) )?"
+        rf"(?:tag|hashtag|schlagwort|etiqueta|[eé]tiquette)|{_HAVE}l['’][eé]tiquette|"
+        rf"{_ARE}(?:tagged|getaggt|etiquetadas|[eé]tiquet[eé]es)(?: (?:with|mit|con|avec))?)"
+        rf" {_TAG}",
+    ),
+    (
+        'folder:"{}"',
+        rf"{_ARE}(?:in(?: the)? folder|im ordner|en la carpeta|dans le dossier) {_FOLDER}",
+    ),
+    (
+        'link:"{}"',
+        rf"(?:links? to|linking to|verlinken auf|enlazan a|renvoient vers) {_LINK}",
+    ),
+    (
+        'date:"{}"',
+        rf"{_ARE}(?:dated|datiert(?: auf)?|fechadas|dat[eé]es)(?: (?:in|on|en|de))? {_DATE}",
+    ),
+    (
+        "has:open-task",
+        _TASKS.format(before="open|offenen?", behind="abiertas|pendientes|ouvertes"),
+    ),
+    (
+        "has:done-task",
+        _TASKS.format(
+            before="done|finished|completed|erledigten?", behind="hechas|terminadas|termin[eé]es"
+        ),
+    ),
+)
+_NAMED: Final = [
+    (wanted, re.compile(rf"{_HEAD}(?:{phrase})[ ?.!]*", re.IGNORECASE))
+    for wanted, phrase in _FILTERS
+]
+# Words that may turn what stands beside a filter into its opposite, or make it one of several.
+_TURNING: Final = re.compile(
+    r"\b(?:or|not|no|never|none|neither|nor|without|except|but|only|unless|missing|lacks?|lacking|"
+    r"should|could|would|may|might|must|can|cannot|ought|need|needs|is|are|was|were|be|"
+    r"oder|nicht|kein\w*|nie|niemals|ohne|außer|aber|nur|fehl\w+|soll\w*|könn\w*|kann|muss|müss\w*|"
+    r"ist|sind|war\w*|o|u|ni|nunca|sin|excepto|pero|solo|falta\w*|deber\w*|debe\w*|podr\w*|"
+    r"es|son|fue\w*|ou|ne|pas|jamais|sans|sauf|mais|seulement|manque\w*|devr\w*|doi\w*|pourr\w*|"
+    r"est|sont)\b|n['’]t\b|\bn['’]",
+    re.IGNORECASE,
+)
+# Punctuation at the end of a value without quotation marks, of which nobody can tell whether it
+# belongs to the name or to the sentence.
+_UNSURE_END: Final = re.compile(r"[?!.,;:)](?=\s|$)")
 
 
 @dataclass(frozen=True)
@@ -63,47 +144,67 @@ class QuestionRules:
         """
         if not self.phrase:
             return Verdict("yes") if self.is_whole else None
-        span = VerbatimText(text).find(self.phrase) if _holds(text, self.phrase) else None
-        if span is not None:
-            return Verdict("yes", find_place(text, span)) if self.is_whole else None
-        is_absent = not (_holds(text, self.phrase) or _holds(name, self.phrase))
-        return Verdict("no") if is_absent else None
+        if not (_may_hold(text, self.phrase) or _may_hold(name, self.phrase)):
+            return Verdict("no")
+        span = find_proof(text, self.phrase)
+        is_same = span is not None and (len(self.phrase) > 1 or text[slice(*span)] == self.phrase)
+        return Verdict("yes", find_place(text, span)) if span is not None and is_same else None
 
 
-def read_rules(vault: Vault, question: str, today: date) -> QuestionRules:
-    """Read the rules of a question against the notes.
-
-    Args:
-        vault: the notes.
-        question: the question, which may contain filters as in the search box.
-        today: the date that words such as "yesterday" refer to.
-    """
-    asked = " ".join(question.split())
-    reading = vault.read_question(asked, today)
-    given = parse_query(asked)
-    if reading is not None and reading.operation in ("list", "count"):
-        query = parse_query(reading.query)
-        words, literal = query.words.strip(), _find_literal(asked)
-        without = replace(query, words="", phrases=())
-        if not words:
-            return QuestionRules(without, is_whole=True)
-        if literal and fold(literal) == fold(words):
-            return QuestionRules(without, literal, is_whole=True)
-        return QuestionRules(without)
-    if not given.has_filter or given.problems:
-        return QuestionRules()
-    is_whole = not given.words.strip()
-    return QuestionRules(replace(given, words="", phrases=()), is_whole=is_whole)
+def read_rules(question: str) -> QuestionRules:
+    """Read the rules of a question, which may begin with filters as in the search box."""
+    asked = " ".join(question.translate(_MARKS).split())
+    query, rest = _split_filters(asked)
+    if not rest:
+        return QuestionRules(query, is_whole=query.has_filter)
+    if literal := _find_literal(rest):
+        return QuestionRules(query, literal, is_whole=True)
+    if not query.has_filter:
+        return next(filter(None, (_read_named(rest, *named) for named in _NAMED)), QuestionRules())
+    inner = parse_query(rest)
+    is_apart = not (inner.has_filter or inner.problems or _TURNING.search(rest))
+    return QuestionRules(query) if is_apart else QuestionRules()
 
 
-def _find_literal(question: str) -> str:
-    """Return the only text in quotation marks, if the question asks for it as it is written."""
-    phrases = parse_query(question).phrases
-    is_asked = len(phrases) == 1 and _LITERALLY.search(question) is not None
-    return phrases[0] if is_asked else ""
+def _split_filters(asked: str) -> tuple[Query, str]:
+    """Return the filters at the beginning of a question, and the rest of it."""
+    ends = [found.start() for found in re.finditer(r" |$", asked)][:_MOST_WORDS]
+    for end in reversed(ends):
+        query = parse_query(asked[:end])
+        if query.has_filter and not (query.words.strip() or query.phrases or query.problems):
+            if _UNSURE_END.search(re.sub(r'"[^"]*"', '""', asked[:end])):
+                break
+            return replace(query, words=""), asked[end:].strip()
+    return _WITHOUT, asked
 
 
-def _holds(text: str, phrase: str) -> bool:
+def _find_literal(asked: str) -> str:
+    """Return the text in quotation marks, if notes are asked for that contain it, and no more."""
+    found = _LITERAL.fullmatch(asked)
+    if found is None or (_NEEDS_NOUN.match(asked) is not None):
+        return ""
+    literal = found["literal"]
+    # An ellipsis may leave words out, and signs at the ends are not compared.
+    is_plain = literal[0].isalnum() and literal[-1].isalnum()
+    return literal if is_plain and "…" not in literal and "..." not in literal else ""
+
+
+def _read_named(asked: str, wanted: str, pattern: re.Pattern[str]) -> QuestionRules | None:
+    found = pattern.fullmatch(asked)
+    if found is None:
+        return None
+    groups = found.groupdict()
+    value = groups.get("quoted") or groups.get("plain") or ""
+    query = parse_query(wanted.format(value.removeprefix("#").strip()))
+    return QuestionRules(query, is_whole=True) if query.has_filter else None
+
+
+def _may_hold(text: str, phrase: str) -> bool:
     """Return whether a text may contain a phrase, regardless of case, markup and white space."""
-    wanted = _NO_LETTERS.sub("", fold(phrase))
-    return not wanted or wanted in _NO_LETTERS.sub("", fold(text))
+    wanted = _squash(phrase)
+    shown = "".join(piece for piece, _, _ in list_shown_pieces(text))
+    return any(wanted in _squash(each) for each in (text, html.unescape(text), shown))
+
+
+def _squash(text: str) -> str:
+    return _NO_LETTERS.sub("", fold(text))

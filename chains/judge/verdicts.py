@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, cast
 
-from chains.citations.quotes import VerbatimText, count_words
+from chains.citations.quotes import count_words
 from chains.judge.blocks import JudgePiece
+from chains.judge.proofs import find_proof, is_telling
 from context.json_codec import Record
 from vault.notes.text.data import hide_data_in_lines
 
@@ -28,6 +29,7 @@ _TWICE: Final = "the reply gives two verdicts"
 _UNKNOWN: Final = "the reply gives no verdict"
 _UNPROVEN: Final = "the reply says yes without a quotation"
 _NOT_FOUND: Final = "the quotation is not in the note"
+_TOO_SHORT: Final = "the quotation is too short to prove anything"
 _OUTCOMES: Final[Mapping[str, Outcome]] = {
     "yes": "yes",
     "no": "no",
@@ -146,16 +148,11 @@ def _prove(entries: Sequence[Mapping[str, Any]], piece: JudgePiece) -> Verdict:
     quotes = [quote for quote in given if isinstance(quote, str) and count_words(quote)]
     if not quotes:
         return Verdict("failed", reason=_UNPROVEN)
-    shown = VerbatimText(piece.text)
+    reason = _NOT_FOUND
     for quote in quotes:
-        if (span := shown.find(quote)) is not None:
-            return Verdict("yes", _place(piece, piece.text[slice(*span)]))
-    return Verdict("failed", reason=_NOT_FOUND)
-
-
-def _place(piece: JudgePiece, quoted: str) -> QuotePlace:
-    """Return the place in the whole note of words that a piece of it has."""
-    whole = piece.note.text
-    above = sum(len(line) + 1 for line in whole.split("\n")[: piece.first_line - 1])
-    start = whole.index(quoted, above)
-    return find_place(whole, (start, start + len(quoted)))
+        if (span := find_proof(piece.note.text, quote, piece.lines)) is None:
+            continue
+        if is_telling(piece.note.text, span):
+            return Verdict("yes", find_place(piece.note.text, span))
+        reason = _TOO_SHORT
+    return Verdict("failed", reason=reason)

@@ -105,3 +105,51 @@ def test_escapes_of_the_request_are_found_in_the_note() -> None:
     reply = json.dumps([{"n": 2, "verdict": "yes", "quote": "rained &amp; rained"}])
     assert read_reply(reply, PIECES)[1].outcome == "yes"
     assert isinstance(read_reply(reply, PIECES)[0], Verdict)
+
+
+HIDDEN = """---
+status: done today
+---
+# A heading
+
+The first paragraph, with 24.6 % of it.
+
+- milk
+- bread and a
+
+| one | two |
+|---|---|
+| Anna Berg | Ben |
+
+Kept ~~struck out words~~ here. %%hidden comment text%% <!-- not shown either -->
+"""
+
+
+@pytest.mark.parametrize(
+    ("quote", "is_proof"),
+    [
+        ("A heading The first", False),
+        ("milk bread", False),
+        ("one two", False),
+        ("Anna Berg Ben", False),
+        ("| Anna Berg | Ben |", True),
+        ("Anna Berg", True),
+        ("a", False),
+        ("6", False),
+        ("6 % of it", False),
+        ("24.6 %", True),
+        ("struck out words", False),
+        ("hidden comment text", False),
+        ("not shown either", False),
+        ("status", False),
+        ("done today", True),
+        ("milk", True),
+        ("paragraph", False),
+        ("The first paragraph", True),
+    ],
+)
+def test_a_quotation_proves_a_yes_only_if_the_note_says_it(quote: str, is_proof: bool) -> None:
+    reply = json.dumps([{"n": 1, "verdict": "yes", "quote": quote}])
+    (verdict,) = read_reply(reply, [piece(HIDDEN)])
+    assert verdict.outcome == ("yes" if is_proof else "failed")
+    assert verdict.place is None or quote.strip("| ") in verdict.place.cut(HIDDEN)
