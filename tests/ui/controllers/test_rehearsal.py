@@ -104,6 +104,25 @@ def test_a_source_is_turned_off_and_both_answers_stand_side_by_side(
     assert "north bed of beans" in answer.text
 
 
+def test_the_sentence_that_differs_is_lit_though_it_stands_in_another(
+    window: WindowPage, model: ModelServer, qtbot: QtBot
+) -> None:
+    rain = "litres of rain fell behind the old wooden shed yesterday"
+    model.script(lambda _body: Answer(f"Soil is oily.\n\n- oil\n- beds\n- twenty {rain}"))
+    window.composer.send("What of the soil?")
+    model.script(lambda _body: Answer(f"Soil is oily.\n\n- beds\n- thirty {rain}"))
+    dialog = open_dialog(window)
+    press(dialog.ask, qtbot)
+    assert dialog.state.text() == (
+        "1 sentence fell or changed, 0 new, 1 worded differently, 2 the same."
+    )
+    text = dialog.outcome.toPlainText()
+    lit = [text[at:].split("\n")[0] for at in dialog.outcome.differences]
+    assert lit == ["oil", f"twenty {rain}", f"thirty {rain}"]
+    assert [text[at - 2] for at in dialog.outcome.differences] == ["-"] * 3
+    dialog.close()
+
+
 def test_the_switch_of_a_layer_takes_those_in_it(window: WindowPage, qtbot: QtBot) -> None:
     dialog = open_dialog(window)
     key = find_key(dialog, "Barrel.md")

@@ -396,3 +396,19 @@ def test_a_note_that_is_excluded_since_is_neither_named_nor_quoted_again(
         assert "Weather.md" in raw
     calls = [one for one in assistant.ledger.list_calls() if one["kind"] == "model"]
     assert not any("Diary" in path for one in calls[-3:] for path in one["notes"])
+
+
+def test_what_was_left_out_by_hand_changes_neither_the_table_nor_the_price(
+    assistant: Assistant, server: ModelServer, notes: Path
+) -> None:
+    server.script(answer_facts)
+    result = ask(assistant)
+    keys = [part.key for part in assistant.rehearser.offer(result.session, result.entry).parts]
+    for some in (["L3"], ["L1"], ["L1", "L3"], sorted({"1", "2"} & set(keys))):
+        rehearse(assistant, result, *some)
+    offer = assistant.rehearser.offer(result.session, result.entry, each=True)
+    found = rehearse_each(assistant, result)
+    assert found.sent <= offer.cost.calls
+    assert found.table.ranking
+    assert all(one.names for one in found.table.ranking)
+    assert "L3" not in {key for one in found.table.ranking for key in one.keys}
