@@ -84,6 +84,11 @@ class EvidenceText:
         return _build_index(self.text, above, days)
 
     @cached_property
+    def folded_names(self) -> tuple[str, str]:
+        """The path of the note without its suffix, and its title, normalized for comparison."""
+        return fold(self.path).removesuffix(".md"), fold(self.name)
+
+    @cached_property
     def subject(self) -> frozenset[str]:
         """The words of the note's name and of the headings above the text."""
         return list_words(" ".join((self.name, *(self.source.heading if self.source else ()))))

@@ -9,6 +9,7 @@ new: it may be a translation, another form, or a sum.
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Final
 
 from chains.claims.check import check_claims
@@ -31,6 +32,7 @@ from vault.review.statements import (
 __all__ = ["FACT_READER", "find_changed", "list_facts"]
 
 _MOST_CHARS: Final = 20_000
+_MOST_SUMMARIES: Final = 8
 _LINE_CHARS: Final = 32  # of the words before a figure that say what it is of
 _MOST_LINE_CHARS: Final = 160
 _LEAST_TELLING_DIGITS: Final = 3
@@ -162,7 +164,14 @@ def find_changed(
         said: the texts that it replaces, oldest first.
         later: the texts that stay behind it.
     """
-    text = remove_head(summary)
+    # The same summary is examined before and after it is chosen.
+    return _find_changed(remove_head(summary).rstrip(), tuple(said), tuple(later))
+
+
+@lru_cache(_MOST_SUMMARIES)
+def _find_changed(
+    text: str, said: tuple[str, ...], later: tuple[str, ...]
+) -> tuple[ChangedFact, ...]:
     evidence = ClaimEvidence(tuple(EvidenceText(one, _SAID, "tool") for one in (*said, *later)))
     claims = [
         claim

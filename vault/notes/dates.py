@@ -207,12 +207,14 @@ def locate_dates(text: str) -> list[LocatedDate]:
     if not _MAY_NAME_DATE.search(said):
         return found
     for form in (*_WRITTEN, *_ASKED):
-        for match in form.finditer(said):
+        matches = list(form.finditer(said))
+        for match in matches:
             named = match.groupdict()
             span = _build_span(match, date(YEARLESS, 12, 31))
             if span is not None and named.get("which") not in _RELATIVE:
                 found.append(LocatedDate(span, *match.span(), bool(named.get("year"))))
-        said = form.sub(lambda match: "|" * len(match[0]), said)
+        if matches:
+            said = form.sub(lambda match: "|" * len(match[0]), said)
     return sorted(found, key=lambda each: each.start)
 
 

@@ -8,6 +8,7 @@ treated as a word of the sentence instead. Examples are a year, a date, a versio
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final
 
 from vault.notes.keywords import FUNCTION_WORDS, fold
@@ -42,6 +43,7 @@ _TOKEN: Final = re.compile(
     r"|\d+(?:[.,:'’\u00a0\u202f/-]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)?|[%€$£¥°]",
     re.IGNORECASE,
 )
+_MOST_KNOWN_TOKENS: Final = 32_768  # whose words are remembered
 # Blanks between the thousands of a number. Others are part of its word.
 _THIN_BLANKS: Final = frozenset(" \u2009")
 _ARE_GROUPS: Final = re.compile(r"[1-9]\d{0,2}(?:[ \u2009]\d{3})+(?:[.,]\d{1,2})?")
@@ -186,8 +188,12 @@ def list_words(text: str) -> frozenset[str]:
         text: the text, such as a title or a question.
     """
     tokens = (match[0] for match in _TOKEN.finditer(text))
-    plain = (token for token in tokens if fold(token) not in FUNCTION_WORDS)
-    return frozenset(word for token in plain for word in list_singulars(token))
+    return frozenset(word for token in tokens for word in _list_token_words(token))
+
+
+@lru_cache(_MOST_KNOWN_TOKENS)
+def _list_token_words(token: str) -> tuple[str, ...]:
+    return () if fold(token) in FUNCTION_WORDS else tuple(list_singulars(token))
 
 
 def list_sentences(text: str) -> Iterator[str]:

@@ -251,3 +251,11 @@ def test_a_long_fence_is_not_closed_by_a_shorter_one() -> None:
     commands = [fact.text for fact in facts if fact.kind == "command"]
     assert {"git fetch --all", "git push"} <= {*commands}
     assert "That was it." not in commands
+
+
+def test_a_summary_that_is_examined_twice_is_compared_once() -> None:
+    said, later = ["The pump has 18 kW."], ["Well."]
+    first = find_changed("The pump has 19 kW.", said, later)
+    assert first[0].text == "19 kW"
+    assert find_changed(f"{HEAD}\nThe pump has 19 kW.\n", said, later) is first
+    assert find_changed("The pump has 19 kW.", ["The pump has 19 kW."], later) == ()
