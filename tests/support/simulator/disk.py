@@ -204,7 +204,7 @@ class Disk:
             os.unlink(path)
         for path, content in self._databases.items():
             Path(path).write_bytes(content)
-        self.is_dead, self._fault = False, None
+        self.is_dead, self._fault, self.intrude = False, None, None
         files._flushed.clear()  # a process that starts knows nothing
         if is_lost:  # what a kill leaves is not on the disk yet
             self.adopt()
