@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -37,6 +37,7 @@ from chains.request.open_turn import open_model, open_turn
 from chains.request.turn import Turn
 from vault.errors import VaultError
 from vault.listing.inventory import InventoryNote
+from vault.notes.dates import find_date_spans
 from vault.search.query import Query, parse_query
 from vault.vault import Vault
 
@@ -45,6 +46,7 @@ __all__ = ["FIRST_NOTES", "JudgeFinished", "Judging"]
 # The notes that are judged before the others, so that the user can mend the question.
 FIRST_NOTES: Final = 10
 _MOST_QUESTION_CHARS: Final = 2_000
+_OTHER_DAYS: Final = (0, 1, 400)  # on one of them, "this year" and "on Monday" mean other dates
 _NOTE_TOKENS: Final = 20  # the tags around a note
 _VERDICT_TOKENS: Final = 40
 _COUNTED_OTHERWISE: Final = 1.1  # tokens of the index are not those of the model
@@ -202,7 +204,10 @@ class Judging:
             turn.compute_request_budget(),
             turn.lowest_temperature,
         )
-        prompt = "\n\n".join(section.render() for section in call.sections)
+        asked = _name_day(question, self._today())
+        prompts = (section.render() for section in call.sections)
+        address = turn.model.endpoint.api_base if turn.model.endpoint else ""
+        seen = "\n\n".join((*prompts, asked, address or ""))
         return _Opened(
             request,
             question,
@@ -210,8 +215,8 @@ class Judging:
             _read_scope(request.scope),
             read_rules(question),
             turn,
-            JudgeSetup(question, call),
-            VerdictStore(self._folder, question, turn.model_name, prompt),
+            JudgeSetup(asked, call),
+            VerdictStore(self._folder, question, turn.model_name, seen),
         )
 
     def _find_vault(self, project: str | None) -> Vault:
@@ -250,6 +255,12 @@ class Judging:
             found.excluded,
             _estimate_cost(opened, found.waiting, stored),
         )
+
+
+def _name_day(question: str, today: date) -> str:
+    """Return a question with the day on which it is asked, if its dates depend on that."""
+    spans = {find_date_spans(question, today + timedelta(days)) for days in _OTHER_DAYS}
+    return question if len(spans) == 1 else f"{question}\n\nToday is {today:%A}, {today}."
 
 
 def _read_scope(text: str) -> Query:
@@ -302,7 +313,7 @@ def _estimate_cost(
     seconds = None
     if stored.notes:
         seconds = stored.seconds / stored.notes * len(waiting) / AT_ONCE
-    return JudgeCost(len(waiting), calls, prompt, output, price, seconds)
+    return JudgeCost(len(waiting), calls, prompt, output, price, seconds, model.is_local)
 
 
 def _count_calls(sizes: Sequence[int], most_tokens: int) -> int:

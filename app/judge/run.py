@@ -99,6 +99,8 @@ class JudgeRun:
     calls: int = 0
     _lock: threading.RLock = field(default_factory=threading.RLock, init=False)
     _counts: dict[str, int] = field(default_factory=dict, init=False)
+    _copies: dict[str, int] = field(default_factory=dict, init=False)
+    _outcomes: dict[str, str] = field(default_factory=dict, init=False)
     _error: Exception | None = field(default=None, init=False)
     _failed_in_a_row: int = field(default=0, init=False)
     _clock: Callable[[], float] = field(default=time.monotonic)
@@ -155,6 +157,8 @@ class JudgeRun:
             if (text := self._read(note)) is None:
                 self._count("lost")
                 continue
+            if self._is_copy(text.key):
+                continue
             pieces = self.setup.divide(text)
             if len(pieces) == 1:
                 yield pieces[0]
@@ -163,6 +167,15 @@ class JudgeRun:
                 self._settle(text.key, Verdict("too_long", reason=reason))
             else:
                 long.append(pieces)
+
+    def _is_copy(self, key: str) -> bool:
+        """Count a note, and return whether another one of its name and content is judged."""
+        with self._lock:
+            is_copy = key in self._copies
+            self._copies[key] = self._copies.get(key, 0) + 1
+            if key in self._outcomes:
+                self._count(self._outcomes[key])
+        return is_copy
 
     def _read(self, note: InventoryNote) -> JudgeNote | None:
         """Read a note as it is now, or return None if it is not to be judged any more."""
@@ -189,8 +202,8 @@ class JudgeRun:
     def _judge_block(self, block: Sequence[JudgePiece]) -> Iterator[None]:
         for judged in self.judge.judge(block):
             self._store(judged)
-            for verdict in judged.verdicts.values():
-                self._count_verdict(verdict)
+            for key, verdict in judged.verdicts.items():
+                self._count_verdict(key, verdict)
             yield
 
     def _judge_parts(self, parts: Sequence[JudgePiece]) -> Iterator[None]:
@@ -220,10 +233,13 @@ class JudgeRun:
     def _settle(self, key: str, verdict: Verdict) -> None:
         """Store the verdict on a note that no single call gave."""
         self.store.add(JudgedPieces({key: verdict}, 0.0))
-        self._count_verdict(verdict)
+        self._count_verdict(key, verdict)
 
-    def _count_verdict(self, verdict: Verdict) -> None:
-        self._count(verdict.outcome)
+    def _count_verdict(self, key: str, verdict: Verdict) -> None:
+        """Count a verdict for each note that was read and has its key."""
+        with self._lock:
+            self._outcomes[key] = verdict.outcome
+            self._count(verdict.outcome, self._copies.get(key, 1))
         is_failed = verdict.outcome == "failed"
         self._failed_in_a_row = self._failed_in_a_row + 1 if is_failed else 0
         if self._failed_in_a_row >= MOST_FAILED:
@@ -233,9 +249,9 @@ class JudgeRun:
                 hint=Fix("Choose another model, or put the question differently."),
             )
 
-    def _count(self, outcome: str) -> None:
+    def _count(self, outcome: str, notes: int = 1) -> None:
         with self._lock:
-            self._counts[outcome] = self._counts.get(outcome, 0) + 1
+            self._counts[outcome] = self._counts.get(outcome, 0) + notes
 
     def _measure(self) -> JudgeProgress:
         with self._lock:

@@ -131,10 +131,10 @@ class _NoteSorter:
             return self._by_rule(note, Verdict("no", reason=reason))
         if rules.is_whole and not rules.phrase:
             return self._by_rule(note, Verdict("yes", reason=rules.description))
-        if not note.tokens and not (self._read(note) or "").strip():
-            return self._by_rule(note, Verdict("cannot_tell", reason=_EMPTY))
         if rules.phrase and (found := self._decide_literal(note)) is not None:
             return self._by_rule(note, found)
+        if not note.tokens and not (self._read(note) or "").strip():
+            return self._by_rule(note, Verdict("cannot_tell", reason=_EMPTY))
         return self._by_model(note)
 
     def _decide_literal(self, note: InventoryNote) -> Verdict | None:
@@ -147,14 +147,14 @@ class _NoteSorter:
             return self._make_row(note, "unreadable", reason)
         if verdict is None:
             return self._wait(note)
+        text = self._read(note)
+        if text is None:  # the note has changed since it was indexed or judged
+            return self._wait(note)
         if verdict.outcome in ("failed", "too_long"):
             return self._make_row(note, verdict.outcome, verdict.reason)
         row = self._make_row(note, verdict.outcome)
         if verdict.place is None:
             return replace(row, by="model")
-        text = self._read(note)
-        if text is None:  # the note has changed since it was indexed
-            return self._wait(note)
         return replace(row, by="model", quote=verdict.place.cut(text), lines=verdict.place.lines)
 
     def _wait(self, note: InventoryNote) -> JudgeRow:
@@ -168,9 +168,17 @@ class _NoteSorter:
         return replace(row, by="rule", quote=verdict.place.cut(text), lines=verdict.place.lines)
 
     def _read(self, note: InventoryNote) -> str | None:
-        """Return the text of a note, or None if it is not the version that is known."""
+        """Return the text of a note, or None if it is not the version that is known.
+
+        Raises:
+            NoteExcluded: models may not read the note, or not any more.
+            VaultError: the note is gone or cannot be read.
+        """
         vault = self.vault
-        return read_unchanged_text(vault.root, note.path, note.version, vault.exclude)
+        text = read_unchanged_text(vault.root, note.path, note.version, vault.exclude)
+        if text is None:  # what it has become may be private
+            vault.read_allowed(vault.name_path(note.path))
+        return text
 
     def _make_row(self, note: InventoryNote, verdict: RowOutcome, reason: str = "") -> JudgeRow:
         return JudgeRow(self.vault.name_path(note.path), verdict, reason=reason)

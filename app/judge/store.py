@@ -57,7 +57,7 @@ class VerdictStore:
 
         Args:
             folder: the folder of these files.
-            prompt: the text of the prompt.
+            prompt: the text of the prompt, and all else that the verdicts depend on.
         """
         self._head = {"question": question, "model": model}
         asked = json.dumps([question, model, prompt]).encode()

@@ -160,6 +160,7 @@ class JudgeCost(Record):
         answered: the tokens of the answers.
         price: the price in dollars, or None if it is not known.
         seconds: the time, or None before the model has judged any notes.
+        is_local: whether the model runs on this computer.
     """
 
     notes: int = 0
@@ -168,6 +169,7 @@ class JudgeCost(Record):
     answered: int = 0
     price: float | None = 0.0
     seconds: float | None = 0.0
+    is_local: bool = False
 
     json_shape = (
         "notes",
@@ -176,6 +178,7 @@ class JudgeCost(Record):
         "output_tokens = answered",
         "price",
         "seconds",
+        "is_local",
     )
 
     @property
@@ -183,17 +186,20 @@ class JudgeCost(Record):
         """A sentence that says what the notes take, as far as it is known."""
         if not self.notes:
             return "No note is left for a model."
-        if self.price is None:
-            price = "the model's price is not known"
-        else:
-            price = f"about ${self.price:,.2f}" if self.price else "free on this computer"
         calls = name_count(self.calls, "call")
         tokens = f"{self.sent:,} tokens sent, {self.answered:,} answered"
         time = "the time is known after the first notes"
         if self.seconds is not None:
             time = f"about {say_time(self.seconds)}"
         notes = name_count(self.notes, "note")
-        return f"{notes} for the model: about {calls}, {tokens}; {price}; {time}."
+        return f"{notes} for the model: about {calls}, {tokens}; {self._say_price()}; {time}."
+
+    def _say_price(self) -> str:
+        if self.price is None:
+            return "the model's price is not known"
+        if not self.price:
+            return "free on this computer" if self.is_local else "free of charge"
+        return "less than $0.01" if self.price < 0.01 else f"about ${self.price:,.2f}"
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from app.errors import InvalidRequest
 from app.judge.judging import JudgeFinished
 from app.judge.run import RepliesUnusable
 from app.judge.store import JudgeBusy
-from app.judge.table import JudgeRequest, JudgeRow, JudgeTable, write_csv, write_markdown
+from app.judge.table import JudgeCost, JudgeRequest, JudgeRow, JudgeTable, write_csv, write_markdown
 from chains.cancel import CancelToken
 from chains.errors import Cancelled, RateLimited
 from chains.judge.blocks import JudgePiece
@@ -266,6 +266,74 @@ def test_notes_that_change_while_they_are_judged(
     table = judge()
     assert rows_of(table, "unreadable") == ["Broken.pdf"]
     assert table.is_complete
+
+
+def test_a_no_ends_with_the_note_that_it_was_given_on(
+    assistant: Assistant, vault: Path, server: ModelServer
+) -> None:
+    days = [vault / f"Days/Day {n:02}.md" for n in range(3)]
+
+    def change_while_judged(body: Any) -> Any:
+        days[0].unlink(missing_ok=True)
+        days[1].write_text("---\nprivate: true\n---\nNow mine.\n")
+        days[2].write_text(f"{PLANTED} a call.\n")
+        return judge_by_words(body)
+
+    server.script(change_while_judged)
+    request = JudgeRequest(QUESTION, 'path:"Days/Day 0"')
+    *_, last = assistant.judging.judge(request, CancelToken())
+    assert isinstance(last, JudgeFinished)
+    assert rows_of(last.table, "unreadable") == ["Days/Day 00.md"]
+    assert rows_of(last.table, "waiting") == ["Days/Day 02.md"]
+    assert (last.table.counts.no, last.table.private) == (7, 1)
+
+
+def test_notes_of_one_name_and_text_are_judged_once_and_all_counted(
+    judge: Judge, assistant: Assistant, vault: Path, server: ModelServer
+) -> None:
+    for folder in ("A", "B", "C"):
+        (vault / folder).mkdir()
+        (vault / folder / "Same.md").write_text("The same text.\n")
+    list(assistant.index(CancelToken()))
+    *told, last = assistant.judging.judge(WHOLE, CancelToken())
+    assert isinstance(last, JudgeFinished)
+    progress = told[-1].to_dict()
+    assert progress["done"] == progress["total"] == 30
+    assert shown_names(server).count("Same") == 1
+    assert last.table.is_complete
+
+
+def test_verdicts_depend_on_the_server_and_on_the_day_of_a_relative_date(
+    judge: Judge, assistant: Assistant, server: ModelServer
+) -> None:
+    scope = "folder:Garden"
+    judge(JudgeRequest("What did I promise last week?", scope))
+    assert "Today is " in json.dumps(server.bodies)
+    before = len(server.bodies)
+    judge(JudgeRequest(QUESTION, scope))
+    assert "Today is " not in json.dumps(server.bodies[before:])
+    asked = assistant.judging.read(JudgeRequest(QUESTION, scope))
+    assert asked.counts.waiting == 0
+    assistant.settings.set("chat.apiBase", "http://127.0.0.1:9/v1")
+    assert assistant.judging.read(JudgeRequest(QUESTION, scope)).counts.waiting == 2
+
+
+@pytest.mark.parametrize(
+    ("cost", "said"),
+    [
+        (JudgeCost(1, price=0.0, is_local=True), "free on this computer"),
+        (JudgeCost(1, price=0.0), "free of charge"),
+        (JudgeCost(1, price=0.0023), "less than $0.01"),
+        (JudgeCost(1, price=1.5), "about $1.50"),
+    ],
+)
+def test_a_price_is_said_as_it_is(cost: JudgeCost, said: str) -> None:
+    assert said in cost.sentence
+
+
+def test_an_empty_note_does_not_contain_a_literal(judge: Judge) -> None:
+    table = judge(JudgeRequest('Which notes contain "blue chair"?'))
+    assert "Empty.md" in rows_of(table, "no")
 
 
 def test_a_long_note_is_judged_in_parts_and_a_far_too_long_one_is_counted(
