@@ -288,10 +288,17 @@ def _find_answer(chat: Session, entry: str | None) -> MessageEntry:
     said = chat.path_to(entry)[-1]
     if isinstance(said, MessageEntry) and said.message.role == "user":
         versions = [one for one in chat.tree.children(said.id) if _is_answer(one)]
-        said = versions[-1] if versions else said
+        said = _follow_turn(chat, versions[-1]) if versions else said
     if not _is_answer(said):
         raise NotFound(f"The entry {entry} has no answer.")
     return said
+
+
+def _follow_turn(chat: Session, answer: MessageEntry) -> MessageEntry:
+    """Return the last message of the model in the turn that a message of it begins."""
+    path = chat.path_to(chat.tree.newest_leaf(answer.id))
+    own = [one for one in path if _is_answer(one) and one.turn_id == answer.turn_id]
+    return own[-1] if own else answer
 
 
 def _find_first(chat: Session, answer: MessageEntry) -> MessageEntry:

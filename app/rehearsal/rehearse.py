@@ -25,6 +25,7 @@ from chains.request.turn import Turn
 from chains.turn.hooks import run_answer_hooks
 from context.assemble.turn_context import SENT
 from context.fixes import Fix
+from context.history.turns import is_continuation, list_turns
 from context.kept.content import KeptContent
 from context.kept.layout import list_layer_texts
 from context.layers import Layer
@@ -40,6 +41,9 @@ NO_SOURCES: Final = "This answer was given no sources that could be left out."
 WITH_TOOLS: Final = (
     "The last request of this answer is asked again, with what the tools had returned. No tool is "
     "run."
+)
+CONTINUED: Final = (
+    "This answer was continued after it broke off. Only its last part is asked again, and compared."
 )
 CHANGED: Final = "The kept request changed meanwhile. What was asked until then is kept."
 
@@ -106,6 +110,7 @@ class Rehearser:
         cost = measure_cost(turn, subject.content, calls)
         notes = [*([] if subject.sent.is_exact else [NOT_EXACT])]
         notes += [WITH_TOOLS] if any(part.layer == "W" for part in subject.content.parts) else []
+        notes += [CONTINUED] if _is_continued(chat, subject.answer) else []
         return RehearsalOffer(
             chat.id,
             subject.answer.id,
@@ -165,11 +170,10 @@ class Rehearser:
             subject = self._find(chat, entry, ())
             _require_sources(subject.content)
             sent = 0
-            turn: Turn | None = None
             while (keys := (plan := _make_plan(chat, subject)).choose_next()) is not None:
                 most = plan.calls + plan.count_left()
                 yield RehearsalProgress(plan.calls, most, tuple(sorted(keys)))
-                turn = turn or self._open(chat, subject, cancel)
+                turn = self._open(chat, subject, cancel)  # a limit is asked about for each call
                 self._require_same(chat, subject)
                 cut = replace(subject, content=subject.content.leave_out(keys))
                 self._call(chat, cut, turn)
@@ -221,6 +225,12 @@ class Rehearser:
             return int(_find_known(chat, subject.content, subject.model) is None)
         _require_sources(subject.content)
         return _make_plan(chat, subject).count_left()
+
+
+def _is_continued(chat: Session, answer: MessageEntry) -> bool:
+    """Return whether an answer is the rest of one that broke off."""
+    turns = list_turns(chat.path_to(answer.id))
+    return any(map(is_continuation, turns[-1].said)) if turns else False
 
 
 def _require_sources(content: KeptContent) -> None:

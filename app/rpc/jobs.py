@@ -54,7 +54,7 @@ class Jobs:
         if self.is_busy(session):
             raise SessionBusy(
                 f"The chat {session} is still at work.",
-                hint="Wait for its turn_end, or send abort.",
+                hint="Wait for its turn_end or its response, or send abort.",
             )
 
     def require_free_chat(self, request: RpcRequest) -> str:

@@ -12,7 +12,6 @@ from pydantic import Field
 from app.assistant import Assistant
 from app.errors import InvalidRequest
 from app.rehearsal.result import EachResult, RehearsalProgress, RehearsalResult
-from app.rpc.jobs import Jobs
 from app.rpc.requests import Handlers, RpcRequest, Slow, require_chat
 from app.rpc.wire import Json, Wire
 from chains.cancel import CancelToken
@@ -44,23 +43,22 @@ class RehearsalRequests:
         handlers: how the request is served, by its type.
     """
 
-    def __init__(self, assistant: Assistant, jobs: Jobs, wire: Wire) -> None:
+    def __init__(self, assistant: Assistant, wire: Wire) -> None:
         """Create the function.
 
         Args:
             assistant: provides the rehearsals.
-            jobs: the running turns, in whose chats nothing is rehearsed.
             wire: writes the progress.
         """
-        self._assistant, self._jobs, self._wire = assistant, jobs, wire
-        self.handlers: Handlers = {"rehearse": Slow(Rehearse, self._rehearse)}
+        self._assistant, self._wire = assistant, wire
+        rehearse = Slow(Rehearse, self._rehearse, changes_chat=lambda request: request.agreed)
+        self.handlers: Handlers = {"rehearse": rehearse}
 
     def _rehearse(self, request: Rehearse, cancel: CancelToken) -> Json:
         if request.each and request.without:
             raise InvalidRequest("rehearse: each and without do not go together.")
         chat = require_chat(request)
         if request.agreed:
-            self._jobs.require_free(chat)
             return {**self._ask(request, chat, cancel), "asked": True}
         rehearser, keys = self._assistant.rehearser, request.without
         offer = rehearser.offer(chat, request.entry, keys, each=request.each)

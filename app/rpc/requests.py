@@ -59,12 +59,17 @@ class Slow(Generic[_Fields]):
     Attributes:
         fields: the class of the request.
         serve: returns the data of the response.
-        changes_chat: whether the chat must not be busy, and is busy meanwhile.
+        changes_chat: whether the chat must not be busy, and is busy meanwhile. A function says so
+            of a request.
     """
 
     fields: type[_Fields]
     serve: Callable[[_Fields, CancelToken], Json]
-    changes_chat: bool = False
+    changes_chat: bool | Callable[[_Fields], bool] = False
+
+    def is_change(self, request: _Fields) -> bool:
+        """Return whether a request changes its chat."""
+        return self.changes_chat(request) if callable(self.changes_chat) else self.changes_chat
 
 
 Handlers = Mapping[str, Quick[Any] | Slow[Any]]

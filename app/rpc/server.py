@@ -89,7 +89,7 @@ class RPC:
             **ChatRequests(assistant, client, jobs).handlers,
             **EntryRequests(assistant, jobs).handlers,
             **ContextRequests(assistant, client).handlers,
-            **RehearsalRequests(assistant, jobs, wire).handlers,
+            **RehearsalRequests(assistant, wire).handlers,
             **SearchRequests(assistant, wire).handlers,
             **NoteRequests(assistant, jobs).handlers,
             **JudgeRequests(assistant, wire).handlers,
@@ -152,7 +152,7 @@ class RPC:
     def _carry_out(self, request: RpcRequest) -> None:
         handler = self._handlers[request.type]
         if isinstance(handler, Slow):
-            chat = self._jobs.require_free_chat(request) if handler.changes_chat else None
+            chat = self._jobs.require_free_chat(request) if handler.is_change(request) else None
             work = partial(handler.serve, request)
             self._jobs.start(request.id, request.type, work, chat)
         elif (data := handler.serve(request)) is not None:

@@ -1,6 +1,8 @@
 """An answer is asked again without some of what the model saw, at the wire."""
 
 import json
+import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -8,15 +10,20 @@ import pytest
 
 from app.assistant import Assistant
 from app.errors import InvalidRequest, SessionBusy
+from app.rehearsal.rehearse import CONTINUED
 from app.rehearsal.result import EachResult, RehearsalProgress, RehearsalResult
+from app.spending import LimitQuestion
 from chains.cancel import CancelToken
 from chains.errors import Cancelled, ModelError, Offline, SpendingLimitReached
 from chains.events import AskResult, Mode
 from chains.request.ask import Ask
+from context.log.entries import MessageEntry
 from tests.support.models.model_server import Answer, Failure, ModelServer
+from tests.support.models.priced_models import charge_for_calls
 from tests.support.sessions.turns import result_of
 from tests.unit.app.past.test_time_machine import PNG
 from tests.unit.app.rpc.test_backup import request
+from tests.unit.app.rpc.test_server import Caller
 
 NOTES = {
     "Barrel.md": "# Barrel\nThe barrel behind the shed holds 210 litres of rain.\n",
@@ -282,15 +289,50 @@ def test_a_call_of_a_tool_is_said_and_not_run(
     assert not (notes / "New.md").exists()
 
 
-def test_a_call_that_may_pass_the_spending_limit_is_not_made(
-    assistant: Assistant, server: ModelServer, notes: Path
+def test_each_call_that_may_pass_the_spending_limit_is_asked_about(
+    assistant: Assistant, server: ModelServer, notes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    server.script(answer_facts)
     result = ask(assistant)
-    assistant.settings.set("chat.apiBase", "")
-    assistant.settings.set("spending.dayLimit", 0.0001)
-    with pytest.raises((SpendingLimitReached, ModelError)) as caught:
+    charge_for_calls(monkeypatch)
+    assistant.settings.set("spending.dayLimit", 0.000001)
+    seen, asked = len(list_raw(server)), list[float]()
+
+    def allow_two(question: LimitQuestion) -> None:
+        asked.append(question.passed.most)
+        question.answer("send" if len(asked) < 3 else "stop")
+
+    with pytest.raises(SpendingLimitReached):
         rehearse(assistant, result)
-    assert "limit" in str(caught.value) or "key" in str(caught.value)
+    assert len(list_raw(server)) == seen
+    assistant.spending.connect(allow_two)
+    with pytest.raises(SpendingLimitReached):
+        rehearse_each(assistant, result)
+    assistant.spending.connect(None)
+    assert (len(asked), len(list_raw(server)) - seen) == (3, 2)
+    assert len(assistant.rehearser.offer(result.session, result.entry).stored) == 2
+
+
+def test_a_kill_before_an_answer_is_stored_costs_only_that_call_again(
+    assistant: Assistant, server: ModelServer, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.script(answer_facts)
+    result = ask(assistant)
+    before = len(list_raw(server))
+
+    def die(*_args: object) -> None:
+        raise KeyboardInterrupt
+
+    events = assistant.rehearser.ask_each(result.session, result.entry, CancelToken())
+    assert [next(events), next(events), next(events)]
+    with monkeypatch.context() as patch:
+        patch.setattr("app.rehearsal.rehearse.store_rehearsal", die)
+        with pytest.raises(KeyboardInterrupt):
+            next(events)
+    assert len(list_raw(server)) - before == 3
+    found = rehearse_each(assistant, result)
+    assert found.sent == found.table.calls - 2
+    assert len(list_raw(server)) - before == found.table.calls + 1
 
 
 def test_an_answer_that_breaks_off_is_not_stored_and_an_error_keeps_the_rest(
@@ -412,3 +454,70 @@ def test_what_was_left_out_by_hand_changes_neither_the_table_nor_the_price(
     assert found.table.ranking
     assert all(one.names for one in found.table.ranking)
     assert "L3" not in {key for one in found.table.ranking for key in one.keys}
+
+
+def test_the_id_of_a_question_means_the_last_answer_of_its_newest_version(
+    assistant: Assistant, server: ModelServer, notes: Path
+) -> None:
+    read = ("c1", "read_note", json.dumps({"path": "Beds.md"}))
+    server.script(Answer("I look.", calls=(read,)), Answer("They need 5 litres [1]."))
+    result = ask(assistant, mode="agent")
+    path = assistant.sessions.read(result.session).path()
+    typed = next(one for one in path if isinstance(one, MessageEntry))
+    server.script(Answer("Understood."))
+    ask(assistant, "And now?", session=result.session)
+    offer = assistant.rehearser.offer(result.session, typed.id)
+    assert (offer.answer, offer.parts[-1].source) == (result.entry, "Beds.md")
+    assert assistant.time_machine.show_then(result.session, typed.id).entry == result.entry
+
+
+def test_that_only_the_rest_of_a_continued_answer_is_asked_again_is_said(
+    assistant: Assistant, server: ModelServer, notes: Path
+) -> None:
+    server.script(Answer("The barrel holds 210 litres", break_after=2))
+    broken = ask(assistant)
+    assert CONTINUED not in assistant.rehearser.offer(broken.session, broken.entry).notes
+    server.script(Answer("of rain."))
+    rest = result_of(
+        list(assistant.runner.continue_answer(broken.session, broken.entry, None, CancelToken()))
+    )
+    assert CONTINUED in assistant.rehearser.offer(rest.session, rest.entry).notes
+    server.script(Answer("Understood."))
+    last = ask(assistant, "And now?", session=broken.session)
+    assert CONTINUED not in assistant.rehearser.offer(last.session, last.entry).notes
+
+
+@pytest.fixture
+def caller(assistant: Assistant) -> Iterator[Caller]:
+    caller = Caller(assistant)
+    yield caller
+    caller.hang_up()
+
+
+def test_a_chat_in_which_something_is_rehearsed_is_at_work_and_can_be_stopped(
+    assistant: Assistant, server: ModelServer, notes: Path, caller: Caller
+) -> None:
+    result = ask(assistant)
+    is_read = threading.Event()
+
+    def answer_late(_body: dict[str, Any]) -> Answer:
+        is_read.wait(30)
+        return Answer("Nothing is said of it.")
+
+    server.script(answer_late)
+    which = {"session": result.session, "entry": result.entry}
+    running = caller.send("rehearse", **which, each=True, agreed=True)
+    caller.event("rehearsal_progress")
+    for type, fields in (
+        ("prompt", {"text": "And now?"}),
+        ("delete_session", {}),
+        ("rehearse", {"agreed": True}),
+    ):
+        error = caller.error(type, session=result.session, **fields)
+        assert "is still at work" in error["message"]
+        assert "abort" in error["hint"]
+    assert not caller.ask("rehearse", **which)["asked"]
+    caller.ask("abort", session=result.session)
+    is_read.set()
+    assert caller.response(running)["error"]["code"] == "cancelled"
+    assert caller.ask("rehearse", **which, agreed=True)["asked"]
