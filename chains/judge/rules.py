@@ -107,7 +107,7 @@ _TURNING: Final = re.compile(
 )
 # Punctuation at the end of a value without quotation marks, of which nobody can tell whether it
 # belongs to the name or to the sentence.
-_UNSURE_END: Final = re.compile(r"[?!.,;:)](?=\s|$)")
+_UNSURE_END: Final = re.compile(r"[,;:)?!.](?=\s|$)")
 
 
 @dataclass(frozen=True)

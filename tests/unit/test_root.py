@@ -14,7 +14,7 @@ REQUIRED = {
 }
 ALLOWED = REQUIRED | {
     *(".ci", ".github", ".gitignore", "LICENSE", "Makefile", "ARCHITECTURE.md", "CONTRIBUTING.md"),
-    *("CHANGELOG.md", "BENCHMARKS.md", "SECURITY.md", "freeze", "packaging"),
+    *("CHANGELOG.md", "BENCHMARKS.md", "SECURITY.md", "freeze", "packaging", ".gitattributes"),
 }
 LOCK_FILES = {"uv.lock", "poetry.lock", "pdm.lock", "requirements.lock", "pylock.toml"}
 # What a build of a source archive adds, and what no repository tracks.

@@ -14,7 +14,7 @@ from ui.controllers.vault import VaultController
 from ui.tasks import LatestOnly, Task
 from ui.widgets.buttons import ButtonText
 from ui.widgets.dialogs import choose_new_file
-from ui.widgets.texts import word_hint
+from ui.widgets.texts import word_error
 
 if TYPE_CHECKING:  # loaded when the dialog is opened, which the first paint does not wait for
     from app.judge.judging import JudgeFinished
@@ -134,7 +134,7 @@ class JudgeController(Controller):
             self._make_view().show_progress(event)
 
     def _on_run_failed(self, error: Exception) -> None:
-        self._failure = _say(error)
+        self._failure = word_error(describe(error))
 
     def _on_finished(self) -> None:
         """Show what is known now, also after a stop or a failure."""
@@ -153,11 +153,11 @@ class JudgeController(Controller):
             self._failure = ""
 
     def _on_failed(self, error: Exception) -> None:
-        self._make_view().show_failure(_say(error))
+        self._make_view().show_failure(word_error(describe(error)))
 
     def _on_not_written(self, error: Exception) -> None:
         """Say why the table was not written. It stays."""
-        self._frame.notifier.toast(_say(error))
+        self._frame.notifier.toast(word_error(describe(error)))
 
     def _on_vault_opened(self) -> None:
         self._stop()
@@ -201,8 +201,3 @@ class JudgeController(Controller):
         task.yielded.connect(lambda _done: self._frame.notifier.toast(f"Written: {chosen}"))
         task.failed.connect(self._on_not_written)
         task.start()
-
-
-def _say(error: Exception) -> str:
-    info = describe(error)
-    return " ".join(filter(None, (info.message, word_hint(info.hint))))

@@ -17,6 +17,7 @@ from chains.events import Event, IndexProgressed, MessageEnded, TextDelta, Warne
 from chains.request.ask import Ask
 from context.errors import ContextOverflow
 from tests.support.models.model_server import Answer, ModelServer
+from tests.support.processes.program import wait_until
 from tests.support.sessions.turns import ask, result_of
 from vault.errors import VaultMissing
 from vault.indexing.throttle import UpdateQueue
@@ -69,7 +70,8 @@ def test_an_answer_rests_on_notes_that_were_indexed_on_the_way(
     assert "Watering.md" in {citation.path for citation in result.answer.checked.citations}
     library = reading.library
     assert library is not None
-    assert (library.vault.note_count, library.is_updating) == (5, False)
+    wait_until(lambda: not library.is_updating, "the update has ended")
+    assert library.vault.note_count == 5
     assert library.vault.indexed_at is not None
     assert {note.state for note in reading.notes()} == {"indexed"}
     assert reading.search("barrel", 1).hits
