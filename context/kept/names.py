@@ -6,11 +6,12 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
-from urllib.parse import quote
 
 __all__ = ["NAMELESS_LINE", "hide_names"]
 
 NAMELESS_LINE: Final = "[a note that is now excluded]"
+# What a link escapes (RFC 3986, 2.3); `urllib` does no more, but opens the network.
+_NOT_IN_LINKS: Final = re.compile(r"[^A-Za-z0-9_.~/-]")
 
 
 def hide_names(
@@ -97,8 +98,16 @@ class _NameHider:
 def _list_names(path: str) -> Iterator[str]:
     """Yield what a text may call a note, in lower case."""
     for name in (path, posixpath.basename(path)):
-        yield from (form.casefold() for form in (name, html.escape(name), quote(name)))
+        yield from (form.casefold() for form in (name, html.escape(name), _quote(name)))
 
 
 def _read_stem(path: str) -> str:
     return posixpath.splitext(posixpath.basename(path))[0].casefold()
+
+
+def _quote(name: str) -> str:
+    """Return a name as it stands in a link, with percent escapes."""
+    return _NOT_IN_LINKS.sub(
+        lambda found: "".join(f"%{byte:02x}" for byte in found[0].encode(errors="surrogatepass")),
+        name,
+    )

@@ -161,6 +161,7 @@ def test_a_pinned_answer_is_written_into_the_vault_once_its_change_is_approved(
     decide("Write it")
     qtbot.waitUntil(note.exists)
     assert "Dig the beds" in note.read_text()
+    qtbot.waitUntil(lambda: len(window.toasts()) == 2)
     window.press("Undo")
     qtbot.waitUntil(lambda: not note.exists())
 

@@ -95,7 +95,7 @@ def test_the_window_asks_where_a_folder_of_notes_is_now(
     said = press(dialog, "Choose the folder…", qtbot)
     assert said == f"What is stored for {vaults[1]} belongs to {tmp_path / 'here'} now."
     moved = assistant.paths.index_folder(tmp_path / "here").name
-    assert [file.stem for file in pinned.iterdir()] == [moved]
+    assert moved in {file.stem for file in pinned.iterdir()}
     assert f"Where is {vaults[0]} now?" in section.question.accessibleName()
     press(dialog, "Not now", qtbot)
     assert not section.question.isVisible()
