@@ -95,16 +95,6 @@ _NAMED: Final = [
     (wanted, re.compile(rf"{_HEAD}(?:{phrase})[ ?.!]*", re.IGNORECASE))
     for wanted, phrase in _FILTERS
 ]
-# Words that may turn what stands beside a filter into its opposite, or make it one of several.
-_TURNING: Final = re.compile(
-    r"\b(?:or|not|no|never|none|neither|nor|without|except|but|only|unless|missing|lacks?|lacking|"
-    r"should|could|would|may|might|must|can|cannot|ought|need|needs|is|are|was|were|be|"
-    r"oder|nicht|kein\w*|nie|niemals|ohne|außer|aber|nur|fehl\w+|soll\w*|könn\w*|kann|muss|müss\w*|"
-    r"ist|sind|war\w*|o|u|ni|nunca|sin|excepto|pero|solo|falta\w*|deber\w*|debe\w*|podr\w*|"
-    r"es|son|fue\w*|ou|ne|pas|jamais|sans|sauf|mais|seulement|manque\w*|devr\w*|doi\w*|pourr\w*|"
-    r"est|sont)\b|n['’]t\b|\bn['’]",
-    re.IGNORECASE,
-)
 # Punctuation at the end of a value without quotation marks, of which nobody can tell whether it
 # belongs to the name or to the sentence.
 _UNSURE_END: Final = re.compile(r"[,;:)?!.](?=\s|$)")
@@ -159,11 +149,9 @@ def read_rules(question: str) -> QuestionRules:
         return QuestionRules(query, is_whole=query.has_filter)
     if literal := _find_literal(rest):
         return QuestionRules(query, literal, is_whole=True)
-    if not query.has_filter:
-        return next(filter(None, (_read_named(rest, *named) for named in _NAMED)), QuestionRules())
-    inner = parse_query(rest)
-    is_apart = not (inner.has_filter or inner.problems or _TURNING.search(rest))
-    return QuestionRules(query) if is_apart else QuestionRules()
+    if query.has_filter:  # of which the rest may be an exception: "tag:garden apart from roses"
+        return QuestionRules()
+    return next(filter(None, (_read_named(rest, *named) for named in _NAMED)), QuestionRules())
 
 
 def _split_filters(asked: str) -> tuple[Query, str]:

@@ -211,13 +211,11 @@ def test_rules_answer_some_questions_whole(judge: Judge, server: ModelServer) ->
         assert (table.cost.calls, table.cost.price, server.bodies) == (0, 0.0, [])
 
 
-def test_a_filter_in_the_question_decides_only_what_it_can(
-    judge: Judge, server: ModelServer
-) -> None:
-    table = judge(JudgeRequest("tag:garden a promise to my sister"))
-    assert sorted(shown_names(server)) == ["Beds", "Hedge"]
-    assert (table.counts.by_rule, table.counts.by_model) == (26, 2)
-    assert rows_of(table, "yes") == ["Garden/Beds.md"]
+def test_a_filter_with_other_words_decides_nothing(judge: Judge, server: ModelServer) -> None:
+    table = judge(JudgeRequest("tag:garden apart from roses"))
+    assert len(shown_names(server)) == 27
+    assert (table.counts.by_rule, table.counts.by_model) == (1, 27)  # a note without text
+    assert judge(JudgeRequest("tag:garden")).counts.by_rule == 28
 
 
 def test_a_scope_limits_the_notes(judge: Judge, server: ModelServer) -> None:
@@ -234,9 +232,10 @@ def test_a_scope_that_is_no_filter_is_refused(judge: Judge) -> None:
 
 
 def test_without_a_model_rules_decide_what_they_can(judge: Judge, server: ModelServer) -> None:
-    table = judge(JudgeRequest("tag:garden a promise", model="extractive"))
+    table = judge(JudgeRequest("a promise", "tag:garden", model="extractive"))
     assert table.coverage.endswith("2 notes need a model, and no model is set.")
-    assert table.counts.by_rule == 26
+    table = judge(JudgeRequest('contain "garden"', model="extractive"))
+    assert (table.counts.by_rule, table.counts.waiting) == (28, 0)
     assert server.bodies == []
 
 
