@@ -81,7 +81,8 @@ class AnswerCoverage(Record):
         total = len(self.sentences)
         if not total:
             return ""
-        said = f"{total - self.bare:,} of {_count(total, 'sentence')} rest on a source"
+        verb = "rests" if total == 1 else "rest"
+        said = f"{total - self.bare:,} of {_count(total, 'sentence')} {verb} on a source"
         unused = f"; {_count(len(self.unused), 'source')} sent and not used" if self.unused else ""
         return f"{said}{unused}."
 

@@ -26,6 +26,10 @@ __all__ = ["ResultText"]
 _BOLD: Final = 600
 _CARRIER_PERCENT: Final = 22
 _NARROW_PX: Final = 420
+_NOTHING_YET: Final = (
+    "Both answers will stand here side by side, and what differs is lit. Or each source is left "
+    "out in turn, and you see which one carried which sentence."
+)
 
 
 class ResultText(QTextEdit):
@@ -40,6 +44,7 @@ class ResultText(QTextEdit):
         self.setReadOnly(True)
         self.setFrameShape(QTextEdit.Shape.NoFrame)
         self.setAccessibleName("The answers, side by side")
+        self.setPlaceholderText(_NOTHING_YET)
         self.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse
             | Qt.TextInteractionFlag.TextSelectableByKeyboard

@@ -218,6 +218,8 @@ def test_the_coverage_tells_which_sentence_rests_on_which_source() -> None:
     assert (report.coverage.bare, report.coverage.unused) == (1, (1,))
     told = "2 of 3 sentences rest on a source; 1 source sent and not used."
     assert report.coverage.describe() == told
+    alone = check_claims("The disk has 4 TB [2].", SENT).coverage.describe()
+    assert alone == "1 of 1 sentence rests on a source; 1 source sent and not used."
 
 
 def test_one_line_counts_what_could_be_checked() -> None:
