@@ -40,6 +40,7 @@ _OUTCOMES: Final[Mapping[str, Outcome]] = {
 }
 # The beginning of JSON, and not of a remark in brackets.
 _OPENING: Final = re.compile(r"[\[{]\s*[\[{\"]")
+_LIST: Final = re.compile(r"\[\s*\{")
 
 
 @dataclass(frozen=True)
@@ -102,16 +103,24 @@ def read_reply(reply: str, pieces: Sequence[JudgePiece]) -> list[Verdict]:
 
 def _find_entries(reply: str) -> list[Mapping[str, Any]] | None:
     """Return the entries of the first JSON value in a reply, or None if it has none."""
-    found = _OPENING.search(reply)
-    if found is None:
-        return None
-    try:
-        value, _ = json.JSONDecoder().raw_decode(reply, found.start())
-    except (ValueError, RecursionError):
-        return None  # what is whole within a reply that was cut does not count
+    value = _read_value(reply)
     entries = value.get("verdicts", [value]) if isinstance(value, dict) else value
     is_list = isinstance(entries, list) and entries and all(map(_is_entry, entries))
     return cast(list[Mapping[str, Any]], entries) if is_list else None
+
+
+def _read_value(reply: str) -> object:
+    """Return the first JSON value in a reply, or None.
+
+    Small models forget the brace around their list: a list that is whole counts without it. What is
+    whole within a list that was cut does not count.
+    """
+    for opening in filter(None, (_OPENING.search(reply), _LIST.search(reply))):
+        try:
+            return json.JSONDecoder().raw_decode(reply, opening.start())[0]
+        except (ValueError, RecursionError):
+            continue
+    return None
 
 
 def _is_entry(value: object) -> bool:

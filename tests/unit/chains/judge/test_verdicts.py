@@ -92,6 +92,16 @@ def test_no_verdict_is_guessed_from_a_reply_that_is_no_json(reply: str) -> None:
     assert outcomes(reply) == ["failed"] * 3
 
 
+@pytest.mark.parametrize("end", ["", "]", "]}]", "]} Done."])
+@pytest.mark.parametrize(
+    "start", ['{"verdicts": ', '{"question": "x", "verdicts":\n', "```json\n{"]
+)
+def test_a_whole_list_counts_without_the_brace_around_it(start: str, end: str) -> None:
+    entries = [{"n": n, "verdict": "no"} for n in (1, 2, 3)]
+    assert outcomes(start + json.dumps(entries) + end) == ["no"] * 3
+    assert outcomes(start + json.dumps(entries)[:-1] + end.lstrip("]")) == ["failed"] * 3
+
+
 def test_a_quotation_is_placed_in_the_whole_note() -> None:
     whole = "One.\nTwo words here.\nThree.\nTwo words here.\n"
     part = piece("Three.\nTwo words here.\n", 3, whole)
