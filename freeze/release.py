@@ -8,11 +8,14 @@
     SHA256SUMS                              the checksums of these files
 
 It refuses a checkout with changes, a version that has a tag, tests that fail, and a wheel whose
-bytes differ when it is built twice. For a trial, the variable RELEASE_TESTS is a command to run in
-place of `make test`. The file TRIAL then says so, and what was built is not to be passed on.
+bytes differ when it is built twice. Tests that have passed for the same commit, with the same
+packages, are not repeated: a release that was stopped goes on. `make clean` forgets them. For a
+trial, the variable RELEASE_TESTS is a command to run in place of `make test`. The file TRIAL then
+says so, and what was built is not to be passed on.
 """
 
 import hashlib
+import importlib.metadata
 import json
 import os
 import platform
@@ -61,7 +64,8 @@ def main() -> None:
     """Check, build and sum up. The first thing that fails ends the program with a sentence."""
     check_state()
     tests = os.environ.get("RELEASE_TESTS") or TESTS
-    subprocess.run(shlex.split(tests), cwd=ROOT, check=True)
+    run_tests(tests)
+    check_state()  # tests may have left files
     shutil.rmtree(DIST, ignore_errors=True)
     built = [build_wheel()]
     subprocess.run(["make", "--no-print-directory", "frozen"], cwd=ROOT, check=True)
@@ -93,6 +97,29 @@ def check_state() -> None:
         raise SystemExit("There are changes that are not committed; commit them first.")
     if _git("tag", "--list", f"v{VERSION}"):
         raise SystemExit(f"The version {VERSION} has a tag; raise it in pyproject.toml.")
+
+
+def run_tests(command: str) -> None:
+    """Run the tests, unless they have passed for this commit and these packages already.
+
+    Raises:
+        subprocess.CalledProcessError: they fail.
+    """
+    passed = ROOT / "build" / "tests-passed.json"
+    packages = sorted(f"{one.name} {one.version}" for one in importlib.metadata.distributions())
+    tested = {
+        "command": command,
+        "commit": _git("rev-parse", "HEAD"),
+        "packages": hashlib.sha256("\n".join(packages).encode()).hexdigest(),
+        "python": sys.version,
+    }
+    text = json.dumps(tested, indent=1)
+    if passed.is_file() and passed.read_text("utf-8") == text:
+        sys.stdout.write(f"The tests of commit {tested['commit']} have passed already.\n")
+        return
+    subprocess.run(shlex.split(command), cwd=ROOT, check=True)
+    passed.parent.mkdir(exist_ok=True)
+    passed.write_text(text, "utf-8")
 
 
 def build_wheel() -> Path:

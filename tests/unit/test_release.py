@@ -115,6 +115,7 @@ def test_sizes_are_summed_by_package(tmp_path: Path) -> None:
     assert rows[1:] == [["2.0", "MB", "numpy"], ["1.0", "MB", "strata"]]
 
 
+AUTHOR = ("-c", "user.name=A", "-c", "user.email=a@b.test")
 RECIPES = release.ROOT / "freeze" / "recipes"
 
 
@@ -135,8 +136,9 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(release, "DIST", folder / "dist")
     subprocess.run(["git", "init", "--quiet", folder], check=True)
     (folder / "a.py").write_text("1\n")
-    git(folder, "add", "a.py")
-    git(folder, "-c", "user.name=A", "-c", "user.email=a@b.test", "commit", "-qm", "Add a")
+    (folder / ".gitignore").write_text("/build/\n/dist/\n/runs\n")
+    git(folder, "add", "a.py", ".gitignore")
+    git(folder, *AUTHOR, "commit", "-qm", "Add a")
     return folder
 
 
@@ -173,10 +175,36 @@ def test_the_tests_are_those_of_make_unless_a_trial_names_others(
 ) -> None:
     (checkout / "Makefile").write_text("test:\n\t@exit 7\n")
     git(checkout, "add", "Makefile")
-    git(checkout, "-c", "user.name=A", "-c", "user.email=a@b.test", "commit", "-qm", "Add make")
+    git(checkout, *AUTHOR, "commit", "-qm", "Add make")
     monkeypatch.delenv("RELEASE_TESTS", raising=False)
     with pytest.raises(subprocess.CalledProcessError, match="make"):
         release.main()
+
+
+def test_a_release_that_was_stopped_does_not_repeat_tests_that_passed(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail() -> Path:
+        raise KeyboardInterrupt
+
+    def count_runs_of_release(command: str = "sh -c 'echo >> runs'") -> int:
+        monkeypatch.setenv("RELEASE_TESTS", command)
+        with pytest.raises(KeyboardInterrupt):
+            release.main()
+        return len((checkout / "runs").read_text().splitlines())
+
+    monkeypatch.setattr(release, "build_wheel", fail)
+    assert [count_runs_of_release() for _ in range(2)] == [1, 1]
+    assert "have passed already" in capsys.readouterr().out
+    assert count_runs_of_release("sh -c 'echo other >> runs'") == 2
+    monkeypatch.setattr("freeze.release.sys.version", "4.0")
+    assert count_runs_of_release("sh -c 'echo other >> runs'") == 3
+    git(checkout, *AUTHOR, "commit", "--allow-empty", "-qm", "Change nothing")
+    assert count_runs_of_release("sh -c 'echo other >> runs'") == 4
+    with pytest.raises(subprocess.CalledProcessError):
+        count_runs_of_release("false")
+    with pytest.raises(SystemExit, match="not committed"):
+        count_runs_of_release("sh -c 'echo >> left'")
 
 
 def test_the_document_of_a_release_is_what_the_check_for_updates_reads(
