@@ -16,6 +16,7 @@ from PySide6.QtCore import QObject, Signal
 
 from resources.system.calls import SYSTEM
 from resources.system.files import make_private_folder
+from resources.system.processes import allow_foreground
 
 __all__ = ["InstanceServer", "hand_over"]
 
@@ -87,6 +88,7 @@ def hand_over(state: Path, folder: str | None) -> bool:
     socket.connectToServer(name)
     if not socket.waitForConnected(_CONNECT_MS):
         return False
+    allow_foreground()
     named = "" if folder is None else os.path.abspath(Path(folder).expanduser())
     socket.write(json.dumps({"folder": named}).encode() + b"\n")
     return socket.waitForReadyRead(_ANSWER_MS) and bytes(socket.readAll().data()) == _DONE
@@ -108,7 +110,7 @@ def _name_socket(state: Path) -> str:
     be too long. On Windows, it is the name of a pipe.
     """
     make_private_folder(state)
-    path = str(state / "window.socket")
+    path = os.path.normcase(state / "window.socket")
     if SYSTEM != "windows" and len(os.fsencode(path)) <= _MOST_PATH_BYTES:
         return path
     import hashlib  # late: it delays the first paint

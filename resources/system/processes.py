@@ -17,6 +17,7 @@ from resources.system.calls import has_windows_pipe_data
 __all__ = [
     "CRASH_SIGNALS",
     "HANGUP_SIGNALS",
+    "allow_foreground",
     "connect_locally",
     "count_memory",
     "count_ticks_per_s",
@@ -37,6 +38,7 @@ __all__ = [
     "read_free_memory",
     "read_process_memory",
     "reap_adopted",
+    "select_in_explorer",
     "set_unblocking",
     "start_in_group",
     "trim_memory",
@@ -55,6 +57,7 @@ CRASH_SIGNALS: Final = _find_signals("SIGABRT", "SIGTRAP", "SIGSEGV", "SIGILL", 
 HANGUP_SIGNALS: Final = _find_signals("SIGHUP")
 _KEYBOARD_SIGNALS: Final = _find_signals("SIGINT", "SIGHUP", "SIGPIPE")
 _END_SIGNALS: Final = _find_signals("SIGTERM", "SIGKILL")
+_ANY_PROCESS: Final = -1  # ASFW_ANY of AllowSetForegroundWindow
 _PR_SET_PDEATHSIG: Final = 1
 _PR_SET_CHILD_SUBREAPER: Final = 36
 _GROUP_CHECK_S: Final = 0.01
@@ -455,3 +458,28 @@ def connect_locally(address: str, timeout_s: float) -> bool:
             probe.connect(address)
             return True
         return False
+
+
+def allow_foreground() -> None:
+    """Let a window of another process come to the front. Only Windows forbids that otherwise.
+
+    It takes effect only in the process that the user has just started.
+    """
+    if sys.platform == "win32":
+        import ctypes
+
+        with suppress(OSError, AttributeError):
+            ctypes.windll.user32.AllowSetForegroundWindow(_ANY_PROCESS)
+
+
+def select_in_explorer(file: str) -> bool:
+    """Show a file, selected, in the file manager of Windows. Return False if it does not start.
+
+    The path is in quotes, because the file manager takes a comma for the end of a path. Other
+    systems have no such program.
+    """
+    if sys.platform == "win32":
+        with suppress(OSError):
+            os.startfile("explorer.exe", "open", f'/select,"{file}"')  # noqa: S606 - no shell needed
+            return True
+    return False

@@ -1,14 +1,20 @@
 """One window for a user: a second start hands over and ends."""
 
+import ctypes
+import ntpath
+import re
 import subprocess
 import sys
-from pathlib import Path
+from pathlib import Path, PureWindowsPath
+from types import SimpleNamespace
 
 import pytest
 from PySide6.QtCore import QObject
 from pytestqt.qtbot import QtBot
 
+from resources.system.processes import allow_foreground
 from ui.instance import InstanceServer, hand_over
+from ui.instance import _name_socket as name_socket
 
 ROOT = Path(__file__).parents[2]
 
@@ -33,6 +39,33 @@ def test_a_second_start_calls_the_first_with_its_folder(
     assert second.wait(60) == 0
     first.close()
     assert not hand_over(state, None)
+
+
+def test_a_window_on_windows_may_come_to_the_front(
+    tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    allowed: list[int] = []
+    user32 = SimpleNamespace(AllowSetForegroundWindow=allowed.append)
+    monkeypatch.setattr(ctypes, "windll", SimpleNamespace(user32=user32), raising=False)
+    allow_foreground()
+    assert allowed == []  # not on this system
+    monkeypatch.setattr(sys, "platform", "win32")
+    allow_foreground()
+    assert allowed == [-1]  # any process
+
+
+def test_each_state_folder_has_one_pipe_on_windows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ui.instance.SYSTEM", "windows")
+    monkeypatch.setattr("ui.instance.make_private_folder", lambda _folder: None)
+    monkeypatch.setattr("ui.instance.os.path", ntpath)
+    names = [
+        name_socket(PureWindowsPath(folder))  # type: ignore[arg-type]
+        for folder in (r"C:\Users\Ada\state", r"c:\users\ada\state", r"C:\Users\Bob\state")
+    ]
+    assert names[0] == names[1] != names[2]
+    assert all(re.fullmatch("strata-[0-9a-f]{16}", name) for name in names)
 
 
 def test_without_a_window_the_program_goes_on(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ NAMES = frozenset(
         *("fork", "killpg", "geteuid", "getuid", "getpgid", "setsid", "wait", "waitpid", "pread"),
         *("fchmod", "sysconf", "set_blocking", "getloadavg", "nice", "prctl", "AF_UNIX", "poll"),
         *("SIGKILL", "SIGHUP", "SIGPIPE", "SIGCHLD", "SIGBUS", "SIGTRAP", "SIGQUIT", "SIGUSR1"),
-        *("platform", "system", "name", "uname", "getwindowsversion"),
+        *("platform", "system", "name", "uname", "getwindowsversion", "startfile"),
     }
 )
 OWNERS = frozenset({"os", "signal", "socket", "select", "sys", "platform"})

@@ -1,24 +1,30 @@
 """The menus of the open note or image and of its text, and dragging notes and images."""
 
+import os
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Final
 from urllib.parse import quote
 
-from PySide6.QtCore import QMimeData, QPoint, QProcess, QUrl
+from PySide6.QtCore import QMimeData, QObject, QPoint, QProcess, QUrl
 from PySide6.QtGui import QDesktopServices, QGuiApplication
 from PySide6.QtWidgets import QMenu, QWidget
 
 from app.library.attachments import is_web_address
 from app.library.images import is_image_link
 from resources.system.calls import SYSTEM
+from resources.system.processes import select_in_explorer
 from ui.controllers.session import Collaborators, Controller
 from ui.widgets.drags import DragSource, pack_file, pack_page
 
-__all__ = ["NoteMenuController"]
+__all__ = ["NoteMenuController", "reveal_file"]
 
 _NO_OBSIDIAN = "No program opens Obsidian's links. Install Obsidian to open notes in it."
 _NO_PROGRAM = "No program opens {}."
+_SERVICE: Final = "org.freedesktop.FileManager1"
+_OBJECT: Final = "/org/freedesktop/FileManager1"
+_ANSWER_MS: Final = 5_000
 
 
 class NoteMenuController(Controller):
@@ -62,12 +68,8 @@ class NoteMenuController(Controller):
         file = self._find_file()
         if file is None:
             return
-        if SYSTEM == "macos":
-            QProcess.startDetached("open", ["-R", str(file)])
-        elif SYSTEM == "windows":  # as one argument, a path with blanks would be in quotes, unread
-            QProcess.startDetached("explorer", ["/select,", str(file)])
-        elif not QDesktopServices.openUrl(QUrl.fromLocalFile(str(file.parent))):
-            self._frame.notifier.toast(_NO_PROGRAM.format(file.parent))
+        toast = partial(self._frame.notifier.toast, _NO_PROGRAM.format(file.parent))
+        reveal_file(file, toast, self)
 
     def _offer_drags(self) -> None:
         tree, column = self._frame.sidebar.notes, self._frame.column
@@ -119,3 +121,54 @@ class NoteMenuController(Controller):
         note = self._frame.note
         menu.addSeparator()
         menu.addAction(note.head.attach.accessibleName(), note.attach_selection)
+
+
+def reveal_file(file: Path, on_failed: Callable[[], object], parent: QObject) -> None:
+    """Show a file in the file manager, selected if possible.
+
+    On Linux, the file manager of the desktop is asked over the session bus. If none there can
+    select a file, its folder is opened.
+
+    Args:
+        file: the absolute path of the file.
+        on_failed: called if no file manager can be started, perhaps some seconds later.
+        parent: the Qt parent of what waits for the file manager.
+    """
+
+    def open_folder() -> None:
+        if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(file.parent))):
+            on_failed()
+
+    if SYSTEM == "linux":
+        if not _ask_file_manager(file, open_folder, parent):
+            open_folder()
+    elif not _start_file_manager(file):
+        on_failed()
+
+
+def _start_file_manager(file: Path) -> bool:
+    if SYSTEM == "macos":
+        return QProcess.startDetached("open", ["-R", str(file)])[0]
+    return select_in_explorer(str(file))
+
+
+def _ask_file_manager(file: Path, on_refused: Callable[[], None], parent: QObject) -> bool:
+    """Ask the file manager of a Linux desktop to select a file. Return False without a bus."""
+    if not os.environ.get("DBUS_SESSION_BUS_ADDRESS"):
+        return False  # Qt would start a bus, on which there is no file manager
+    from PySide6.QtDBus import QDBusConnection, QDBusMessage, QDBusPendingCallWatcher
+
+    bus = QDBusConnection.sessionBus()
+    if not bus.isConnected():
+        return False
+    message = QDBusMessage.createMethodCall(_SERVICE, _OBJECT, _SERVICE, "ShowItems")
+    message.setArguments([[file.as_uri()], ""])
+    watcher = QDBusPendingCallWatcher(bus.asyncCall(message, _ANSWER_MS), parent)
+
+    def on_answered() -> None:
+        watcher.deleteLater()
+        if watcher.isError():
+            on_refused()
+
+    watcher.finished.connect(on_answered)
+    return True

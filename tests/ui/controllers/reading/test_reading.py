@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QObject, QPoint, QProcess, Qt, QUrl, Slot
+from PySide6.QtCore import QObject, QPoint, Qt, QUrl, Slot
 from PySide6.QtGui import QColor, QContextMenuEvent, QDesktopServices, QGuiApplication, QImage
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
@@ -490,26 +490,6 @@ def test_the_menu_opens_the_note_in_other_programs(
     ]
     note.choose("Actions of this note", "Copy the path")
     assert QGuiApplication.clipboard().text() == "Rain.md"
-
-
-@pytest.mark.parametrize(
-    ("system", "program", "option"), [("macos", "open", "-R"), ("windows", "explorer", "/select,")]
-)
-def test_the_file_is_selected_in_the_file_manager_of_the_system(
-    window: WindowPage,
-    note: NotePage,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    system: str,
-    program: str,
-    option: str,
-) -> None:
-    started: list[tuple[str, list[str]]] = []
-    monkeypatch.setattr("ui.controllers.reading.menu.SYSTEM", system)
-    monkeypatch.setattr(QProcess, "startDetached", lambda *command: started.append(command))
-    open_note(window, "Rain.md")
-    note.choose("Actions of this note", "Reveal in the file manager")
-    assert started == [(program, [option, str(tmp_path / "notes" / "Rain.md")])]
 
 
 def test_a_file_that_is_gone_is_named_in_place_of_an_empty_editor(
