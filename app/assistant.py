@@ -23,6 +23,7 @@ from app.library.project_pages import PageFetcher
 from app.library.projects import Projects
 from app.migrations import HOME_IS_NEWER
 from app.paths import Paths
+from app.relocation.folders import follow_file
 from app.sessions.agent import AgentBuilder
 from app.sessions.ask import TurnRunner
 from app.sessions.session_info import SessionInfo
@@ -117,7 +118,7 @@ class Assistant:
         settings.after_set.append(self._after_set)
         self.projects = Projects(paths, vault)
         self.customization = UserCustomization(paths, settings, vault, self.projects)
-        self.edits = NoteEdits(paths.edits)
+        self.edits = NoteEdits(paths)
         web = web or WebClient(lambda: settings.values.privacy_offline, ledger)
         self._web, self._pages, self._images = web, WebPages(web), ImageReader()
         memories = self.customization.memories
@@ -257,7 +258,8 @@ class Assistant:
     @cached_property
     def pages(self) -> PageFetcher:
         """Fetches the web pages, and reads the transcripts, that projects keep."""
-        return PageFetcher(self._web, lambda: self._vault.vault)
+        follow = partial(follow_file, self.paths)
+        return PageFetcher(self._web, lambda: self._vault.vault, follow)
 
     @cached_property
     def long_texts(self) -> "LongTexts":

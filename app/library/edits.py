@@ -10,12 +10,15 @@ import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING
 
 from app.config.settings_file import SettingsStore
 from app.library.open_vault import OpenVault
+from app.paths import Paths
+from app.relocation.folders import follow_moves
 from chains.events import EditedNote, RunEdits
 from chains.tool import Tool
 from context.json_codec import Record
@@ -73,10 +76,13 @@ class TickedTask(Record):
 class NoteEdits:
     """Manages the edits to notes and their journal. Thread-safe."""
 
-    def __init__(self, folder: Path) -> None:
-        """Use the edit journal in a folder, which need not exist."""
-        self._folder = folder
-        self._journal = EditJournal(folder)
+    def __init__(self, paths: Paths) -> None:
+        """Use the edit journal of Strata, which need not exist.
+
+        Edits of a folder that was moved since are undone where it is now.
+        """
+        self._folder = paths.edits
+        self._journal = EditJournal(paths.edits, partial(follow_moves, paths))
         self._lock = threading.Lock()
         self._runs: dict[str, EditRun] = {}
 

@@ -207,14 +207,20 @@ class PageStore:
 class PageFetcher:
     """Fetches web pages and reads transcripts for projects. Thread-safe."""
 
-    def __init__(self, client: WebClient, find_vault: Callable[[], Vault | None]) -> None:
+    def __init__(
+        self,
+        client: WebClient,
+        find_vault: Callable[[], Vault | None],
+        follow: Callable[[str], str] = lambda path: path,
+    ) -> None:
         """Fetch nothing yet.
 
         Args:
             client: the client that fetches web pages.
             find_vault: returns the open vault, or None.
+            follow: returns the present path of a file, given the path that it had.
         """
-        self._client, self._find_vault = client, find_vault
+        self._client, self._find_vault, self._follow = client, find_vault, follow
 
     def find(self, store: PageStore, named: str) -> ProjectPage:
         """Return a kept page, given its id, its address, or the path of a transcript.
@@ -232,7 +238,7 @@ class PageFetcher:
         except NotFound:
             sources = set(self._list_sources(named.strip().removeprefix(AGREED)))
             for page in store.list():
-                if page.source in sources:
+                if self._follow(page.source) in sources:
                     return page
             raise
 
@@ -347,7 +353,9 @@ class PageFetcher:
 
     def _read_file(self, page: ProjectPage) -> tuple[str, str]:
         vault = self._find_vault()
-        place = find_path(page.address, None if vault is None else vault.root)
+        mark = AGREED if page.address.startswith(AGREED) else ""
+        path = f"{mark}{self._follow(page.source)}"
+        place = find_path(path, None if vault is None else vault.root)
         if place.is_in_vault and vault is not None:
             note = vault.read_attached(place.path)
         else:

@@ -15,7 +15,15 @@ from app.errors import InvalidRequest, storage_errors
 from app.paths import Paths
 from resources.system.files import lock_folder, make_private_folder, read_file, write_atomically
 
-__all__ = ["clean_path", "find_inside", "follow_moves", "join_inside", "merge_moves", "record_move"]
+__all__ = [
+    "clean_path",
+    "find_inside",
+    "follow_file",
+    "follow_moves",
+    "join_inside",
+    "merge_moves",
+    "record_move",
+]
 
 _log = logging.getLogger(__name__)
 _MOVES: Final = "moves"
@@ -83,6 +91,21 @@ def follow_moves(paths: Paths, stored: str) -> str:
         seen.add(here)
         here = _follow_once(moves, here)
     return here if os.path.isdir(here) else stored
+
+
+def follow_file(paths: Paths, stored: str) -> str:
+    """Return the present path of a file, or the stored one if its folder was not moved.
+
+    Args:
+        paths: the folders of Strata.
+        stored: the path of the file, which is returned as it is if it is relative.
+    """
+    file = _find_path_type(stored)(stored)
+    if not file.is_absolute():
+        return stored
+    folder = str(file.parent)
+    here = follow_moves(paths, folder)
+    return stored if here == folder else os.path.join(here, file.name)
 
 
 def find_inside(folder: str, root: str) -> tuple[str, ...] | None:

@@ -12,7 +12,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime, timedelta
@@ -59,7 +59,8 @@ class EditStep:
     Attributes:
         run: the id of the edit run.
         time: the time when the step started, in ISO 8601.
-        root: the folder of notes.
+        root: the folder of notes. It is the folder's path at the time in the file, and its present
+            path in what `EditJournal.read` returns.
         kind: the kind of edit: `create`, `edit`, `append` or `move`.
         to: the new path of a moved file, otherwise an empty string.
         before: the hash of the content before the step, or None for a new file.
@@ -118,8 +119,15 @@ class EditStep:
 class EditJournal:
     """A journal of edits, stored in a folder that several processes may use at the same time."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, find_root: Callable[[str], str] = lambda root: root) -> None:
+        """Use the journal in a folder, which need not exist.
+
+        Args:
+            folder: the folder of the journal.
+            find_root: returns the present path of a folder of notes, given the path that it had
+                when a step was written.
+        """
+        self._folder, self._find_root = folder, find_root
         self._file = folder / "journal.jsonl"
 
     @contextmanager
@@ -139,7 +147,18 @@ class EditJournal:
             os.close(handle)
 
     def read(self) -> list[EditStep]:
-        """Return all steps in the journal in order, each with its latest status."""
+        """Return all steps in the journal in order, each with its latest status.
+
+        The steps of a folder that was moved have its present path.
+        """
+        steps = self._read_stored()
+        roots = {root: self._find_root(root) for root in {step.root for step in steps}}
+        return [
+            step if roots[step.root] == step.root else replace(step, root=roots[step.root])
+            for step in steps
+        ]
+
+    def _read_stored(self) -> list[EditStep]:
         return parse_journal(self._read_content())
 
     def find_breaks(self) -> list[int]:
@@ -205,7 +224,7 @@ class EditJournal:
             EditFailed: the journal cannot be written.
         """
         with self.lock(), self._convert_errors():
-            own = self.read()
+            own = self._read_stored()
             steps = {step.id: step for step in own}
             for step in other:
                 known = steps.get(step.id)
@@ -230,7 +249,7 @@ class EditJournal:
         if not self._file.exists():
             return 0
         with self.lock(), self._convert_errors():
-            steps = self.read()
+            steps = self._read_stored()
             runs = {step.run for step in steps}
             kept = self._select_runs(steps, offered, now)
             if kept == runs:

@@ -12,6 +12,7 @@ import pytest
 from app.assistant import Assistant
 from app.backup.restore import Restorer
 from app.errors import InvalidRequest, StorageFailed
+from app.library.attachment_paths import AGREED
 from app.paths import Paths, hash_stored_path
 from app.relocation.files import carry_stored
 from app.relocation.folders import follow_moves, record_move
@@ -22,8 +23,9 @@ from context.messages import Message
 from tests.support.processes.program import Program
 from tests.support.processes.rpc import Rpc
 from tests.unit.app.backup.test_backup import back_up
+from vault.edits.journal import EditRun
 from vault.embedder import Embedder
-from vault.errors import VaultMissing
+from vault.errors import UndoRefused, VaultMissing
 
 NOTES = {
     "Work/Plan.md": "# Plan\n\n- [ ] Call the plumber\n",
@@ -126,6 +128,83 @@ def test_a_vault_that_is_renamed_keeps_all_that_is_stored(
     assistant.settings.reload()
     # The index may be deleted at any time; the chats still lead to the vault.
     assert follow_moves(assistant.paths, str(tmp_path / "a=b")) == str(vault)
+
+
+def test_edits_are_undone_where_the_vault_is_now(assistant: Assistant, tmp_path: Path) -> None:
+    vault = write_vault(tmp_path / "Notes")
+    index(assistant, vault)
+    use_vault(assistant, vault)
+    edits = assistant.user_edits
+    edits.apply(edits.plan_append("House.md", "A line."))
+    edits.create_note("Made/New.md", "New.")
+    task = edits.toggle_task("Work/Plan.md", 3)
+    for name in ("Archive/Notes", "Second"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        vault = vault.rename(tmp_path / name)
+        index(assistant, vault)
+    assert assistant.edits.undo(run=task.run).undone[0]["path"] == "Work/Plan.md"
+    assert assistant.edits.undo().undone[0]["path"] == "Made/New.md"
+    edited = (vault / "House.md").read_text()
+    (vault / "House.md").write_text("Other text.")
+    with pytest.raises(UndoRefused, match=r"House\.md has changed"):
+        assistant.edits.undo()
+    (vault / "House.md").write_text(edited)
+    vault.rename(tmp_path / "Notes")  # and back again, before anybody has opened it
+    assistant.edits.undo()
+    found = {p.relative_to(tmp_path / "Notes") for p in (tmp_path / "Notes").rglob("*.md")}
+    assert found == {*map(Path, NOTES)}
+    assert all((tmp_path / "Notes" / name).read_text() == text for name, text in NOTES.items())
+
+
+def test_notes_that_were_moved_before_the_vault_was_are_still_excluded(
+    assistant: Assistant, tmp_path: Path
+) -> None:
+    vault = write_vault(tmp_path / "Notes")
+    index(assistant, vault)
+    editor = assistant.edits.build_editor(vault, tuple)
+    editor.apply(editor.plan_move("House.md", "Private/House.md"), EditRun("run"))
+    vault = vault.rename(tmp_path / "here")
+    index(assistant, vault)
+    assert assistant.edits.list_moves(vault) == {"House.md": "Private/House.md"}
+
+
+def test_edits_are_undone_on_the_machine_where_a_backup_was_restored(
+    assistant: Assistant, other: Assistant, tmp_path: Path
+) -> None:
+    vault = write_vault(tmp_path / "Notes")
+    index(assistant, vault)
+    use_vault(assistant, vault)
+    assistant.user_edits.create_note("Made/New.md", "New.")
+    back_up(assistant, tmp_path / "b.zip")
+    here = vault.rename(tmp_path / "here")
+    restore(other, tmp_path / "b.zip")
+    with pytest.raises(UndoRefused, match="is not there"):
+        other.edits.undo()
+    restore(other, tmp_path / "b.zip", {str(vault): here})
+    other.edits.undo()
+    assert not (here / "Made").exists()
+
+
+def test_a_rename_leaves_nothing_under_the_former_name(
+    assistant: Assistant, tmp_path: Path
+) -> None:
+    vault = write_vault(tmp_path / "Notes")
+    index(assistant, vault)
+    use_vault(assistant, vault)
+    before = list_stored(assistant)
+    for name in ("Second", "Third"):
+        vault = vault.rename(tmp_path / name)
+        index(assistant, vault)
+        stored = list_stored(assistant)
+        assert len(stored) == len(before)
+        assert not stored & before
+
+
+def list_stored(assistant: Assistant) -> set[Path]:
+    """Return the files whose names are made of the path of a folder."""
+    paths = assistant.paths
+    folders = (paths.pinned, paths.reviews, paths.projects, paths.kept_pages)
+    return {path for folder in folders for path in folder.rglob("*") if path.is_file()}
 
 
 def test_two_vaults_that_change_places_keep_what_is_their_own(
@@ -430,6 +509,35 @@ def test_a_folder_around_vaults_is_placed_with_all_that_is_in_it(
     assert describe(other, vault) == expect(vault)
     other.open_vault(new / "Second", remember=False)
     assert [one.answer.question for one in other.pinned.list()] == ["tag:book"]
+
+
+@pytest.mark.parametrize("is_hidden", [False, True])
+def test_a_kept_transcript_is_read_where_its_file_is_now(
+    assistant: Assistant, other: Assistant, tmp_path: Path, is_hidden: bool
+) -> None:
+    old, new = tmp_path / "home/me", tmp_path / "home/you"
+    vault = write_vault(old / "Notes")
+    call = old / (".calls/a.vtt" if is_hidden else "Calls/a.vtt")
+    call.parent.mkdir()
+    call.write_text("WEBVTT\n\n00:01.000 --> 00:02.000\nThe plumber comes on Monday.\n")
+    index(assistant, vault)
+    use_vault(assistant, vault)
+    pages = assistant.projects.pages("Work")
+    named = f"{AGREED}{call}" if is_hidden else str(call)
+    kept = assistant.pages.add(pages, named, CancelToken())
+    assert str(old) in kept.address
+    back_up(assistant, tmp_path / "b.zip")
+    old.rename(new)
+    call = new / call.relative_to(old)
+    call.write_text(call.read_text().replace("Monday", "Friday"))
+    restore(other, tmp_path / "b.zip", {str(old): new})
+    other.open_vault(new / "Notes", remember=False)
+    pages = other.projects.pages("Work")
+    found = other.pages.find(pages, str(call))
+    refreshed = other.pages.refresh(pages, found, CancelToken())
+    assert (refreshed.problem, refreshed.is_changed) == ("", True)
+    assert "Friday" in refreshed.text
+    assert [one.id for one in pages.list()] == [kept.id]
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, StorageFailed])
