@@ -15,7 +15,7 @@
     backup/     Back up what Strata has stored, and restore it.
     relocation/ Keep what is stored by the path of a folder that was moved.
     sessions/   Chats: their log on disk, turns, branches, transcripts.
-    sent/, past/  Sent requests, byte for byte; one beside today's. rehearsal/: ask one again.
+    requests/   Requests that were sent. time_machine/: one beside today's. rehearsal/: ask again.
     library/    The open vault with its index; projects, attachments, edits, review.
     judge/      Exhaustive answers: each note gets a verdict. pinned/: pinned answers.
     customize/  The user's prompts, instructions and hooks.

@@ -51,8 +51,6 @@ if TYPE_CHECKING:
     from app.library.finding_fixes import FindingFixes
     from app.library.long_texts import LongTexts
     from app.library.review import NoteReview
-    from app.past.machine import TimeMachine
-    from app.past.passages import KeptPassages
     from app.pinned.answers import PinnedAnswers
     from app.pinned.notes import PinnedNotes
     from app.rehearsal.rehearse import Rehearser
@@ -61,6 +59,8 @@ if TYPE_CHECKING:
     from app.sessions.request_history import RequestHistory
     from app.sessions.titles import ChatTitles
     from app.sessions.transcript import ChatTranscript
+    from app.time_machine.machine import TimeMachine
+    from app.time_machine.passages import KeptPassages
     from app.updates import UpdateReport
     from chains.retrieval.map_reduce_plan import ReadingCost
     from chains.turn.calls import ModelCheck
@@ -166,7 +166,7 @@ class Assistant:
     @cached_property
     def time_machine(self) -> "TimeMachine":
         """Shows the requests of answers as they were, and as today's notes would make them."""
-        from app.past.machine import TimeMachine
+        from app.time_machine.machine import TimeMachine
 
         return TimeMachine(self.sessions, self._rebuilder, self.kept_passages)
 
@@ -180,7 +180,7 @@ class Assistant:
     @cached_property
     def kept_passages(self) -> "KeptPassages":
         """The texts of notes that are kept for past answers."""
-        from app.past.passages import KeptPassages
+        from app.time_machine.passages import KeptPassages
 
         settings, edits = self.settings, self.edits
         return KeptPassages(

@@ -14,7 +14,7 @@ from app.library.open_vault import follow_folder, parse_folder
 from app.migrations import keep_newer_home
 from app.paths import Paths
 from app.relocation.folders import follow_moves
-from app.sent.store import SentStore
+from app.requests.store import SentStore
 from app.sessions.store import SessionStore
 from app.state_db import StateDB
 from chains.web.client import WebClient

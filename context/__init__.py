@@ -12,7 +12,7 @@
     assemble    `Request`; turns, instructions, tools, attachments, passages → its draft
     fit         policy, trim, compact, drop and the budget guard; the provider's prompt cache
     report      values that describe what a request contained, what it left out, and why
-    accounting  the report of one request. kept: a kept request, from which parts are left out
+    accounting  the report of one request. requests: those that were sent, and leaving out parts
 
 The layers (`layers.Layer`): T tools, L1 instructions, L2 carried over from earlier turns, L3 this
 turn's attachments and passages, L4 history, L5 user message, E ephemeral texts, W tool calls.

@@ -28,11 +28,11 @@ from context.fit.marks import place_marks
 from context.fit.policy import Why, decide_compaction, decide_trim, measure_usage
 from context.history.turn_list import TurnList, count_summaries
 from context.history.turns import LoggedTurn, MeasuredTurn
-from context.kept.content import KeptContent
 from context.layers import Layer
 from context.log.entries import Entry
 from context.messages import FrozenMapping, Message, ToolDefinition
 from context.report.report import Actions, ContextReport, Prefix
+from context.requests.content import KeptContent
 from context.tokens import TokenCounter
 
 __all__ = ["Mode", "Ports", "Request", "prepare", "prepare_again", "prepare_call"]

@@ -12,10 +12,10 @@ from app.hidden_characters import escape_text
 from context.fixes import Command, Fix
 
 if TYPE_CHECKING:
-    from app.past.difference import ComparedText
-    from app.past.machine import PastRequest, RequestComparison
-    from app.past.passages import KeptSummary
-    from context.kept.layout import LayerText
+    from app.time_machine.difference import ComparedText
+    from app.time_machine.machine import PastRequest, RequestComparison
+    from app.time_machine.passages import KeptSummary
+    from context.requests.layout import LayerText
 
 __all__ = ["show_passages", "show_past"]
 

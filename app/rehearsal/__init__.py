@@ -12,7 +12,7 @@ A rehearsed answer is a log entry beside the tree of the chat, so that no reques
 answer and no title can contain it. It is known by the hash of what was asked: what was asked once
 is not paid for again, and a rehearsal that was stopped or killed continues where it was.
 
-This package may import `app.past`, `app.sent`, `app.sessions`, `app.errors`, chains and
+This package may import `app.time_machine`, `app.requests`, `app.sessions`, `app.errors`, chains and
 context.
 """
 

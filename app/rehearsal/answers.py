@@ -9,10 +9,10 @@ from app.sessions.session import Session
 from chains.rehearsal.calls import RehearsalAnswer
 from chains.request.usage import REHEARSAL, build_usage_entry
 from context.json_codec import MalformedValue, Record
-from context.kept.content import KeptContent
-from context.kept.parts import order_keys
 from context.log.entries import Entry, MessageEntry, OtherEntry
 from context.messages import compact_json
+from context.requests.content import KeptContent
+from context.requests.parts import order_keys
 
 __all__ = ["StoredRehearsal", "hash_request", "list_rehearsals", "store_rehearsal"]
 

@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from app.errors import InvalidRequest
-from app.past.machine import NOT_EXACT, TimeMachine
 from app.rehearsal.answers import StoredRehearsal, hash_request, list_rehearsals, store_rehearsal
 from app.rehearsal.result import EachResult, RehearsalOffer, RehearsalProgress, RehearsalResult
-from app.sent.record import SentRequest
-from app.sent.store import SentStore
+from app.requests.record import SentRequest
+from app.requests.store import SentStore
 from app.sessions.session import Session
 from app.sessions.store import SessionStore
 from app.sessions.turn_builder import TurnBuilder
+from app.time_machine.machine import NOT_EXACT, TimeMachine
 from chains.cancel import CancelToken
 from chains.models import EXTRACTIVE
 from chains.rehearsal.calls import ask_again, measure_cost
@@ -26,11 +26,11 @@ from chains.turn.hooks import run_answer_hooks
 from context.assemble.turn_context import SENT
 from context.fixes import Fix
 from context.history.turns import is_continuation, list_turns
-from context.kept.content import KeptContent
-from context.kept.layout import list_layer_texts
 from context.layers import Layer
 from context.log.entries import MessageEntry
 from context.messages import Message, compact_json
+from context.requests.content import KeptContent
+from context.requests.layout import list_layer_texts
 
 __all__ = ["Rehearser"]
 

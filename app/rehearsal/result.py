@@ -9,7 +9,7 @@ from chains.rehearsal.calls import RehearsalCost
 from chains.rehearsal.sentences import AnswerDifference
 from chains.rehearsal.table import RehearsalTable
 from context.json_codec import Record
-from context.kept.parts import RequestPart
+from context.requests.parts import RequestPart
 
 __all__ = ["EachResult", "RehearsalOffer", "RehearsalProgress", "RehearsalResult"]
 

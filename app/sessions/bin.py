@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Final
 
 from app.errors import AppError, SessionMissing, StorageFailed, storage_errors
-from app.sent.store import SentStore
+from app.requests.store import SentStore
 from app.sessions.bin_folder import DAYS_IN_BIN, BinFolder, BinnedFile, is_regular
 from app.sessions.file import ChatCopy, find_copies, open_locked
 from app.sessions.session import timestamp

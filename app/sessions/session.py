@@ -13,9 +13,9 @@ from typing import Any, Final, TypeVar
 
 from app.errors import InvalidRequest, NotFound, SessionBusy, StorageFailed, storage_errors
 from app.request_images import StoredRequest
+from app.requests.keep import start_keeping
+from app.requests.store import SentStore
 from app.secret_text import redact
-from app.sent.keep import start_keeping
-from app.sent.store import SentStore
 from app.sessions.file import LoadedLog, encode_line, extend_path, migrate_file
 from app.state_db import Snapshot, StateDB
 from context.assemble.request import Request

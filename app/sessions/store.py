@@ -20,7 +20,7 @@ from app.errors import (
     storage_errors,
     storage_failed,
 )
-from app.sent.store import SentStore
+from app.requests.store import SentStore
 from app.sessions.bin import BinnedChat, ChatBin
 from app.sessions.file import (
     LoadedLog,

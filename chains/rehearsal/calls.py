@@ -13,9 +13,9 @@ from chains.request.turn import Turn
 from chains.request.usage import CallUsage
 from context.assemble.request import Request
 from context.json_codec import Record
-from context.kept.content import KeptContent
 from context.layers import Layer, Segment
 from context.pipeline import prepare_again
+from context.requests.content import KeptContent
 
 __all__ = ["RehearsalAnswer", "RehearsalCost", "ask_again", "measure_cost", "prepare_rehearsal"]
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from chains.rehearsal.sentences import SpokenSentence, list_spoken, match_spoken
 from chains.rehearsal.sources import RehearsedNote, find_carriers, group_notes, list_notes
-from context.kept.parts import RequestPart
+from context.requests.parts import RequestPart
 
 __all__ = ["MOST_CALLS", "UNCHANGED_CALLS", "Effect", "RehearsalPlan", "count_most_calls"]
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from chains.citations.sources import check_answer
 from chains.rehearsal.sentences import SpokenSentence
-from context.kept.parts import RequestPart
 from context.layers import Layer, Segment
+from context.requests.parts import RequestPart
 
 __all__ = ["RehearsedNote", "find_carriers", "group_notes", "list_notes"]
 

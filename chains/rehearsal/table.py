@@ -6,7 +6,7 @@ from typing import Final
 
 from chains.rehearsal.plan import UNCHANGED_CALLS, RehearsalPlan
 from context.json_codec import Record
-from context.kept.parts import order_keys
+from context.requests.parts import order_keys
 
 __all__ = ["CarriedSentence", "RankedSource", "RehearsalTable", "make_table"]
 

@@ -24,8 +24,8 @@ from ui.widgets.menus import MenuButton
 from ui.widgets.surfaces import Pane
 
 if TYPE_CHECKING:
-    from app.past.difference import ComparedText
-    from app.past.machine import PastRequest, RequestComparison
+    from app.time_machine.difference import ComparedText
+    from app.time_machine.machine import PastRequest, RequestComparison
 
 __all__ = ["PastView"]
 

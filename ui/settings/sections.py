@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 from app.assistant import Assistant
 from app.config.models import ModelChoice
 from app.errors import describe
-from app.past.passages import KeptSummary
 from app.spending import SpendingOverview
+from app.time_machine.passages import KeptSummary
 from ui.tasks import LatestOnly, TaskRunner
 from ui.theme import Theme, dress, tokens
 from ui.widgets.buttons import ButtonText, make_button

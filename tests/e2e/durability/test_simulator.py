@@ -11,8 +11,8 @@ import pytest
 
 from app.customize.memory import MemoryNote
 from app.library.user_texts import MEMORIES, UserTextFile
-from app.sent.record import SentObject
-from app.sent.store import SentStore
+from app.requests.record import SentObject
+from app.requests.store import SentStore
 from app.sessions.file import load_log, mend_end, open_locked
 from resources.system import calls
 from resources.system.files import (

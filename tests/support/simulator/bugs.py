@@ -62,7 +62,7 @@ BUGS: Final[Mapping[str, tuple[str, Callable[..., Any]]]] = {
         "app.backup.archive.list_files",
         lambda paths: list(list_files(paths))[1:],
     ),
-    "a sent request is not kept": ("app.sent.store.SentStore._has", lambda _store, _hash: True),
+    "a sent request is not kept": ("app.requests.store.SentStore._has", lambda _store, _hash: True),
     "excluded notes are read": (
         "vault.scan.ExcludeRules.load",
         lambda root, _exclude=(): _LOAD_RULES(root),

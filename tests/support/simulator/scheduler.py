@@ -44,7 +44,7 @@ class Scheduler:
         with ExitStack() as stack:
             for name, double in {
                 "chains.concurrency.threading": threads,
-                "app.sent.keep.threading": keeping,
+                "app.requests.keep.threading": keeping,
                 "app.library.indexing.threading": updates,
                 "vault.open_index.threading": updates,
                 "vault.vault.threading": updates,

@@ -137,7 +137,7 @@ class World:
             mock.patch("random._urandom", self._make_bytes),
         ):
             stack.enter_context(double)
-        for name in ("app.faults", "chains.concurrency", "app.sent.keep"):
+        for name in ("app.faults", "chains.concurrency", "app.requests.keep"):
             logging.getLogger(name).addFilter(self._note_record)
             stack.callback(logging.getLogger(name).removeFilter, self._note_record)
 

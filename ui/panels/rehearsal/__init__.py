@@ -10,7 +10,7 @@
 `ui.controllers.chats.rehearsal` asks, and shows here what comes of it.
 
 This package may import PySide6, `ui.widgets`, `ui.theme`, and the values of `app.rehearsal`,
-`chains.rehearsal` and `context.kept`.
+`chains.rehearsal` and `context.requests`.
 """
 
 __all__ = ["dialog"]

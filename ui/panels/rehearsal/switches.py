@@ -15,7 +15,7 @@ from ui.widgets.layouts import grow, make_column, make_row
 from ui.widgets.surfaces import Pane
 
 if TYPE_CHECKING:
-    from context.kept.parts import RequestPart
+    from context.requests.parts import RequestPart
 
 __all__ = ["PartSwitches"]
 

@@ -21,9 +21,9 @@ from context.log.entries import MessageEntry
 from tests.support.models.model_server import Answer, Failure, ModelServer
 from tests.support.models.priced_models import charge_for_calls
 from tests.support.sessions.turns import result_of
-from tests.unit.app.past.test_time_machine import PNG
 from tests.unit.app.rpc.test_backup import request
 from tests.unit.app.rpc.test_server import Caller
+from tests.unit.app.time_machine.test_time_machine import PNG
 
 NOTES = {
     "Barrel.md": "# Barrel\nThe barrel behind the shed holds 210 litres of rain.\n",

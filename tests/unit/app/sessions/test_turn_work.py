@@ -88,7 +88,7 @@ def work(monkeypatch: pytest.MonkeyPatch) -> Work:
             keepers.discard(threading.get_ident())
             sys.setprofile(profile)
 
-    monkeypatch.setattr("app.sent.keep.start_call", keep_unwatched)
+    monkeypatch.setattr("app.requests.keep.start_call", keep_unwatched)
     monkeypatch.setattr(WorkerPool, "submit", submit_watched)
     monkeypatch.setattr(json, "dumps", dumps_counted)
     return work

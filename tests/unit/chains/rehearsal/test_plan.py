@@ -11,8 +11,8 @@ import pytest
 
 from chains.rehearsal.plan import MOST_CALLS, RehearsalPlan, count_most_calls
 from chains.rehearsal.table import RehearsalTable, make_table
-from context.kept.layout import BodyPlace, LayerText
-from context.kept.parts import RequestPart
+from context.requests.layout import BodyPlace, LayerText
+from context.requests.parts import RequestPart
 
 FACTS = {
     "barrel": "The barrel behind the shed holds 210 litres.",

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from app.sent.pieces import KnownText, NoteRef, NoteTexts
-from app.sent.record import GoneNote, SentTexts, build_objects
-from app.sent.store import SentStore
+from app.requests.pieces import KnownText, NoteRef, NoteTexts
+from app.requests.record import GoneNote, SentTexts, build_objects
+from app.requests.store import SentStore
 
 SECRET = "The safe is behind the picture of the sea."
 NOTES = NoteTexts(("/vault",), {"Safe.md": "v1"}, {}, (KnownText(SECRET, ("Safe.md",)),))
@@ -108,7 +108,7 @@ def test_a_kill_between_the_new_file_and_the_old_one_leaves_nothing_behind(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("app.sent.store.remove_path", die)
+        patched.setattr("app.requests.store.remove_path", die)
         with pytest.raises(KeyboardInterrupt):
             store.forget_notes(gone, "excluded")
     fresh = SentStore(store.folder)

@@ -1,10 +1,10 @@
-"""Kept requests: read the layers of one, and leave parts of it out.
+"""Requests that were sent: read the layers of one, and leave parts of it out.
 
     body, layout ─ layout ─→ texts by layer ─ parts ─→ parts ─ content ─→ body without some of them
 
     layout      Note what tells the layers of a request's body, and read them again.
     parts       List what can be left out: sources, turns, steps with tools, images, layers.
-    content     `KeptContent`, a kept request, with or without some of its parts.
+    content     `KeptContent`, the content of a request with or without some of its parts.
     names       Leave out the names of notes that models may not read now.
 
 `context.pipeline.prepare_again` makes a request of it that can be sent, which passes the guard as

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.sent.pieces import KnownText, NoteRef, NoteTexts, split_json
+from app.requests.pieces import KnownText, NoteRef, NoteTexts, split_json
 
 BEDS = '<source n="1" path="Beds &amp; more.md" lines="1-3">\nThe beans: "north" \\ bed.\n</source>'
 NOTES = NoteTexts(

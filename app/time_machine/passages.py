@@ -10,9 +10,9 @@ from functools import lru_cache, partial
 from itertools import chain
 from pathlib import Path
 
-from app.sent.pieces import VERSION_CHARS, NoteRef
-from app.sent.record import EXCLUDED
-from app.sent.store import SentStore
+from app.requests.pieces import VERSION_CHARS, NoteRef
+from app.requests.record import EXCLUDED
+from app.requests.store import SentStore
 from context.history.pins import PINNED_SOURCE
 from context.json_codec import Record
 from vault.access import find_excluded

@@ -6,21 +6,21 @@ from datetime import date, datetime
 from typing import Any, Final, Literal, TypeGuard
 
 from app.errors import NotFound
-from app.past.difference import ComparedText, compare_requests
-from app.past.passages import KeptPassages
-from app.sent.record import SentRequest
+from app.requests.record import SentRequest
 from app.sessions.rebuild import RequestRebuilder
 from app.sessions.session import Session
 from app.sessions.store import SessionStore
+from app.time_machine.difference import ComparedText, compare_requests
+from app.time_machine.passages import KeptPassages
 from chains.cancel import CancelToken
 from context.assemble.request import Request
 from context.assemble.turn_context import SENT
 from context.envelope import EncodedJson
 from context.json_codec import Record, encode_record
-from context.kept.layout import LayerText, describe_layout, list_layer_texts
-from context.kept.names import hide_names
 from context.log.entries import Entry, MessageEntry
 from context.messages import compact_json
+from context.requests.layout import LayerText, describe_layout, list_layer_texts
+from context.requests.names import hide_names
 
 __all__ = ["PastRequest", "RequestComparison", "TimeMachine"]
 

@@ -10,7 +10,9 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any, Final, Literal
 
-from context.kept.layout import (
+from context.layers import WIRE_ORDER, Layer
+from context.report.markdown import LAYER_NAMES
+from context.requests.layout import (
     SOURCE,
     TOOL_RESULT,
     BodyPlace,
@@ -18,8 +20,6 @@ from context.kept.layout import (
     list_layer_texts,
     list_sources,
 )
-from context.layers import WIRE_ORDER, Layer
-from context.report.markdown import LAYER_NAMES
 
 __all__ = ["PartKind", "RequestPart", "list_parts", "order_keys"]
 
@@ -79,7 +79,7 @@ def list_parts(body: Mapping[str, Any], layout: Mapping[str, Any]) -> Iterator[R
 
     Args:
         body: the body of the request, as JSON that does not depend on the provider.
-        layout: what `context.kept.layout.describe_layout` returned for the request.
+        layout: what `context.requests.layout.describe_layout` returned for the request.
     """
     merged: dict[str, RequestPart] = {}
     for part in _list_layers(list_layer_texts(body, layout), body):

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from app.errors import storage_errors
-from app.sent.pieces import NoteRef
-from app.sent.record import (
+from app.requests.pieces import NoteRef
+from app.requests.record import (
     EXCLUDED,
     GoneNote,
     ObjectKind,

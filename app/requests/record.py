@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from app.sent.pieces import NoteRef, NoteTexts, Piece, split_json
+from app.requests.pieces import NoteRef, NoteTexts, Piece, split_json
 from context.envelope import EncodedJson
 from context.history.quotes import QUOTE_LINE
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from context.kept.content import KeptContent
-from context.kept.parts import order_keys
+from context.requests.content import KeptContent
+from context.requests.parts import order_keys
 
 L2 = '<prior_context source="Old.md" type="note">\nold\n</prior_context>'
 ONE = '<source n="1" path="A.md" lines="1-2">\nA &lt;b&gt;\n</source>'

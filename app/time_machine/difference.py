@@ -7,8 +7,8 @@ from difflib import SequenceMatcher
 from typing import Literal
 
 from context.json_codec import Record
-from context.kept.layout import LayerText
 from context.layers import WIRE_ORDER
+from context.requests.layout import LayerText
 
 __all__ = ["ComparedText", "LineChange", "compare_requests"]
 

@@ -1,4 +1,4 @@
-"""Sent requests: each is kept, byte for byte, for as long as an answer to it exists.
+"""Requests that were sent: each is kept, byte for byte, for as long as an answer to it exists.
 
     request, JSON that was sent ──→ pieces ──→ record ──→ store ──→ files, each text once
 

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from app.assistant import Assistant
-from app.past.machine import PastRequest
-from app.sent.pieces import KnownText, NoteTexts
-from app.sent.record import SentTexts, build_objects
-from app.sent.store import read_texts
+from app.requests.pieces import KnownText, NoteTexts
+from app.requests.record import SentTexts, build_objects
+from app.requests.store import read_texts
+from app.time_machine.machine import PastRequest
 from chains.cancel import CancelToken
 from chains.events import Mode
 from chains.request.ask import Ask

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from context.kept.names import NAMELESS_LINE, hide_names
+from context.requests.names import NAMELESS_LINE, hide_names
 
 GONE = ("Private/R&D Plan.md", "Diary.md")
 KNOWN = ("My Diary.md", "Public/R&D Plan.md", "Wedding.md")

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
-from context.kept.layout import BodyPlace
-from context.kept.parts import RequestPart, list_parts
+from context.requests.layout import BodyPlace
+from context.requests.parts import RequestPart, list_parts
 
 __all__ = ["KeptContent"]
 
@@ -20,7 +20,7 @@ class KeptContent:
 
     Attributes:
         whole: the whole body, as JSON that does not depend on the provider.
-        layout: what `context.kept.layout.describe_layout` returned for the request.
+        layout: what `context.requests.layout.describe_layout` returned for the request.
         left_out: the keys of the parts that are left out.
     """
 

@@ -10,9 +10,9 @@ from itertools import chain
 from typing import Any, Final
 
 from app.errors import AppError
-from app.sent.pieces import VERSION_CHARS, KnownText, NoteTexts
-from app.sent.record import SentTexts, build_objects
-from app.sent.store import SentStore
+from app.requests.pieces import VERSION_CHARS, KnownText, NoteTexts
+from app.requests.record import SentTexts, build_objects
+from app.requests.store import SentStore
 from chains.concurrency import start_call
 from chains.request.project import find_named_notes
 from context.assemble.request import Request
@@ -21,9 +21,9 @@ from context.history.outline import QUOTING_MODEL
 from context.history.read_notes import LoadResult, collect_notes, list_note_texts
 from context.history.turn_list import TurnList, count_summaries
 from context.history.turns import LoggedTurn, MeasuredTurn
-from context.kept.layout import describe_layout
 from context.layers import Segment
 from context.messages import compact_json, list_message_texts, list_tool_calls
+from context.requests.layout import describe_layout
 
 __all__ = ["find_note_texts", "start_keeping"]
 

@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import pytest
 
-from app.sent import keep
+from app.requests import keep
 from context.assemble.request import Request
 from context.history.memory import Memory
 from context.history.replay import CurrentTurn, ReplayedPath

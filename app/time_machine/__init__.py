@@ -8,7 +8,7 @@
     difference  Compare the texts of two requests.
     passages    The texts of notes that are kept; remove those of excluded and deleted notes.
 
-This package may import `app.sent`, `app.sessions`, `app.errors`, chains, context and vault.
+This package may import `app.requests`, `app.sessions`, `app.errors`, chains, context and vault.
 """
 
 __all__ = ["difference", "machine", "passages"]
