@@ -3,14 +3,17 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QMimeData, QObject, Qt, Signal
 from PySide6.QtGui import QDropEvent
 from PySide6.QtWidgets import QWidget
 
 from app.library.attachment_paths import AGREED, is_hidden_place, resolve_path
-from context.layers import ImageData, Segment, name_lines
 from ui.widgets.formatting import plural
+
+if TYPE_CHECKING:
+    from context.layers import ImageData, Segment
 
 __all__ = [
     "Attachment",
@@ -60,6 +63,8 @@ class Attachment:
         name = self.path.rstrip("/").rpartition("/")[2] or self.path
         if self.lines is None:
             return name
+        from context.layers import name_lines  # late: it would delay the first paint
+
         return f"{name}, {name_lines(self.lines)}"
 
     @property
@@ -122,7 +127,7 @@ def _shorten_address(address: str) -> str:
 
 
 def describe_uses(
-    attached: Iterable[Attachment], sent: Sequence[Segment]
+    attached: Iterable[Attachment], sent: "Sequence[Segment]"
 ) -> Mapping[Attachment, str]:
     """Describe how the large attachments of a message were used.
 
@@ -137,8 +142,8 @@ def describe_uses(
 
 
 def find_images(
-    attached: Iterable[Attachment], sent: Sequence[Segment]
-) -> Mapping[Attachment, ImageData]:
+    attached: Iterable[Attachment], sent: "Sequence[Segment]"
+) -> "Mapping[Attachment, ImageData]":
     """Map each attached image to the image data that was sent for it.
 
     Attachments for which no image was sent are left out.
@@ -151,7 +156,7 @@ def find_images(
     return {item: images[item.path] for item in attached if item.path in images}
 
 
-def _use(item: Attachment, sent: Sequence[Segment]) -> Iterator[str]:
+def _use(item: Attachment, sent: "Sequence[Segment]") -> Iterator[str]:
     own = [part for part in sent if part.source == item.path and item.lines is None]
     passages = sum(part.kind == "passage" for part in own)
     if any(part.derived for part in own):

@@ -3,13 +3,15 @@
 from base64 import b64decode
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QSize, Qt
 from PySide6.QtGui import QImage, QImageReader
 
-from context.layers import ImageData
 from ui.widgets.formatting import count, plural
+
+if TYPE_CHECKING:
+    from context.layers import ImageData
 
 __all__ = ["ChipState", "Omission", "read_thumbnail"]
 
@@ -48,7 +50,7 @@ class ChipState:
     problem: str = ""
     length: str = ""
     parts: int | None = None
-    image: ImageData | None = None
+    image: "ImageData | None" = None
     unseen: str = ""
     blind_model: str = ""
     omitted: Omission = ""
@@ -106,7 +108,7 @@ class ChipState:
 
 
 @lru_cache(maxsize=64)
-def read_thumbnail(image: ImageData, side: int) -> QImage:
+def read_thumbnail(image: "ImageData", side: int) -> QImage:
     """Decode an image, scaled to fit a square of `side` pixels. Return a null image on failure."""
     buffer = QBuffer()
     buffer.setData(QByteArray(b64decode(image.data)))

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import (
     QEvent,
@@ -21,14 +22,16 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QAbstractButton, QSizePolicy, QStyle, QWidget
 
-from context.layers import ImageData
-from ui.chat.composer.attachment import Attachment
-from ui.chat.composer.attachment_state import ChipState, read_thumbnail
 from ui.icons import begin_painting, keep_upright, paint_icon
 from ui.theme import Theme, dress
 from ui.widgets.controls import draw_text, escape_tooltip, one_line, paint_focus
 from ui.widgets.flow_row import FlowRow
 from ui.widgets.lists import paint_text
+
+if TYPE_CHECKING:
+    from context.layers import ImageData
+    from ui.chat.composer.attachment import Attachment
+    from ui.chat.composer.attachment_state import ChipState
 
 __all__ = ["Chip", "ChipRow"]
 
@@ -40,7 +43,7 @@ _IMAGE_SIDE = 40
 _CROSS = 24
 _PADDING = 8
 _ROUNDED = 2  # pixels, added because text widths are rounded down
-_NO_USES: Mapping[Attachment, str] = MappingProxyType({})
+_NO_USES: "Mapping[Attachment, str]" = MappingProxyType({})
 
 
 class Chip(QAbstractButton):
@@ -64,10 +67,10 @@ class Chip(QAbstractButton):
 
     def __init__(
         self,
-        attachment: Attachment,
-        state: ChipState | None = None,
+        attachment: "Attachment",
+        state: "ChipState | None" = None,
         used: str = "",
-        image: ImageData | None = None,
+        image: "ImageData | None" = None,
     ) -> None:
         super().__init__()
         self.attachment = attachment
@@ -80,12 +83,12 @@ class Chip(QAbstractButton):
         self._say()
 
     @property
-    def state(self) -> ChipState | None:
+    def state(self) -> "ChipState | None":
         """The attachment's state in an unsent message, or None if the message has been sent."""
         return self._state
 
     @property
-    def image(self) -> ImageData | None:
+    def image(self) -> "ImageData | None":
         """The image that is shown as a thumbnail, or None if the attachment is not an image."""
         return self._state.image if self._state else self._image
 
@@ -99,7 +102,7 @@ class Chip(QAbstractButton):
         """
         return self._state.figures if self._state else self._used
 
-    def set_state(self, state: ChipState) -> None:
+    def set_state(self, state: "ChipState") -> None:
         """Show a new state of the attachment."""
         if state != self._state:
             self._state = state
@@ -199,6 +202,8 @@ class Chip(QAbstractButton):
         """
         if self.image is None:
             return False
+        from ui.chat.composer.attachment_state import read_thumbnail  # late: delays the first paint
+
         small = read_thumbnail(self.image, round(spot.width() * self.devicePixelRatioF()))
         shown = QRect(QPoint(0, 0), small.size().scaled(spot.size(), _KEEP))
         shown.moveCenter(spot.center())
@@ -283,7 +288,7 @@ class ChipRow(FlowRow):
         """Return the chips of the attachments in the order in which they are shown."""
         return [chip for chip in self.shown() if isinstance(chip, Chip)]
 
-    def show_states(self, states: Mapping[Attachment, ChipState]) -> None:
+    def show_states(self, states: "Mapping[Attachment, ChipState]") -> None:
         """Show the attachments of an unsent message and their states."""
         known = {chip.attachment: chip for chip in self.chips()}
         chips = []
@@ -295,9 +300,9 @@ class ChipRow(FlowRow):
 
     def show_sent(
         self,
-        attachments: Sequence[Attachment],
-        uses: Mapping[Attachment, str] = _NO_USES,
-        images: Mapping[Attachment, ImageData] = MappingProxyType({}),
+        attachments: "Sequence[Attachment]",
+        uses: "Mapping[Attachment, str]" = _NO_USES,
+        images: "Mapping[Attachment, ImageData]" = MappingProxyType({}),
     ) -> None:
         """Show the attachments of a message that was sent.
 

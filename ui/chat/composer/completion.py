@@ -10,6 +10,7 @@ and its note is attached.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent, QTextCursor
@@ -111,16 +112,21 @@ class Completer(QObject):
         self._offers = Offers()
         self._trigger: Trigger | None = None
         self._dismissed = -1
-        self.popup = _Popup(field.window())
-        self.popup.view.chosen.connect(self._on_clicked)
         field.installEventFilter(self)
         field.textChanged.connect(self._on_text_changed)
         field.cursorPositionChanged.connect(self._update)
 
+    @cached_property
+    def popup(self) -> "_Popup":
+        """The list of suggestions. It is created when it is first needed."""
+        popup = _Popup(self._field.window())
+        popup.view.chosen.connect(self._on_clicked)
+        return popup
+
     @property
     def is_open(self) -> bool:
         """Whether the completion suggestions are shown."""
-        return not self.popup.isHidden()
+        return "popup" in vars(self) and not self.popup.isHidden()
 
     def set_offers(self, offers: Offers) -> None:
         """Set the notes, folders, tags and commands that can be suggested."""
@@ -253,7 +259,8 @@ class Completer(QObject):
                 return
 
     def _hide(self) -> None:
-        self.popup.hide()
+        if self.is_open:
+            self.popup.hide()
 
 
 def _read_before(cursor: QTextCursor) -> str:

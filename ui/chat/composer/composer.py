@@ -8,8 +8,6 @@ from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QWidget
 
 from ui.actions import Keymap
-from ui.chat.composer.attachment import Attachment
-from ui.chat.composer.attachment_state import ChipState
 from ui.chat.composer.chips import ChipRow
 from ui.chat.composer.completion import Completer, Offers
 from ui.chat.composer.composer_controls import (
@@ -30,6 +28,8 @@ from ui.widgets.layouts import make_column, make_row, stretch
 
 if TYPE_CHECKING:
     from app.config.models import ModelChoice
+    from ui.chat.composer.attachment import Attachment
+    from ui.chat.composer.attachment_state import ChipState
 
 __all__ = ["Composer"]
 
@@ -141,7 +141,7 @@ class Composer(Scaled, QWidget):
         """Set the notes, folders, tags and commands that completion suggests."""
         self.completer.set_offers(offers)
 
-    def set_attached(self, states: Mapping[Attachment, ChipState]) -> None:
+    def set_attached(self, states: "Mapping[Attachment, ChipState]") -> None:
         """Show the message's attachments and their states as chips."""
         self.chips.show_states(states)
         self._chip_room.setContentsMargins(10, 10 if states else 0, 10, 0)
@@ -340,7 +340,7 @@ class Composer(Scaled, QWidget):
                 return
         self.submitted.emit(self.text())
 
-    def _refuse(self, attachment: Attachment, state: ChipState) -> None:
+    def _refuse(self, attachment: "Attachment", state: "ChipState") -> None:
         """Show why an attachment cannot be sent, with buttons that help."""
         text = ButtonText(f"Remove {attachment.name}", "Send the message without this attachment")
         remove = (text, lambda: self._on_chip_removed(attachment))
@@ -351,7 +351,7 @@ class Composer(Scaled, QWidget):
         actions = (retry, remove) if state.problem else others
         self.show_error(f"{state.obstacle} Nothing was sent.", actions)
 
-    def _on_retry(self, attachment: Attachment) -> None:
+    def _on_retry(self, attachment: "Attachment") -> None:
         """Let an attachment be read again. The message is sent once that has succeeded."""
         self.clear_error()
         self.input.setFocus()
@@ -377,7 +377,7 @@ class Composer(Scaled, QWidget):
         else:
             self.completer.begin(value)
 
-    def _on_chip_removed(self, attachment: Attachment) -> None:
+    def _on_chip_removed(self, attachment: "Attachment") -> None:
         self.clear_error()
         self.attach_removed.emit(attachment)
         self.input.setFocus()

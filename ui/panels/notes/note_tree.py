@@ -15,7 +15,6 @@ from PySide6.QtCore import (
 from PySide6.QtWidgets import QMenu, QWidget
 
 from ui.panels.notes.folders import ROOT, Folders, Node
-from ui.panels.notes.sources import REASON
 from ui.widgets.controls import one_line
 from ui.widgets.formatting import count, plural
 from ui.widgets.lists import FitTree, Row, RowDelegate
@@ -222,6 +221,8 @@ class NoteTree(FitTree):
 
     def build_menu(self, index: QModelIndex) -> QMenu:
         """Create the context menu of a note, an image or a folder."""
+        from ui.panels.notes.sources import REASON  # late: it would delay the first paint
+
         note, path = self._model.note(index), self._model.path(index)
         menu = QMenu(self)
         target = path if self._model.is_file(index) else f"{path}/"
