@@ -7,8 +7,8 @@ The widgets contain no domain logic. Only `state` and `instance` write files.
               └───────calls───────┘ └───────events───────┘
 
     main         starts the Qt application, shows the window, then opens the vault
-    frame        the part of the window that is painted first: columns, panels, composer
-    window       the main window: connects commands, opens notes, chats and settings
+    window       the main window: its views, commands, and how it opens notes and chats
+    frame        what controllers know of it. early: what the user did before the vault was open
     wiring       creates the controllers, and passes each one the controllers that it needs
     controllers  connect views to the assistant, one controller for each concern
     chat         the open chat: transcript, messages, composer
@@ -30,7 +30,7 @@ The widgets contain no domain logic. Only `state` and `instance` write files.
     theme        colours, fonts and sizes from the design tokens
     icons        icons in the colours of the theme
 
-The window is painted before the vault is opened. Until then, only `frame` with its views and
+The window is painted before the vault is opened. Until then, only `window` with its views and
 `app.startup` are imported. A task then imports the other modules and opens the vault. Therefore
 `panels`, `widgets` and the composer import at their top only small value modules.
 

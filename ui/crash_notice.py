@@ -55,11 +55,11 @@ class CrashNotice(QObject):
     Args:
         assistant: reads the chats.
         runner: runs the check in a thread.
-        frame: the main window.
+        frame: the views of the main window.
     """
 
     def __init__(self, assistant: Assistant, runner: TaskRunner, frame: WindowFrame) -> None:
-        super().__init__(frame)
+        super().__init__(frame.window)
         self._assistant, self._runner, self._frame = assistant, runner, frame
         self.notice: Notice | None = None
 
@@ -88,7 +88,7 @@ class CrashNotice(QObject):
         copy = partial(self._copy, "\n".join(report.details for report in found.reports))
         actions = ((_COPY, copy), (DISMISS, self.notice.hide))
         said = describe_check(found.damaged)
-        if self._frame.is_reset:
+        if self._frame.places.is_reset:
             said = f"{said} {_RESET}"
         self.notice.show_notice("amber", describe_crashes(found.reports), said, actions)
         mark_as_told(found.reports)
@@ -102,7 +102,7 @@ def show_read_only(frame: WindowFrame, why: str) -> Notice:
     """Show above the chat that nothing can be stored, until the notice is dismissed.
 
     Args:
-        frame: the main window.
+        frame: the views of the main window.
         why: sentences that say why.
     """
     notice = Notice()

@@ -66,7 +66,7 @@ def run(opening: "Startup", exit_after_show: bool = False) -> int:
     GarbageCollector(app, idle_timer)
     window = MainWindow(opening.look)
     watch_faults(window.notifier, opening.log_file)
-    Theme.current().apply(opening.look.theme, window.font_scale)
+    Theme.current().apply(opening.look.theme, window.places.state.font_scale)
     start = _Start(opening, window, idle_timer)
     after_paint = app.quit if exit_after_show else start.begin
     window.first_painted.connect(lambda: QTimer.singleShot(0, after_paint))
@@ -119,10 +119,12 @@ class _Start:
         self._idle_timer = idle_timer
 
     def begin(self) -> None:
+        """Fill the painted window, list the notes, and open the vault."""
         from PySide6.QtCore import QTimer
 
         from ui.instance import InstanceServer
 
+        self._window.fill_column()
         InstanceServer(self._opening.look.state, self._window).called.connect(self.call)
         names = self._window.runner.call(self._list_names)
         names.yielded.connect(self._window.show_names)
@@ -172,8 +174,8 @@ class _Start:
         if self._waiting:
             self._window.open_folder(Path(self._waiting))
         if assistant.why_read_only:
-            show_read_only(self._window, assistant.why_read_only)
-        CrashNotice(assistant, self._window.runner, self._window).look()
+            show_read_only(self._window.frame, assistant.why_read_only)
+        CrashNotice(assistant, self._window.runner, self._window.frame).look()
         sweep = self._window.runner.call(lambda: sweep_files(assistant))
         sweep.yielded.connect(self._window.controllers.bin.forget)
         sweep.start()

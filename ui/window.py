@@ -1,65 +1,134 @@
 """The main window: opens chats, notes, settings and folders, and runs commands.
 
-The window starts in two steps. `MainWindow(look)` creates the frame: columns, panels and the
-composer, which accepts text at once. When the assistant is ready, `attach` creates the transcript
-and the controllers. It imports their modules only then, because importing them takes longer than
-the first paint.
+The window starts in three steps. `MainWindow(look)` creates what is painted first: the columns, and
+the composer, which accepts text at once. `fill_column` then creates the panels of the right column.
+When the assistant is ready, `attach` creates the transcript and the controllers. It imports their
+modules only then, because importing them takes longer than the first paint. Therefore this module
+must not import `chains`, `context` or `vault`, and of `app` only `app.startup`, except for type
+checking.
 """
 
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from time import monotonic, time
+from time import monotonic
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Signal
-from PySide6.QtGui import QCloseEvent
-from PySide6.QtWidgets import QTextEdit, QWidget
+from PySide6.QtCore import QChildEvent, QSize, Qt, Signal
+from PySide6.QtGui import QCloseEvent, QMoveEvent, QPaintEvent, QResizeEvent
+from PySide6.QtWidgets import QApplication, QDialog, QMainWindow, QTextEdit, QWidget
 
 from app.startup import StartupInfo
 from resources import sample_vault
 from ui.actions import Keymap
-from ui.frame import Navigation, WindowFrame, choose_start
-from ui.notify import DesktopNotifier, open_file
+from ui.chat.composer.composer import Composer
+from ui.chat.middle import Middle
+from ui.early import EarlyActions
+from ui.notify import DesktopNotifier, Notifier, open_file
+from ui.panels.docks import RightColumn
 from ui.panels.index.state import OPENING, IndexState
+from ui.panels.notes.folders import Folders
+from ui.panels.sidebar import Rail, Sidebar
+from ui.panels.vault_switcher import folder_name
 from ui.shortcuts import ShortcutsDialog, WindowActions
+from ui.state import WindowPlaces, WindowState
 from ui.tasks import TaskRunner
-from ui.theme import Theme
-from ui.widgets.dialogs import choose_folder
+from ui.theme import Theme, tokens
+from ui.widgets.columns import Columns
+from ui.widgets.dialogs import DialogWatch, choose_folder
 from ui.widgets.formatting import plural
 from ui.widgets.menus import show_dialog
 
 if TYPE_CHECKING:
     from app.assistant import Assistant
+    from ui.chat.transcript.transcript import Transcript
     from ui.controllers.turns import ChatTurn
+    from ui.frame import Navigation, WindowFrame
+    from ui.panels.docks import Docking
+    from ui.panels.notes.note_panel import NotePanel
     from ui.settings.dialog import SettingsDialog
     from ui.wiring import Controllers
     from vault.indexing.progress import IndexReport
 
-__all__ = ["MainWindow"]
+__all__ = ["MainWindow", "choose_start"]
 
 _LONG_S = 10
+# Upper limit for title bar and borders; desktops report their size only for a shown window.
+_BORDERS = QSize(16, 48)
 
 
-class MainWindow(WindowFrame):
+class MainWindow(QMainWindow):
     """The main window: three columns and their controllers.
 
-    The signal `attached` is emitted when the controllers have been created.
+    Signals:
+        first_painted: emitted once, when the window has been drawn for the first time.
+        attached: emitted when the controllers have been created.
 
     Attributes:
+        places: the saved state of the window.
+        early: what the user did before the vault was open.
+        transcript: the messages of the open chat, set by `attach`.
+        note: the panel that shows a note, set by `attach`.
+        docking: shows the panels of the right column, set by `attach`.
+        frame: the views, for the controllers, set by `attach`.
         controllers: the controllers of the views, set by `attach`.
     """
 
+    first_painted = Signal()
     attached = Signal()
+    transcript: "Transcript"
+    note: "NotePanel"
+    docking: "Docking"
+    frame: "WindowFrame"
     controllers: "Controllers"
 
     def __init__(self, look: StartupInfo, runner: TaskRunner | None = None) -> None:
-        super().__init__(look)
-        self.runner = runner or TaskRunner(self)
+        super().__init__()
+        self._is_painted = self._is_attached = False
         self._settings: SettingsDialog | None = None
+        self.places = WindowPlaces(self, look.state)
+        self.dialogs = DialogWatch(self)
+        self._make_views()
+        self.early = EarlyActions(self.sidebar, self.rail, self.composer)
+        self._restore(look)
+        self.runner = runner or TaskRunner(self)
         self.desktop = DesktopNotifier(self)
         self.desktop.clicked.connect(self.come_to_front)
-        self._is_attached = False
+
+    def _make_views(self) -> None:
+        self.columns = Columns(self)
+        self.setCentralWidget(self.columns)
+        # The order of creation is that of the Tab key.
+        self.rail, self.sidebar = Rail(self.columns), Sidebar(self.columns.splitter)
+        self.composer = Composer()
+        self.middle = Middle(self.composer, self.columns.splitter)
+        self.column = RightColumn(self.columns.splitter)
+        self.notifier = Notifier(self.middle)
+        self.columns.take(self.sidebar, self.rail, self.middle, self.column)
+        self.columns.changed.connect(self._on_columns_changed)
+        self.setWindowTitle("Strata")
+        layout = tokens()["layout"]
+        self.setMinimumSize(*layout["window_min"])
+        room = self.screen().availableSize() - _BORDERS
+        self.resize(QSize(*layout["window_default"]).boundedTo(room))
+
+    def _restore(self, look: StartupInfo) -> None:
+        Keymap.current().apply(look.keys, look.send_key)
+        self.places.restore(self.columns)
+        self.composer.set_hint_visible(self.places.needs_hint)
+        self.sidebar.switcher.show_recent(self.places.state.recent_folders)
+        self.middle.show_chat(look.vault is not None)
+        name = folder_name(look.vault) if look.vault else ""
+        self.sidebar.show_vault(name, str(look.vault or ""))
+        if look.vault:  # it is opened after the first paint
+            self.sidebar.footer.show_state(IndexState(message="Loading…"))
+            self.composer.setFocus()
+
+    def fill_column(self) -> None:
+        """Fill the right column, which is empty in the first paint, because it would delay that."""
+        if not self.column.is_filled:
+            self.column.fill()
+            self.places.restore_docks(self.column)
 
     def attach(self, assistant: "Assistant") -> None:
         """Create the controllers for an assistant and connect them to the window."""
@@ -67,39 +136,135 @@ class MainWindow(WindowFrame):
 
         self.assistant = assistant
         self._add_late_views()
-        self.navigation = self._make_navigation()
-        drafts = self._state_path.with_name("drafts.json")
-        self.controllers = make_controllers(assistant, self.runner, self, drafts)
-        values = assistant.settings.values
+        self.early.attach()
+        self.frame = self._make_frame()
+        drafts = self.places.file.with_name("drafts.json")
+        self.controllers = make_controllers(assistant, self.runner, self.frame, drafts)
+        self._add_actions()
+        self._connect_columns()
+        self._connect_controllers()
+        self.places.collect_with(self._collect_chat)
+        self._show_vault_state()
+        self._is_attached = True
+        self.attached.emit()
+
+    def _add_late_views(self) -> None:
+        """Create the views that are not visible when the window is painted for the first time."""
+        from ui.chat.transcript.transcript import Transcript
+        from ui.panels.docks import Docking
+        from ui.panels.index.panel import IndexPanel
+        from ui.panels.notes.note_panel import NotePanel
+        from ui.panels.notes.outline import OutlinePanel
+        from ui.panels.notes.related import RelatedPanel
+        from ui.panels.notes.review import ReviewPanel
+
+        self.fill_column()
+        self.column.take_panels(OutlinePanel, RelatedPanel, IndexPanel, ReviewPanel)
+        self.docking = Docking(self.columns, self.column, self.sidebar)
+        self.transcript = Transcript()
+        self.middle.take_transcript(self.transcript)
+        self.note = NotePanel()
+        self.middle.take_note(self.note)
+
+    def _make_frame(self) -> "WindowFrame":
+        from ui.frame import WindowFrame
+
+        return WindowFrame(
+            self,
+            self.columns,
+            self.sidebar,
+            self.rail,
+            self.middle,
+            self.composer,
+            self.transcript,
+            self.note,
+            self.column,
+            self.docking,
+            self.notifier,
+            self.dialogs,
+            self.places,
+            self.early,
+            self._make_navigation(),
+        )
+
+    def _make_navigation(self) -> "Navigation":
+        from ui.frame import Navigation
+
+        return Navigation(
+            self.show_note,
+            self.open_session,
+            self.open_settings,
+            self.open_folder,
+            self.choose_folder,
+            self.run_command,
+            self.open_project,
+            self.set_model,
+            self.enter_key,
+            self.show_chat,
+            self.come_to_front,
+        )
+
+    def _add_actions(self) -> None:
+        values = self.assistant.settings.values
         Keymap.current().apply(values.ui_keys, values.ui_send_key)
         self._actions = WindowActions(self, self._commands())
-        self._connect()
-        is_open = assistant.vault is not None
+
+    def _show_vault_state(self) -> None:
+        is_open = self.assistant.vault is not None
         self.middle.show_chat(is_open)
         if not is_open:
             self.sidebar.show_vault("", "")
         self.sidebar.footer.show_state(OPENING if is_open else IndexState())
-        self._is_attached = True
-        self.attached.emit()
+
+    def _collect_chat(self, state: WindowState) -> None:
+        state.session = self.controllers.session.session or ""
+        state.open_folders = self.sidebar.notes.open_folders()
 
     def begin(self) -> None:
         """Reopen the last chat and the open folders of the note tree, and update the index."""
         controllers = self.controllers
-        last_chat = self.find_last_chat(self.assistant.vault)
+        state, early = self.places.state, self.early
+        last_chat = "" if early.wants_new_chat else state.find_last_chat(self.assistant.vault)
         controllers.composer.load_models()
         controllers.sessions.refresh()
         controllers.projects.refresh()
-        controllers.vault.begin(self._state.open_folders)
+        controllers.vault.begin(state.open_folders)
         typed = self.composer.text()
         if last_chat:
             controllers.session.open(last_chat)
         else:
             controllers.composer.open(None)
             controllers.context.refresh()
-        self.restore_typed(typed)
-        if note := self.take_early_note():
+        early.restore_typed(typed)
+        if note := early.take_note():
             self.show_note(note)
         (self.middle.welcome.choose if self.assistant.vault is None else self.composer).setFocus()
+
+    def show_names(self, folders: Folders) -> None:
+        """List the notes before the vault is open. A note that the user clicks is opened later."""
+        self.early.show_names(folders, self.places.state.open_folders)
+
+    def open_on_screen(self) -> None:
+        """Show the window, at its saved position if there is one.
+
+        If no position is saved and the window does not fit on the screen, it is maximized.
+        """
+        room = self.screen().availableSize()
+        # The height must be smaller, because the title bar needs space.
+        fits = self.width() <= room.width() and self.height() < room.height()
+        if fits or self.places.state.geometry:
+            self.show()
+        else:
+            self.resize(self.size().boundedTo(room * 0.9))
+            self.showMaximized()
+
+    def come_to_front(self) -> None:
+        """Raise the window above all others, even if it is minimized."""
+        self.setWindowState(self.windowState() & ~Qt.WindowState.WindowMinimized)
+        self.show()
+        self.raise_()
+        self.activateWindow()
+        QApplication.alert(self)  # in case the desktop does not let the window come to the front
 
     def open_folder(self, folder: Path) -> None:
         """Open a folder as the vault and index it."""
@@ -143,7 +308,7 @@ class MainWindow(WindowFrame):
 
     def offer_first_run(self) -> None:
         """Open the first-run dialog if it is needed and was not opened automatically before."""
-        self.controllers.first_run.offer(self._state)
+        self.controllers.first_run.offer(self.places.state)
 
     def open_settings(self, page: str = "") -> None:
         """Open the settings dialog at a page, given its name, or at a setting, given its key.
@@ -183,47 +348,39 @@ class MainWindow(WindowFrame):
         for key in self.assistant.settings.list_written():
             self._on_setting_changed(key)
 
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the window. Emit `first_painted` the first time."""
+        super().paintEvent(event)
+        if not self._is_painted:
+            self._is_painted = True
+            self.places.begin()
+            self.first_painted.emit()
+
+    def childEvent(self, event: QChildEvent) -> None:
+        """Watch each dialog of the window from the time at which it is first shown."""
+        super().childEvent(event)
+        if event.polished() and isinstance(dialog := event.child(), QDialog):
+            self.dialogs.watch(dialog)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Save the window's new size after a short delay."""
+        super().resizeEvent(event)
+        self.places.remember_soon()
+
+    def moveEvent(self, event: QMoveEvent) -> None:
+        """Save the window's new position after a short delay."""
+        super().moveEvent(event)
+        self.places.remember_soon()
+
     def closeEvent(self, event: QCloseEvent) -> None:
         """Save the window state and end all tasks."""
-        self._state.closed = time()
-        self._remember()
+        self.places.remember_closing()
         if self._is_attached:
             self.controllers.quick_ask.close()
             self.controllers.drafts.finish()
         self.runner.close()
-        self.finish_saving()
+        self.places.finish()
         super().closeEvent(event)
-
-    def _add_late_views(self) -> None:
-        """Create the views that are not visible when the window is painted for the first time."""
-        from ui.chat.transcript.transcript import Transcript
-        from ui.panels.docks import Docking
-        from ui.panels.index.panel import IndexPanel
-        from ui.panels.notes.note_panel import NotePanel
-        from ui.panels.notes.outline import OutlinePanel
-        from ui.panels.notes.related import RelatedPanel
-        from ui.panels.notes.review import ReviewPanel
-
-        self.column.take_panels(OutlinePanel, RelatedPanel, IndexPanel, ReviewPanel)
-        self.docking = Docking(self.columns, self.column, self.sidebar)
-        self.transcript = Transcript()
-        self.middle.take_transcript(self.transcript)
-        self.note = NotePanel()
-        self.middle.take_note(self.note)
-
-    def _make_navigation(self) -> Navigation:
-        return Navigation(
-            self.show_note,
-            self.open_session,
-            self.open_settings,
-            self.open_folder,
-            self.choose_folder,
-            self.run_command,
-            self.open_project,
-            self.set_model,
-            self.enter_key,
-            self.show_chat,
-        )
 
     def _commands(self) -> dict[str, Callable[[], object]]:
         controllers = self.controllers
@@ -294,7 +451,7 @@ class MainWindow(WindowFrame):
             "stop": self._stop,
         }
 
-    def _connect(self) -> None:
+    def _connect_columns(self) -> None:
         middle, welcome = self.middle, self.middle.welcome
         self.dialogs.closed.connect(self._on_dialog_closed)
         for header in (middle, self.note.head):
@@ -321,27 +478,61 @@ class MainWindow(WindowFrame):
         rail.open_requested.connect(self.columns.toggle_sidebar)
         rail.index_requested.connect(self.docking.show_index)
         rail.search_requested.connect(self.controllers.chats.begin_search)
-        self.controllers.vault.indexed.connect(self._on_indexed)
-        self.controllers.bin.deleted.connect(self.controllers.drafts.forget)
-        self.controllers.session.session_changed.connect(self.remember)
-        self.controllers.session.turn_ended.connect(self._on_turn_ended)
-        self.controllers.index.finished.connect(self._on_index_finished)
+
+    def _connect_controllers(self) -> None:
+        controllers = self.controllers
+        controllers.vault.indexed.connect(self._on_indexed)
+        controllers.bin.deleted.connect(controllers.drafts.forget)
+        controllers.session.session_changed.connect(self.places.remember)
+        controllers.session.turn_ended.connect(self._on_turn_ended)
+        controllers.index.finished.connect(self._on_index_finished)
         changed = partial(self._on_setting_changed, "chat.model")
-        self.controllers.first_run.model_set.connect(changed)
-        self.controllers.settings_file.changed.connect(self._on_setting_changed)
-        self.controllers.session.turn_begun.connect(self._on_turn_begun)
+        controllers.first_run.model_set.connect(changed)
+        controllers.settings_file.changed.connect(self._on_setting_changed)
+        controllers.session.turn_begun.connect(self._on_turn_begun)
 
     def _regions(self) -> list[QWidget]:
         card = self.controllers.approvals.card
         waiting = [] if card is None else [card]
         pages = [] if self.middle.page is None else [self.middle.page]
-        return [*waiting, *pages, self.transcript, self.note, *super()._regions()]
+        toasts = self.notifier.list_regions()
+        columns = (self.column, self.sidebar, self.rail)
+        return [*waiting, *pages, self.transcript, self.note, self.composer, *toasts, *columns]
 
-    def _remember(self) -> None:
-        if self._is_attached:
-            self._state.session = self.controllers.session.session or ""
-            self._state.open_folders = self.sidebar.notes.open_folders()
-        super()._remember()
+    def _on_columns_changed(self) -> None:
+        columns = self.columns
+        self.middle.set_columns(
+            has_sidebar=columns.is_sidebar_shown,
+            has_rail=not columns.is_sidebar_docked,
+            has_panel=columns.is_right_shown,
+        )
+        self.places.remember_soon()
+
+    def _zoom(self, step: int) -> None:
+        steps = tokens()["font"]["scale_steps"]
+        scale = Theme.current().scale
+        at = min(range(len(steps)), key=lambda place: abs(steps[place] - scale))
+        self.set_scale(steps[max(0, min(len(steps) - 1, at + step))] if step else 1.0)
+
+    def set_scale(self, scale: float) -> None:
+        """Set the font scale of the whole window. 1.0 is the normal text size."""
+        Theme.current().apply(scale=scale)
+        self.columns.arrange()
+        self.places.remember_soon()
+
+    def _next_region(self, step: int) -> None:
+        shown = [region for region in self._regions() if region.isVisible()]
+        focus = QApplication.focusWidget()
+        at = [n for n, region in enumerate(shown) if focus and region.isAncestorOf(focus)]
+        target = shown[((at[0] if at else 0) + step) % len(shown)]
+        _focus_first(target)
+
+    def reset_layout(self) -> None:
+        """Show all columns and panels at their default sizes and positions."""
+        self.columns.wants_sidebar = self.columns.wants_right = True
+        self.columns.set_widths([])
+        self.column.reset()
+        self.columns.arrange()
 
     def _step_chat(self, step: int) -> None:
         session = self.controllers.sessions.find_neighbour(step)
@@ -426,3 +617,27 @@ class MainWindow(WindowFrame):
         is_text = isinstance(before, QTextEdit) and self.transcript.isAncestorOf(before)
         if before is None or not before.isVisible() or is_text or before is self.transcript:
             self.composer.setFocus()
+
+
+def choose_start(vault: Path | None) -> str:
+    """Return the folder in which the dialog for choosing a vault starts.
+
+    Args:
+        vault: the open vault, or None if no vault is open.
+
+    Returns:
+        The parent folder of the vault, or the home folder if no vault or the sample vault is open.
+    """
+    is_own = vault is not None and vault != sample_vault().resolve()
+    return str(vault.parent if vault is not None and is_own else Path.home())
+
+
+def _focus_first(region: QWidget) -> None:
+    """Focus a region of the window, or the first visible widget in it that accepts the focus."""
+    if region.focusPolicy() & Qt.FocusPolicy.TabFocus or region.focusProxy() is not None:
+        region.setFocus(Qt.FocusReason.TabFocusReason)
+        return
+    for widget in region.findChildren(QWidget):
+        if widget.isVisible() and widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
+            widget.setFocus(Qt.FocusReason.TabFocusReason)
+            return

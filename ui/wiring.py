@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from PySide6.QtCore import QObject
+
 from app.assistant import Assistant
 from ui.controllers.agent.approvals import ApprovalController
 from ui.controllers.agent.edits import EditsController
@@ -91,11 +93,11 @@ def make_controllers(
     Args:
         assistant: the application's use-cases.
         runner: runs the controllers' tasks.
-        frame: the main window. Its attribute `navigation` must already be set.
+        frame: the views of the main window.
         drafts_file: the file that stores the unsent messages.
     """
     shared = Collaborators(assistant, runner, frame)
-    drafts, session = _open_drafts(drafts_file, frame), SessionController(shared)
+    drafts, session = _open_drafts(drafts_file, frame.window), SessionController(shared)
     chat_list = (shared, session, sessions := SessionListController(shared, session))
     composer = ComposerController(shared, session, drafts)
     context = ContextController(shared, session, composer)
@@ -114,8 +116,7 @@ def make_controllers(
     instructions = InstructionsController(shared, session, vault)
     for changed in (errors.hooks_switched, instructions.decided, vault.opened, vault.indexed):
         changed.connect(context.refresh)
-    review = _make_review(shared, session)
-    vault.notes_changed.connect(review.note_changes)
+    review = _make_review(shared, session, vault)
     projects = ProjectController(*chat_list)
     for act in (review.forget, projects.refresh, sessions.end_search, sessions.show_known):
         vault.opened.connect(act)
@@ -132,7 +133,8 @@ def make_controllers(
     noted = (shared, session, vault)
     pinned, judging = PinnedController(*noted, versions), JudgeController(*noted)
     last = (links, fixes, versions, quick, review, pinned, judging, UpdateController(shared))
-    return Controllers(*made, *more, *last, again, SettingsFileWatch(assistant, runner, frame))
+    watch = SettingsFileWatch(assistant, runner, frame.window)
+    return Controllers(*made, *more, *last, again, watch)
 
 
 def _follow_agents(shared: Collaborators, session: SessionController) -> None:
@@ -142,8 +144,11 @@ def _follow_agents(shared: Collaborators, session: SessionController) -> None:
     SpendingController(shared)
 
 
-def _make_review(shared: Collaborators, session: SessionController) -> ReviewController:
+def _make_review(
+    shared: Collaborators, session: SessionController, vault: VaultController
+) -> ReviewController:
     review = ReviewController(shared)
+    vault.notes_changed.connect(review.note_changes)
     for changed in (session.loaded, session.session_changed):
         changed.connect(lambda *_: review.set_project(session.project))
     return review
@@ -157,5 +162,5 @@ def _make_related(shared: Collaborators, session: SessionController) -> RelatedC
     return related
 
 
-def _open_drafts(file: Path, parent: WindowFrame) -> DraftStore:
+def _open_drafts(file: Path, parent: QObject) -> DraftStore:
     return DraftStore(load_drafts(file), LatestWriter(partial(save_drafts, file)), parent)

@@ -332,7 +332,7 @@ class AttachmentPicker(Controller):
     def __init__(self, shared: Collaborators, attach: Attach) -> None:
         super().__init__(shared)
         self._add = attach
-        drops = Drops(self._frame, self._frame.middle, lambda: self._assistant.vault)
+        drops = Drops(self._frame.window, self._frame.middle, lambda: self._assistant.vault)
         drops.hovered.connect(self._frame.composer.set_drop_target)
         drops.attached.connect(self._attach)
         drops.image_dropped.connect(self._attach_image)
@@ -345,7 +345,7 @@ class AttachmentPicker(Controller):
             panel.attach_requested.connect(self._attach_note)
 
     def _choose_files(self) -> None:
-        chosen = choose_files(self._frame, "Attach files and images")
+        chosen = choose_files(self._frame.window, "Attach files and images")
         self._attach_files([Path(name) for name in chosen])
 
     def _attach_files(self, paths: Sequence[Path]) -> None:

@@ -71,7 +71,7 @@ class JudgeController(Controller):
             from app.judge.judging import FIRST_NOTES
             from ui.panels.judge_view import JudgeView
 
-            self.view = view = JudgeView(self._frame, FIRST_NOTES)
+            self.view = view = JudgeView(self._frame.window, FIRST_NOTES)
             view.price_requested.connect(self._look)
             view.run_requested.connect(self._start)
             view.pause_requested.connect(self._pause)

@@ -261,7 +261,7 @@ class PaletteController(ChatController):
         session.loaded.connect(self._on_loaded)
         session.session_changed.connect(self._on_session_changed)
         self._recent: list[str] = []
-        self._palette = Palette(self._frame)
+        self._palette = Palette(self._frame.window)
         self._palette.chosen.connect(self._on_chosen)
 
     def open(self) -> None:

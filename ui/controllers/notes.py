@@ -116,7 +116,7 @@ class NotesController(Controller):
         self._lists.failed.connect(self._on_list_failed)
         self._later = QTimer(self, singleShot=True, interval=_LATER_MS)
         self._later.timeout.connect(self.list)
-        self.listing = NoteListing(folders=self._frame.early_names)
+        self.listing = NoteListing(folders=self._frame.early.names)
 
     def open(self, folder: Path, *, remember: bool = True) -> None:
         """Open a folder as the vault. If that fails, the current vault stays open.

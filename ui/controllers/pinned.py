@@ -212,7 +212,7 @@ class PinnedController(ChatController):
     def _ask_to_write(self, planned: PlannedNote) -> None:
         apply = partial(self._assistant.pinned_notes.apply, planned)
         proposal = Proposal("write", planned.sentence, apply, planned.plan.diff)
-        dialog = ApprovalDialog(ApprovalRequest("", "", _TOOL, {}, proposal), self._frame)
+        dialog = ApprovalDialog(ApprovalRequest("", "", _TOOL, {}, proposal), self._frame.window)
         dialog.accepted.connect(partial(self._write, planned, apply))
         dialog.open()
 

@@ -49,7 +49,7 @@ class Collaborators:
     Attributes:
         assistant: the application's use-cases.
         runner: runs the slow calls of the assistant.
-        frame: the main window.
+        frame: the views of the main window.
     """
 
     assistant: Assistant
@@ -65,7 +65,7 @@ class Controller(QObject):
     """
 
     def __init__(self, shared: Collaborators, parent: QObject | None = None) -> None:
-        super().__init__(parent or shared.frame)
+        super().__init__(parent or shared.frame.window)
         self._assistant, self._runner, self._frame = shared.assistant, shared.runner, shared.frame
 
 

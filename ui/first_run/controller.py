@@ -39,7 +39,8 @@ class FirstRunController(ChatController):
         self._composer = composer
         self._notes, self._index = notes, index
         self._dialog: FirstRunDialog | None = None
-        self._files = ModelFileChooser(self._assistant.model_setup, self._runner, self._frame)
+        setup, window = self._assistant.model_setup, self._frame.window
+        self._files = ModelFileChooser(setup, self._runner, window)
         self._files.offered.connect(self._on_file_offered)
         self._files.failed.connect(self._on_file_failed)
         self._frame.composer.file_model_wanted.connect(self._files.choose)
@@ -85,7 +86,7 @@ class FirstRunController(ChatController):
         dialog.show_step(STEPS.index(step))
 
     def _make_dialog(self) -> FirstRunDialog:
-        dialog = FirstRunDialog(self._assistant.model_setup, self._runner, self._frame)
+        dialog = FirstRunDialog(self._assistant.model_setup, self._runner, self._frame.window)
         dialog.notes.folder_requested.connect(self._frame.navigation.choose_folder)
         dialog.notes.samples_requested.connect(self._open_samples)
         dialog.notes.vault_requested.connect(self._frame.navigation.open_folder)

@@ -11,8 +11,6 @@ from PySide6.QtCore import QByteArray, QEvent, QObject, QSize, Qt, Signal
 from PySide6.QtWidgets import QApplication, QDockWidget, QMainWindow, QTabBar, QTabWidget, QWidget
 from shiboken6 import isValid
 
-from ui.panels.context.panel import ContextPanel
-from ui.panels.notes.sources import SourcesPanel
 from ui.panels.sidebar import Sidebar
 from ui.theme import Theme, dress
 from ui.widgets.buttons import IconButton
@@ -22,10 +20,12 @@ from ui.widgets.docks import DockProportions
 from ui.widgets.surfaces import Header
 
 if TYPE_CHECKING:
+    from ui.panels.context.panel import ContextPanel
     from ui.panels.index.panel import IndexPanel
     from ui.panels.notes.outline import OutlinePanel
     from ui.panels.notes.related import RelatedPanel
     from ui.panels.notes.review import ReviewPanel
+    from ui.panels.notes.sources import SourcesPanel
 
 __all__ = ["Docking", "RightColumn"]
 
@@ -35,18 +35,23 @@ _AREA = Qt.DockWidgetArea.RightDockWidgetArea
 
 
 class RightColumn(QMainWindow):
-    """The right column with its docks.
+    """The right column with its docks. It is empty until `fill`, because filling it takes time.
 
     The signal `close_requested` is emitted when the user has closed the last dock.
 
     Attributes:
+        context: the panel that shows what is sent, set by `fill`.
+        sources: the panel of the answer's sources, set by `fill`.
         outline: the panel of the open note's headings, set by `take_panels`.
         related: the panel of related notes, set by `take_panels`.
         index: the index panel, set by `take_panels`.
         review: the panel "Look after", set by `take_panels`.
+        is_filled: whether the docks have been created.
     """
 
     close_requested = Signal()
+    context: "ContextPanel"
+    sources: "SourcesPanel"
     outline: "OutlinePanel"
     related: "RelatedPanel"
     index: "IndexPanel"
@@ -60,6 +65,14 @@ class RightColumn(QMainWindow):
         self.setProperty("surface", "panel")
         self.setDockNestingEnabled(True)
         self.setTabPosition(Qt.DockWidgetArea.AllDockWidgetAreas, QTabWidget.TabPosition.North)
+        self.is_filled = False
+
+    def fill(self) -> None:
+        """Create the docks, and the panels that are visible by default."""
+        from ui.panels.context.panel import ContextPanel
+        from ui.panels.notes.sources import SourcesPanel
+
+        self.is_filled = True
         # Qt restyles everything below a widget that gets a parent, so the docks come first.
         self.context_dock, self.sources_dock = _Dock("Context", self), _Dock("Sources", self)
         self.context = ContextPanel(self.context_dock)

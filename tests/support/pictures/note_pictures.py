@@ -132,7 +132,7 @@ def show_crash(on: Stage) -> Iterator[Shot]:
     folder = on.assistant.paths.crashes
     folder.mkdir(parents=True)
     (folder / "20261126T190201Z-4711-window.txt").write_text("Fatal Python error: Aborted\n")
-    CrashNotice(on.assistant, on.window.runner, on.window).look()
+    CrashNotice(on.assistant, on.window.runner, on.window.frame).look()
     settle()
     yield Shot("crash")
 

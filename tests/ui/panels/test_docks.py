@@ -15,9 +15,9 @@ from pytestqt.qtbot import QtBot
 from app.paths import Paths
 from app.startup import StartupInfo
 from tests.support.window.waiting import settle
-from ui.frame import WindowFrame
 from ui.panels.docks import RightColumn
 from ui.theme import Theme
+from ui.window import MainWindow
 
 LEFT, NO_KEYS = Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier
 WIDTH, HEIGHT = 344, 900
@@ -28,6 +28,7 @@ FIRST = 0.64
 def column(qtbot: QtBot) -> RightColumn:
     """The column alone, as it stands at first."""
     column = RightColumn()
+    column.fill()
     qtbot.addWidget(column)
     column.resize(WIDTH, HEIGHT)
     column.show()
@@ -36,12 +37,13 @@ def column(qtbot: QtBot) -> RightColumn:
 
 
 @pytest.fixture
-def make(strata_home: object, qtbot: QtBot) -> Callable[..., WindowFrame]:
+def make(strata_home: object, qtbot: QtBot) -> Callable[..., MainWindow]:
     """Make the window as it is painted first."""
 
-    def make(width: int = 1440, height: int = 900) -> WindowFrame:
-        frame = WindowFrame(StartupInfo(Paths.find().state, None))
+    def make(width: int = 1440, height: int = 900) -> MainWindow:
+        frame = MainWindow(StartupInfo(Paths.find().state, None))
         qtbot.addWidget(frame)
+        frame.fill_column()
         frame.resize(width, height)
         frame.show()
         settle()
@@ -237,7 +239,7 @@ def test_no_walk_through_sizes_and_panels_takes_a_share(
 
 @pytest.mark.parametrize("sizes", [[(720, 520)], [(900, 520), (900, 1000), (1160, 520)]])
 def test_a_window_that_was_small_for_a_while_has_the_shares_again(
-    make: Callable[..., WindowFrame], sizes: list[tuple[int, int]]
+    make: Callable[..., MainWindow], sizes: list[tuple[int, int]]
 ) -> None:
     frame = make()
     for size in sizes:
@@ -250,7 +252,7 @@ def test_a_window_that_was_small_for_a_while_has_the_shares_again(
 
 
 def test_a_reset_in_a_narrow_window_gives_the_first_shares(
-    make: Callable[..., WindowFrame],
+    make: Callable[..., MainWindow],
 ) -> None:
     frame = make()
     drag(frame.column, -200)
@@ -264,14 +266,14 @@ def test_a_reset_in_a_narrow_window_gives_the_first_shares(
     assert share(frame.column) == about(FIRST)
 
 
-def test_shares_are_remembered_also_from_a_narrow_window(make: Callable[..., WindowFrame]) -> None:
+def test_shares_are_remembered_also_from_a_narrow_window(make: Callable[..., MainWindow]) -> None:
     frame = make()
     drag(frame.column, -200)
     dragged = share(frame.column)
     frame.resize(720, 520)
     settle()
-    frame.remember_places()
-    frame.finish_saving()
+    frame.places.remember()
+    frame.places.finish()
     again = make()
     assert share(again.column) == about(dragged)
 
@@ -311,6 +313,7 @@ def test_tabs_of_a_column_that_is_made_before_the_theme_have_its_font(
     qapp.setStyleSheet("")
     qapp.setFont(QFont("Sans Serif", 9))
     column = RightColumn()
+    column.fill()
     qtbot.addWidget(column)
     column.resize(400, 800)
     Theme.current().apply("light", 1.0)

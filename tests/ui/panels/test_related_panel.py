@@ -115,6 +115,7 @@ def notes() -> Notes:
 def column(qtbot: QtBot) -> RightColumn:
     """The right column with related notes in front."""
     column = RightColumn()
+    column.fill()
     column.take_panels(OutlinePanel, RelatedPanel, IndexPanel, ReviewPanel)
     qtbot.addWidget(column)
     column.resize(344, 900)

@@ -122,7 +122,7 @@ def test_places_are_remembered(make: Make, qtbot: QtBot) -> None:
     window.run_command("larger")
     window.close()
     again = make(1440)
-    assert again.font_scale == 1.1
+    assert again.places.state.font_scale == 1.1
     assert not again.columns.wants_right
     assert again.columns.widths() == [300, 400]
 

@@ -71,7 +71,7 @@ def write_chat(sessions: Path, name: str, end: str = "") -> None:
 
 
 def look(window: object, assistant: Assistant, runner: TaskRunner) -> Notice | None:
-    notice = CrashNotice(assistant, runner, window)
+    notice = CrashNotice(assistant, runner, window.frame)
     notice.look()
     return notice.notice
 
@@ -148,7 +148,7 @@ def test_without_a_crash_nothing_is_shown(
 def test_a_home_that_is_only_read_is_named_until_the_notice_is_dismissed(make: Make) -> None:
     window = make()
     window.middle.show_chat(True)
-    notice = show_read_only(window, HOME_IS_NEWER)
+    notice = show_read_only(window.frame, HOME_IS_NEWER)
     assert notice.isVisible()
     assert notice.accessibleName() == f"Nothing is stored in this window. {HOME_IS_NEWER}"
     (dismiss,) = notice.findChildren(QPushButton)
@@ -165,8 +165,8 @@ def test_what_was_open_is_not_opened_again_after_two_crashes_in_a_row(
     state = WindowState(session="aaaa", columns=[300, 400], font_scale=1.25)
     save_state(assistant.paths.state / "window.json", state)
     window = make()
-    assert window.find_last_chat(None) == ("" if is_reset else "aaaa")
-    assert window.font_scale == 1.25
+    assert window.places.state.find_last_chat(None) == ("" if is_reset else "aaaa")
+    assert window.places.state.font_scale == 1.25
     notice = look(window, assistant, runner)
     assert ("several times in a row" in notice.accessibleName()) is is_reset
     window.close()

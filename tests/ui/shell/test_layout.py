@@ -39,12 +39,12 @@ import sys
 from pathlib import Path
 from PySide6.QtWidgets import QApplication
 from app.startup import StartupInfo
-from ui.frame import WindowFrame
+from ui.window import MainWindow
 from ui.theme import Theme
 
 app = QApplication([])
 Theme.current().apply("light", 1.0)
-window = WindowFrame(StartupInfo(Path(sys.argv[1]), None))
+window = MainWindow(StartupInfo(Path(sys.argv[1]), None))
 window.show()
 print(window.width(), window.height())
 """

@@ -15,6 +15,7 @@ NOT_FOR_A_PAINT = (
     *("app.assistant", "app.config.schema", "chains.events", "context.messages", "vault.vault"),
     *("app.secret_text", "ui.markdown.blocks", "PySide6.QtNetwork", "hashlib"),
     *("ui.chat.transcript.transcript", "ui.controllers.session", "ui.settings.dialog"),
+    *("ui.panels.context.panel", "ui.panels.notes.sources", "context.layers"),
 )
 SHOW = """
 import sys

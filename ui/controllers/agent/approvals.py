@@ -84,7 +84,7 @@ class ApprovalController(ChatController):
             id: the ID of the approval request.
         """
         turn = self._waiting[id].turn
-        QApplication.alert(self._frame)
+        QApplication.alert(self._frame.window)
         if self._session.is_open(turn):
             self._show(id)
             if self._frame.middle.is_chat_covered:

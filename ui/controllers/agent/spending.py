@@ -88,10 +88,10 @@ class SpendingController(Controller):
 
     def _show(self) -> None:
         question = self._waiting[0]
-        dialog = LimitDialog(QApplication.activeWindow() or self._frame, question)
+        dialog = LimitDialog(QApplication.activeWindow() or self._frame.window, question)
         dialog.finished.connect(partial(self._on_closed, dialog, question))
         self._frame.dialogs.watch(dialog)
-        QApplication.alert(self._frame)
+        QApplication.alert(self._frame.window)
         dialog.open()
 
     def _on_closed(self, dialog: LimitDialog, question: LimitQuestion, _code: int) -> None:

@@ -92,7 +92,7 @@ class ChatBinController(ChatController):
         on_done: Callable[[object], object],
     ) -> None:
         """Ask a question, and run a task if the user says yes."""
-        dialog = QuestionDialog(self._frame, question, act)
+        dialog = QuestionDialog(self._frame.window, question, act)
         self._frame.dialogs.watch(dialog)
         dialog.accepted.connect(lambda: self._run(work, on_done))
         dialog.open()

@@ -114,7 +114,7 @@ class CompactionController(ChatController):
 
     def _find_dialog(self) -> CompactionDialog:
         if self._dialog is None:
-            self._dialog = CompactionDialog(self._frame)
+            self._dialog = CompactionDialog(self._frame.window)
             self._dialog.make_requested.connect(self._on_make_requested)
             self._dialog.use_requested.connect(self._on_use_requested)
             self._dialog.rejected.connect(self._on_rejected)

@@ -54,7 +54,7 @@ class ProjectController(ChatController):
     def choose_folder(self) -> None:
         """Let the user choose a folder and open it as a project."""
         start = str(self._assistant.vault or Path.home())
-        chosen = choose_folder(self._frame, "Open a folder as a project", start)
+        chosen = choose_folder(self._frame.window, "Open a folder as a project", start)
         if chosen:
             self.open(chosen)
 

@@ -67,7 +67,7 @@ class QuickAskController(ChatController):
         """Show or hide the tray icon, depending on the setting `ui.quickAsk`."""
         wants_tray = self._assistant.settings.values.ui_quick_ask
         has_tray = QSystemTrayIcon.isSystemTrayAvailable()
-        if wants_tray and not has_tray and self._frame.isVisible():
+        if wants_tray and not has_tray and self._frame.window.isVisible():
             self._frame.notifier.toast(_NO_TRAY)
         elif wants_tray and self.tray is None and has_tray:
             self.tray = self._make_tray()
@@ -92,10 +92,10 @@ class QuickAskController(ChatController):
     def _make_tray(self) -> QSystemTrayIcon:
         tray = QSystemTrayIcon(app_icon(), self)
         tray.setToolTip("Strata: quick ask")
-        menu = QMenu(self._frame)
+        menu = QMenu(self._frame.window)
         choices: tuple[tuple[str, Callable[[], object]], ...] = (
             ("Quick ask", self.open),
-            ("Show Strata", self._frame.come_to_front),
+            ("Show Strata", self._frame.navigation.come_to_front),
             ("Quit", partial(self._frame.navigation.run_command, "quit")),
         )
         for word, act in choices:
@@ -166,7 +166,7 @@ class QuickAskController(ChatController):
     def _open_chat(self) -> None:
         if self._chat is not None:
             self.window.hide()
-            self._frame.come_to_front()
+            self._frame.navigation.come_to_front()
             self._frame.navigation.open_session(self._chat)
 
     def _on_citation(self, path: str, first: int, last: int) -> None:

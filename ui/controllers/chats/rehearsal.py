@@ -37,7 +37,7 @@ class RehearsalController(ChatController):
     @cached_property
     def dialog(self) -> RehearsalDialog:
         """The dialog with the switches."""
-        made = RehearsalDialog(self._frame)
+        made = RehearsalDialog(self._frame.window)
         made.parts_changed.connect(self._offer)
         made.ask_requested.connect(self._ask)
         made.price_requested.connect(self._find_price)

@@ -50,10 +50,10 @@ class SaveNoteController(ChatController):
     def _on_built(self, built: tuple[str, str]) -> None:
         name, self._text = built
         if self._dialog is None:
-            self._dialog = SaveNoteDialog(self._frame)
+            self._dialog = SaveNoteDialog(self._frame.window)
             self._dialog.save_requested.connect(self._on_save_requested)
         folders = {dirname(note.path) for note in self._notes.listing.notes} - {""}
-        self._dialog.ask(name, self._frame.note_folder, sorted(folders))
+        self._dialog.ask(name, self._frame.places.note_folder, sorted(folders))
 
     def _on_save_requested(self, path: str) -> None:
         task = self._runner.call(lambda: self._assistant.user_edits.create_note(path, self._text))
@@ -62,7 +62,7 @@ class SaveNoteController(ChatController):
         task.start()
 
     def _on_saved(self, path: str, run: str) -> None:
-        self._frame.note_folder = dirname(path)
+        self._frame.places.note_folder = dirname(path)
         if self._dialog is not None:
             self._dialog.accept()
         self._frame.notifier.toast(

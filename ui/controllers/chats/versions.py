@@ -61,7 +61,7 @@ class VersionsController(ChatController):
 
     @cached_property
     def _dialog(self) -> VersionsDialog:
-        made = VersionsDialog(self._frame)
+        made = VersionsDialog(self._frame.window)
         made.chosen.connect(self._on_chosen)
         made.left.kept.connect(self._keep_left)
         made.right.kept.connect(self._keep_right)

@@ -87,7 +87,7 @@ class FindingFixController(Controller):
     def _show_comparison(
         self, finding: Finding, card: FindingCard, rows: "Sequence[ComparedRow]"
     ) -> None:
-        dialog = ComparisonDialog(finding, rows, can_fix=True, parent=self._frame)
+        dialog = ComparisonDialog(finding, rows, can_fix=True, parent=self._frame.window)
         dialog.note_chosen.connect(self._panel.note_chosen)
         dialog.fix_requested.connect(partial(self._offer_if_there, finding, card))
         show_dialog(dialog)

@@ -88,7 +88,7 @@ class ReadingController(ChatController):
             self._frame.transcript.maker,
             self._find_answer_origin,
         )
-        FormulaController(self._assistant.formulas, self._runner, self._frame)
+        FormulaController(self._assistant.formulas, self._runner, self._frame.window)
         self._menu = NoteMenuController(shared)
         notes.listed.connect(self._mark_missing_links)
         self._panel.head.closed.connect(self.close)

@@ -25,7 +25,7 @@ class OutlineController(QObject):
     """
 
     def __init__(self, assistant: Assistant, runner: TaskRunner, frame: WindowFrame) -> None:
-        super().__init__(frame)
+        super().__init__(frame.window)
         self._assistant, self._frame = assistant, frame
         self._panel, self._note = frame.column.outline, frame.note
         self._shown: Note | None = None

@@ -36,7 +36,7 @@ class TaskTickController(QObject):
         frame: WindowFrame,
         reading: ReadingController,
     ) -> None:
-        super().__init__(frame)
+        super().__init__(frame.window)
         self._assistant, self._runner, self._frame = assistant, runner, frame
         self._reading, self._is_busy = reading, False
         frame.note.task_pressed.connect(self.toggle)
