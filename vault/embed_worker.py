@@ -3,8 +3,10 @@
 Run as `python -P -m vault.embed_worker IDLE_S FOLDER [CACHE STAMP | rerank]`. It loads the model in
 FOLDER without network access. If FOLDER is empty, it loads the packaged model, after checking its
 weights. A request `{texts}` is answered with float32 vectors of unit length. An `urgent` request is
-answered before the others, and the texts of a `query` request are queries. With `rerank`, the model
-is a cross-encoder, and `{query, texts}` is answered with a score from 0 to 1 for each text.
+answered before the others, and the texts of a `query` request are queries. A request `{ahead}`
+names how many passages will probably follow, so that torch is loaded beside the first of them. With
+`rerank`, the model is a cross-encoder, and `{query, texts}` is answered with a score from 0 to 1
+for each text.
 
 The packaged model runs in ONNX form. Another model runs in torch until a request `{export}` has
 stored its ONNX form in the folder CACHE. From then on, the ONNX form embeds queries, and also
@@ -95,6 +97,9 @@ def _build_embedding_handler(model: "_Model") -> Handler:
         if frame.header.get("export"):
             model.export()
             return {"precision": model.precision, "shape": (0, 0)}, b""
+        if ahead := frame.header.get("ahead"):
+            model.prepare(int(ahead))
+            return {"precision": model.precision, "shape": (0, 0)}, b""
         is_urgent, is_query = (bool(frame.header.get(key)) for key in ("urgent", "query"))
         vectors = model.encode(frame.header["texts"], is_urgent, is_query=is_query)
         state = {"precision": model.precision, "can_export": model.can_export}
@@ -181,6 +186,12 @@ class _Model:
             _return_memory()
         return vectors
 
+    def prepare(self, passages: int) -> None:
+        """Begin to load torch if this is worth it for the passages that will probably follow."""
+        is_of_use = self._onnx is not None and not self._uses_onnx and self._is_torch_faster
+        if is_of_use and passages > _MOST_WITHOUT_TORCH:
+            self._torch.begin_loading()
+
     def export(self) -> None:
         """Export the model to ONNX, if possible, and measure its speed.
 
@@ -210,11 +221,17 @@ class _Model:
 
     @property
     def _can_skip_torch(self) -> bool:
-        """Whether torch is not loaded yet, and there are too few passages to justify loading it."""
+        """Whether torch is not loaded yet, or there are too few passages to justify loading it."""
+        if self._torch.is_loading:
+            return True
         if self._torch.is_loaded:
             return False
-        is_faster = self._is_chosen or (can_compute_bfloat16() and is_torch_installed())
-        return self._passages <= _MOST_WITHOUT_TORCH or not is_faster
+        return self._passages <= _MOST_WITHOUT_TORCH or not self._is_torch_faster
+
+    @property
+    def _is_torch_faster(self) -> bool:
+        """Whether torch was measured to be faster, or probably is."""
+        return self._is_chosen or (can_compute_bfloat16() and is_torch_installed())
 
     def _measure_encoders(self, onnx: OnnxModel) -> None:
         """Measure whether ONNX or torch embeds passages faster, and use the faster one."""

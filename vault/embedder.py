@@ -7,6 +7,7 @@ if the process dies several times in a row.
 import threading
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -98,9 +99,17 @@ class Embedder:
             self._can_export = False
             self._answer(self._ask([], exports=True), on_wait)
 
-    def start(self) -> None:
-        """Start the embedding process, which loads the model in the background."""
-        self._ensure_child()
+    def start(self, passages: int = 0) -> None:
+        """Start the embedding process, which loads the model in the background.
+
+        Args:
+            passages: how many passages will probably be embedded. For many, the process also loads
+                the library that embeds them fastest.
+        """
+        child = self._ensure_child()
+        if passages:
+            with suppress(ChildDied):  # the next request starts another process
+                child.abandon(child.submit({"ahead": passages}))
 
     def embed_query(self, text: str) -> "Vectors":
         """Embed a query before any waiting batches of passages, and return its vector.

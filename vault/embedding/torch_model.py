@@ -10,6 +10,7 @@ import gc
 import importlib.util
 import os
 import sys
+import threading
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -60,18 +61,36 @@ class TorchModel:
         self.precision = precision
         self._load = load
         self._model: Any = None
+        self._lock = threading.Lock()
+        self._loading: threading.Thread | None = None
 
     @property
     def is_loaded(self) -> bool:
         """Whether the model is in memory."""
         return self._model is not None
 
+    @property
+    def is_loading(self) -> bool:
+        """Whether a thread is loading the model."""
+        return self._loading is not None and self._loading.is_alive()
+
+    def begin_loading(self) -> None:
+        """Load the model in a thread, once. If that fails, `load` fails too."""
+        if self._loading is None and not self.is_loaded:
+            self._loading = threading.Thread(target=self._load_ahead, name="torch", daemon=True)
+            self._loading.start()
+
+    def _load_ahead(self) -> None:
+        with suppress(Exception):  # who needs the model loads it again, and meets the error
+            self.load()
+
     def load(self) -> Any:
         """Load the model unless it is loaded, and return it."""
-        if self._model is None:
-            model = self._load()
-            self._model = _convert_to_bfloat16(model) if self.precision == BFLOAT16 else model
-        return self._model
+        with self._lock:
+            if self._model is None:
+                model = self._load()
+                self._model = _convert_to_bfloat16(model) if self.precision == BFLOAT16 else model
+            return self._model
 
     def free(self) -> None:
         """Free the model's memory. It is loaded again when it is next needed."""

@@ -46,6 +46,7 @@ _COMMIT_S = 0.3
 _COMMIT_NOTES = 128
 _LARGE_BYTES = 1 << 20
 _LAST_NOTES = 1_000  # of a first index; they are read while the model loads
+_PASSAGE_BYTES = 1_000  # of a long note, for each of its passages; most are shorter
 
 
 @dataclass(slots=True)
@@ -244,7 +245,7 @@ class Indexer:
             for done, (path, stat) in enumerate(arranged):
                 meter.step(done, path)
                 if not changes.known and done == max(0, len(changes.to_read) - _LAST_NOTES):
-                    self._embedder.start()
+                    self._embedder.start(_estimate_passages(changes))
                 if _may_take_long(path, stat):
                     self._commit(pending)  # so that the notes read so far can be searched
                 pending.writes.append(
@@ -386,6 +387,12 @@ class Indexer:
             is_complete=is_complete,
             warnings=(self._store.failure,) if self._store.failure else (),
         )
+
+
+def _estimate_passages(changes: _Changes) -> int:
+    """Return about how many passages the files to read have, or fewer."""
+    sizes = (stat.size for path, stat in changes.to_read if not find_kind(path).needs_worker)
+    return sum(max(1, size // _PASSAGE_BYTES) for size in sizes)
 
 
 def _build_sort_key(file: tuple[str, FileStat]) -> tuple[bool, bool, str]:

@@ -1,6 +1,7 @@
 """The ONNX form of a model that the user has chosen: exported once, checked, used without torch."""
 
 import json
+import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -88,6 +89,37 @@ def test_torch_is_loaded_for_many_passages_alone(
     for _ in range(2):
         with pytest.raises(TorchWasLoaded):
             model.encode(["peas"] * 2, False)
+
+
+@pytest.mark.parametrize(("ahead", "is_loaded"), [(4, False), (5, True)])
+def test_torch_is_loaded_beside_the_first_of_many_passages(
+    exported: Path, monkeypatch: pytest.MonkeyPatch, ahead: int, is_loaded: bool
+) -> None:
+    """The first passages do not wait for it, and neither does a question."""
+    asked, goes_on = threading.Event(), threading.Event()
+
+    def load(_folder: Path) -> None:
+        asked.set()
+        goes_on.wait(60)
+        raise TorchWasLoaded
+
+    monkeypatch.setattr(embed_worker, "load_embedding_model", load)
+    monkeypatch.setattr(embed_worker, "can_compute_bfloat16", lambda: True)
+    monkeypatch.setattr(embed_worker, "_MOST_WITHOUT_TORCH", 4)
+    files = OnnxFiles(*sorted(exported.glob("*.onnx*")))
+    model = _Model(exported, files.load(), None, files)
+    model.prepare(ahead)
+    if not is_loaded:
+        assert not model._torch.is_loading
+        return
+    assert asked.wait(60)
+    model.encode(["peas"] * 9, False)
+    model.encode([QUERY], True)
+    goes_on.set()
+    assert model._torch._loading is not None
+    model._torch._loading.join(60)
+    with pytest.raises(TorchWasLoaded):
+        model.encode(["peas"], False)
 
 
 def test_the_files_are_private_and_nothing_else_is_left(exported: Path) -> None:

@@ -87,6 +87,29 @@ def test_a_second_run_reads_no_note_and_asks_no_model(
     fresh.close()
 
 
+def test_a_first_run_announces_about_how_many_passages_follow(
+    make_index: MakeIndex, notes: Path, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that what embeds many of them fast is loaded while the notes are read."""
+    write(
+        "Long.md", "\n\n".join(f"# Part {n}\n\n" + "The beds need rain. " * 60 for n in range(30))
+    )
+    announced: list[int] = []
+    start = Embedder.start
+
+    def record(self: Embedder, passages: int = 0) -> None:
+        announced.append(passages)
+        start(self)  # the test does without the library itself
+
+    monkeypatch.setattr(Embedder, "start", record)
+    index = make_index(notes)
+    report = index.update()
+    assert report.chunks / 2 < announced[0] <= report.chunks
+    write("New.md", "# New\n\nThe shed is red.\n")
+    index.update()
+    assert len(announced) == 1
+
+
 def test_every_kind_of_change_is_counted_and_found(
     make_index: MakeIndex, notes: Path, write: Write
 ) -> None:

@@ -42,7 +42,7 @@ def update_words(vault: Vault) -> None:
 class NoEmbedder(Embedder):
     """An embedder without a process, which embeds nothing."""
 
-    def start(self) -> None:
+    def start(self, passages: int = 0) -> None:
         """Start nothing."""
 
     def embed(self, *_args: Any, **_options: Any) -> Iterator[Any]:
