@@ -1,11 +1,14 @@
 """What every bench needs: ratios with their bars, real vaults, the installed program."""
 
+import importlib
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import quantiles
@@ -15,6 +18,9 @@ from app.paths import HOME_VARIABLE, Paths
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("STRATA_BENCH_DATA", ROOT.parent / "shared" / "data"))
+# Names a folder for vaults and indexes that several benches need. Without one, each run has its
+# own, which is removed at its end.
+CACHE_VARIABLE = "STRATA_BENCH_CACHE"
 
 
 class DataAbsent(Exception):
@@ -46,6 +52,22 @@ class Ratio:
         return f"{self.name:<52} {self.value:>8.3f}  {bar:<8} {verdict:<7} {self.detail}"
 
 
+def run_bench(package: str, name: str) -> list[Ratio]:
+    """Run a bench in a temporary folder, and return its ratios.
+
+    Args:
+        package: the package below `tests.benchmarks` that the bench belongs to.
+        name: the name of the bench.
+
+    Raises:
+        DataAbsent: a set of data is not at hand.
+    """
+    bench = importlib.import_module(f"tests.benchmarks.{package}.bench_{name}")
+    with tempfile.TemporaryDirectory(prefix=f"strata-bench-{name}-") as folder:
+        ratios: list[Ratio] = bench.run(Path(folder))
+        return ratios
+
+
 def unpack_vault(name: str, target: Path) -> Path:
     """Unpack one of the packed vaults below `target` and return its folder.
 
@@ -58,6 +80,48 @@ def unpack_vault(name: str, target: Path) -> Path:
     with tarfile.open(archive) as packed:
         packed.extractall(target, filter="data")
     return target
+
+
+@dataclass(frozen=True)
+class SharedVault:
+    """A vault that several benches use, so that a run indexes it once.
+
+    Attributes:
+        notes: the folder of notes.
+        home: the folder of Strata's own files, with the index if a bench has made it.
+    """
+
+    notes: Path
+    home: Path
+
+    @classmethod
+    def locate(cls, name: str, folder: Path) -> "SharedVault":
+        """Return where the vault of a name is, in the cache of the run or else in a folder."""
+        place = Path(os.environ.get(CACHE_VARIABLE, folder)) / "vaults"
+        place.mkdir(parents=True, exist_ok=True)
+        return cls(place / name, place / f"{name}-home")
+
+    def write(self, write: Callable[[Path], object]) -> None:
+        """Write the notes with a function, unless another bench has written them.
+
+        What an interrupted run has written is not used.
+        """
+        if not self.notes.exists():
+            begun = self.notes.with_name(f"{self.notes.name}.begun")
+            shutil.rmtree(begun, ignore_errors=True)
+            write(begun)
+            begun.rename(self.notes)
+
+    @classmethod
+    def unpack(cls, name: str, folder: Path) -> "SharedVault":
+        """Return one of the packed vaults.
+
+        Raises:
+            DataAbsent: the archive is not at hand.
+        """
+        vault = cls.locate(name, folder)
+        vault.write(lambda target: unpack_vault(name, target))
+        return vault
 
 
 def run_strata(home: Path, *words: str, **environment: str) -> Mapping[str, Any]:

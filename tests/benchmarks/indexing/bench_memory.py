@@ -1,13 +1,17 @@
-"""What indexing real notes takes of memory: the program itself and each of its children."""
+"""What indexing real notes takes of memory: the program itself and each of its children.
+
+The benches that run later search the index that was made.
+"""
 
 import os
 import re
+import shutil
 import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.benchmarks.measure import Ratio, unpack_vault
+from tests.benchmarks.measure import Ratio, SharedVault
 from tests.support.processes.program import SCRIPT, children_of, command_of
 
 EVERY_S = 0.2
@@ -17,10 +21,11 @@ BOUNDS_MB = {PROGRAM: 350, EMBEDDER: 1_000, VECTORS: 450}
 
 def run(folder: Path) -> list[Ratio]:
     """Index long notes and watch the most that each process holds at once."""
-    notes = unpack_vault("eips", folder / "eips")
+    vault = SharedVault.unpack("eips", folder)
+    shutil.rmtree(vault.home, ignore_errors=True)
     indexing = subprocess.Popen(
-        [SCRIPT, "index", str(notes), "--json"],
-        env={**os.environ, "STRATA_HOME": str(folder / "home")},
+        [SCRIPT, "index", str(vault.notes), "--json"],
+        env={**os.environ, "STRATA_HOME": str(vault.home)},
         stdout=subprocess.PIPE,
         text=True,
     )

@@ -16,16 +16,15 @@ an answer get at least a doubt has a row of its own.
 
 Besides, `help_answers` counts what the answers to the questions of users show and light.
 
-Of the tldr pages only the English ones are indexed. `STRATA_BENCH_CACHE` is the folder that keeps
-the indexes for the next run; `STRATA_BENCH_QUESTIONS` is `open`, `kept_aside` or `all`;
-`STRATA_BENCH_ANSWERS` a file that the answers are written to.
+Of the tldr pages only the English ones are indexed. `STRATA_BENCH_CACHE` is a folder that keeps the
+indexes for other benches and the next run; `STRATA_BENCH_QUESTIONS` is `open`, `kept_aside` or
+`all`; `STRATA_BENCH_ANSWERS` a file that the answers are written to.
 """
 
 import json
 import os
 import re
 import shutil
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -41,7 +40,7 @@ from chains.cancel import CancelToken
 from chains.events import AskResult, TurnEnded
 from chains.models import EXTRACTIVE
 from chains.request.ask import Ask
-from tests.benchmarks.measure import Ratio, unpack_vault
+from tests.benchmarks.measure import Ratio, SharedVault, unpack_vault
 from tests.benchmarks.retrieval.help_answers import HelpAnswer, grade_help, rate_help, read_help
 from vault.embedder import Embedder
 
@@ -49,9 +48,6 @@ SETS: Final = ("eips", "tldr", "tasks-demo")
 HELP_SETS: Final = ("guide", "tldr")
 GUIDE: Final = Path(__file__).parents[3] / "resources" / "vault"
 QUESTIONS: Final = Path(__file__).with_name("questions")
-CACHE: Final = Path(
-    os.environ.get("STRATA_BENCH_CACHE", Path(tempfile.gettempdir()) / "strata-bench-answers")
-)
 HALVES: Final = {"open": (False,), "kept_aside": (True,), "all": (False, True)}
 FACTS: Final = frozenset({"one-fact", "date", "typo", "follow-up"})
 MOST_WORDS_FACT: Final = 150
@@ -88,13 +84,13 @@ class Graded:
     seconds: float
 
 
-def run(_folder: Path) -> list[Ratio]:
+def run(folder: Path) -> list[Ratio]:
     """Ask all questions without a model, and print their verdicts by kind."""
     halves = HALVES[os.environ.get("STRATA_BENCH_QUESTIONS", "all")]
     embedder = Embedder()
     try:
-        graded = [each for name in SETS for each in _ask_set(name, halves, embedder)]
-        helped = [each for name in HELP_SETS for each in _ask_help(name, halves, embedder)]
+        graded = [each for name in SETS for each in _ask_set(name, folder, halves, embedder)]
+        helped = [each for name in HELP_SETS for each in _ask_help(name, folder, halves, embedder)]
     finally:
         embedder.close()
     _write_answers(graded)
@@ -116,9 +112,9 @@ def _split_graded(graded: Sequence[Graded]) -> dict[str, list[Graded]]:
     return split
 
 
-def _ask_set(name: str, halves: Sequence[bool], embedder: Embedder) -> list[Graded]:
+def _ask_set(name: str, folder: Path, halves: Sequence[bool], embedder: Embedder) -> list[Graded]:
     questions = [each for each in read_questions(name) if each.kept_aside in halves]
-    assistant = open_indexed(name, embedder)
+    assistant = open_indexed(_write_set(name, folder), embedder)
     try:
         ask(assistant, questions[0].question)  # loads the embedding model
         return [_grade_timed(assistant, question) for question in questions]
@@ -126,8 +122,10 @@ def _ask_set(name: str, halves: Sequence[bool], embedder: Embedder) -> list[Grad
         assistant.close()
 
 
-def _ask_help(name: str, halves: Sequence[bool], embedder: Embedder) -> list[HelpAnswer]:
-    assistant = open_indexed(name, embedder)
+def _ask_help(
+    name: str, folder: Path, halves: Sequence[bool], embedder: Embedder
+) -> list[HelpAnswer]:
+    assistant = open_indexed(_write_set(name, folder), embedder)
     try:
         return [grade_help(each, ask(assistant, each.question)) for each in read_help(name, halves)]
     finally:
@@ -142,20 +140,28 @@ def read_questions(name: str) -> Iterator[Question]:
         yield Question(**fields, **lists)
 
 
-def open_indexed(name: str, embedder: Embedder) -> Assistant:
-    """Open one of the vaults; its index is made by the first run and updated by later ones."""
-    notes = CACHE / name / "notes"
+def _write_set(name: str, folder: Path) -> SharedVault:
     if name == "guide":
-        shutil.copytree(GUIDE, notes, dirs_exist_ok=True)
-    elif not notes.is_dir():
-        unpacked = unpack_vault(name, CACHE / name / "unpacked")
-        if name == "tldr":
-            for folder in unpacked.glob("pages.*"):
-                shutil.rmtree(folder)
-        unpacked.rename(notes)
-    home = CACHE / name / "home"
-    assistant = build(Paths.find({HOME_VARIABLE: str(home)}), embedder=embedder)
-    assistant.open_vault(notes, remember=False)
+        vault = SharedVault.locate(name, folder)
+        shutil.copytree(GUIDE, vault.notes, dirs_exist_ok=True)
+        return vault
+    if name != "tldr":
+        return SharedVault.unpack(name, folder)
+    vault = SharedVault.locate("tldr-english", folder)
+    vault.write(_unpack_english)
+    return vault
+
+
+def _unpack_english(target: Path) -> None:
+    unpack_vault("tldr", target)
+    for pages in target.glob("pages.*"):  # those in other languages
+        shutil.rmtree(pages)
+
+
+def open_indexed(vault: SharedVault, embedder: Embedder) -> Assistant:
+    """Open a vault, and make or update its index."""
+    assistant = build(Paths.find({HOME_VARIABLE: str(vault.home)}), embedder=embedder)
+    assistant.open_vault(vault.notes, remember=False)
     for _event in assistant.index(CancelToken()):
         pass
     return assistant

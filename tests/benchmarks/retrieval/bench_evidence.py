@@ -6,7 +6,7 @@ EIPs, the passage below the heading that is asked for, or any passage of the not
 for the demo vault, any passage of the note. The goal is what the best passages by words alone reach
 with as many tokens.
 
-`STRATA_BENCH_CACHE` is a folder that keeps the indexes for the next run.
+`STRATA_BENCH_CACHE` is a folder that keeps the indexes for other benches and the next run.
 """
 
 import json
@@ -20,11 +20,11 @@ from statistics import mean
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
-from tests.benchmarks.measure import Ratio, index_dir_of, run_strata
+from tests.benchmarks.measure import Ratio, SharedVault, index_dir_of, run_strata
 from tests.benchmarks.retrieval.bench_relevance import (
     list_known_items,
     list_linked,
-    unpack_once,
+    write_talks_once,
 )
 from tests.benchmarks.retrieval.dated_talks import write_talks
 from tests.benchmarks.retrieval.single_rankers import SingleRankers
@@ -66,25 +66,21 @@ class Question:
 
 def run(folder: Path) -> list[Ratio]:
     """Prepare the requests of the questions to each set."""
-    if cache := os.environ.get("STRATA_BENCH_CACHE"):
-        folder = Path(cache) / "relevance"
     embedder = Embedder()
     try:
         return [
-            *_judge("dated talks", _write_once(folder / "talks"), _list_talks, embedder),
-            *_judge("EIPs", unpack_once("eips", folder / "eips"), _list_items, embedder),
-            *_judge(
-                "demo vault", unpack_once("tasks-demo", folder / "demo"), _list_names, embedder
-            ),
+            *_judge("dated talks", write_talks_once(folder), _list_talks, embedder),
+            *_judge("EIPs", SharedVault.unpack("eips", folder), _list_items, embedder),
+            *_judge("demo vault", SharedVault.unpack("tasks-demo", folder), _list_names, embedder),
         ]
     finally:
         embedder.close()
 
 
 def _judge(
-    name: str, notes: Path, ask: Callable[[Catalog], list[Question]], embedder: Embedder
+    name: str, shared: SharedVault, ask: Callable[[Catalog], list[Question]], embedder: Embedder
 ) -> list[Ratio]:
-    home = notes.with_name(f"{notes.name}-home")
+    notes, home = shared.notes, shared.home
     run_strata(home, "index", str(notes))
     catalog = Catalog(index_dir_of(home, notes) / "catalog.db", is_writable=False)
     try:
@@ -169,12 +165,6 @@ def _prepare_one(assistant: "Assistant", question: str) -> Sequence[Passage]:
             uses = [use for use in event.report.segments if use.tokens]
             return [(use.segment.source, use.segment.content) for use in uses]
     raise RuntimeError("no request was prepared")
-
-
-def _write_once(folder: Path) -> Path:
-    if not folder.exists():
-        write_talks(folder)
-    return folder
 
 
 def _list_talks(_catalog: Catalog) -> list[Question]:

@@ -8,13 +8,12 @@ weights, the other is reported. Dated talks: long notes with names, days and sma
 search: a note of the EIPs by its title or by a heading that it alone has; a note of the demo vault
 by an alias, or by the words of a link to it.
 
-`STRATA_BENCH_CACHE` is a folder that keeps the indexes for the next run.
+`STRATA_BENCH_CACHE` is a folder that keeps the indexes for other benches and the next run.
 """
 
 import gzip
 import json
 import math
-import os
 import random
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -24,12 +23,13 @@ from pathlib import Path
 from statistics import mean
 from tempfile import TemporaryDirectory
 
-from tests.benchmarks.measure import DATA, DataAbsent, Ratio, SearchedVault, unpack_vault
+from tests.benchmarks.measure import DATA, DataAbsent, Ratio, SearchedVault, SharedVault
 from tests.benchmarks.retrieval.dated_talks import write_talks
 from tests.benchmarks.retrieval.single_rankers import SingleRankers
 from vault.catalog import Catalog
 from vault.embedder import Embedder
 
+CORPUS = DATA / "scifact" / "corpus.jsonl.gz"
 HITS = 300  # passages, so that there are a hundred notes among them
 STUB_TOKENS = 120
 MOST_HEADINGS = 400
@@ -48,17 +48,13 @@ class Question:
 
 def run(folder: Path) -> list[Ratio]:
     """Index each set and compare its rankings."""
-    if cache := os.environ.get("STRATA_BENCH_CACHE"):
-        folder = Path(cache) / "relevance"
     embedder = Embedder()
     try:
         return [
-            *_judge("SciFact", _scifact(folder / "scifact"), _held_back, embedder, at_least=1.07),
-            *_judge("dated talks", _write_once(folder / "talks"), _told, embedder),
-            *_judge("EIPs", unpack_once("eips", folder / "eips"), list_known_items, embedder),
-            *_judge(
-                "demo vault", unpack_once("tasks-demo", folder / "demo"), list_linked, embedder
-            ),
+            *_judge("SciFact", _write_scifact(folder), _held_back, embedder, at_least=1.07),
+            *_judge("dated talks", write_talks_once(folder), _told, embedder),
+            *_judge("EIPs", SharedVault.unpack("eips", folder), list_known_items, embedder),
+            *_judge("demo vault", SharedVault.unpack("tasks-demo", folder), list_linked, embedder),
         ]
     finally:
         embedder.close()
@@ -66,12 +62,12 @@ def run(folder: Path) -> list[Ratio]:
 
 def _judge(
     name: str,
-    notes: Path,
+    shared: SharedVault,
     ask: Callable[[Catalog], list[Question]],
     embedder: Embedder,
     at_least: float = 1.0,
 ) -> list[Ratio]:
-    vault = SearchedVault(notes, notes.with_name(f"{notes.name}-home"))
+    vault = SearchedVault(shared.notes, shared.home)
     try:
         catalog = Catalog(vault.catalog, is_writable=False)
         questions = ask(catalog)
@@ -134,16 +130,11 @@ def _recall(ranked: list[str], answers: frozenset[str], depth: int) -> float:
     return len(answers.intersection(ranked[:depth])) / min(depth, len(answers))
 
 
-def unpack_once(name: str, folder: Path) -> Path:
-    """Unpack a vault, unless an earlier run with the same cache has done it."""
-    return folder if folder.exists() else unpack_vault(name, folder)
-
-
-def _write_once(folder: Path) -> Path:
-    """Write the dated talks, whose questions `_told` gives."""
-    if not folder.exists():
-        write_talks(folder)
-    return folder
+def write_talks_once(folder: Path) -> SharedVault:
+    """Write the dated talks, whose questions `write_talks` returns too."""
+    shared = SharedVault.locate("talks", folder)
+    shared.write(write_talks)
+    return shared
 
 
 def _told(_catalog: Catalog) -> list[Question]:
@@ -151,19 +142,21 @@ def _told(_catalog: Catalog) -> list[Question]:
         return [Question(each.text, each.answers) for each in write_talks(Path(folder))]
 
 
-def _scifact(notes: Path) -> Path:
+def _write_scifact(folder: Path) -> SharedVault:
+    if not CORPUS.exists():
+        raise DataAbsent(f"{CORPUS} is not there")
+    shared = SharedVault.locate("scifact", folder)
+    shared.write(_write_papers)
+    return shared
+
+
+def _write_papers(notes: Path) -> None:
     """Write each paper as a note."""
-    corpus = DATA / "scifact" / "corpus.jsonl.gz"
-    if not corpus.exists():
-        raise DataAbsent(f"{corpus} is not there")
-    if notes.exists():
-        return notes
-    notes.mkdir(parents=True)
-    with gzip.open(corpus, "rt", encoding="utf-8") as lines:
+    notes.mkdir()
+    with gzip.open(CORPUS, "rt", encoding="utf-8") as lines:
         for paper in map(json.loads, lines):
             text = f"# {paper['title']}\n\n{paper['text']}\n"
             (notes / f"{paper['_id']}.md").write_text(text, "utf-8")
-    return notes
 
 
 def _held_back(_catalog: Catalog) -> list[Question]:
