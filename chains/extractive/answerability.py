@@ -14,6 +14,7 @@ from typing import Final, Literal
 from chains.extractive.answer_type import contains_count, meets_expected_type
 from chains.extractive.period import list_days
 from chains.extractive.question import AskedQuestion, cut_background
+from chains.extractive.ranking import find_days_of_part
 from chains.extractive.sections import Found
 from chains.extractive.words import (
     is_unspaced,
@@ -28,6 +29,7 @@ from chains.extractive.words import (
 from context.layers import Segment
 from vault.notes.date_spans import do_overlap
 from vault.notes.dates import find_written_spans
+from vault.notes.keywords import WORD
 from vault.quotes.sections import Support
 
 __all__ = ["Verdict", "judge"]
@@ -80,9 +82,8 @@ def judge(
         return "answers"
     quoted = " ".join(f"{part.place} {part.text}" for part in chosen.parts)
     asked = cut_background(question.text)
-    if quoted and question.kind != "how_to" and not meets_expected_type(asked, quoted):
-        return "nothing"
-    if _has_no_part_in_period(question, chosen):
+    lacks_type = quoted and question.kind != "how_to" and not meets_expected_type(asked, quoted)
+    if lacks_type or _has_no_part_in_period(question, chosen):
         return "nothing"
     if _finds_all_compared(question, chosen):
         return "answers"
@@ -103,7 +104,9 @@ def judge(
     evidence += PERIOD_WORTH if is_dated else 0.0
     evidence -= OTHER_TIME_COST if _is_of_other_time(question, chosen) else 0.0
     if evidence < LEAST_EVIDENCE:
-        return "nothing" if evidence >= RELATED_EVIDENCE else "unrelated"
+        if evidence < RELATED_EVIDENCE:
+            return "unrelated"
+        return "doubtful" if _has_day_of_named(question, chosen) else "nothing"
     is_sure = evidence >= SURE_EVIDENCE and sum(missing[:2]) < MOST_MISSING
     return "answers" if is_sure else "doubtful"
 
@@ -168,6 +171,20 @@ def _is_of_other_time(question: AskedQuestion, chosen: Found) -> bool:
     days = {*list_days(best.names), *find_written_spans(best.text)}
     asked = question.period.spans
     return bool(days) and not any(do_overlap(day, span) for day in days for span in asked)
+
+
+def _has_day_of_named(question: AskedQuestion, chosen: Found) -> bool:
+    """Return whether the best part has a date and the name in a question for the last time.
+
+    In "When did I last meet Anna?", notes rarely say "meet": they have her name on a day.
+    """
+    best = chosen.parts[:1]
+    if not question.order or not best:
+        return False
+    later = WORD.findall(question.text)[1:]
+    named = split_words(" ".join(word for word in later if word[0].isupper())) & question.words
+    held, is_dated = _list_words(Found(parts=best)), bool(find_days_of_part(best[0]))
+    return is_dated and bool(named) and all(measure_match(name, held) == 1.0 for name in named)
 
 
 def _weigh_missing_words(

@@ -29,7 +29,7 @@ from vault.notes.date_spans import Span
 from vault.notes.dates import find_written_spans
 from vault.notes.keywords import FUNCTION_WORDS
 
-__all__ = ["Compare", "ScoredPart", "rank_parts", "sort_dated"]
+__all__ = ["Compare", "ScoredPart", "find_days_of_part", "rank_parts", "sort_dated"]
 
 # Returns the cosine similarity of a question and each of a few texts, or an empty sequence if they
 # cannot be compared.
@@ -167,7 +167,7 @@ def sort_dated(question: AskedQuestion, ranked: Sequence[ScoredPart]) -> list[Sc
             order is not changed.
         ranked: the parts, best first.
     """
-    dated = [scored for scored in ranked if question.order and _find_days(scored.part)]
+    dated = [scored for scored in ranked if question.order and find_days_of_part(scored.part)]
     if not dated:
         return list(ranked)
     held, least = _list_matched(question, dated[0].part), dated[0].score - MARGIN_OF_DATED
@@ -309,10 +309,10 @@ def _list_matched(question: AskedQuestion, part: Part) -> frozenset[str]:
 
 def _rank_date(question: AskedQuestion, part: Part) -> int:
     """Return the sort key of a part with a date."""
-    days = [first.toordinal() for first, _ in _find_days(part)]
+    days = [first.toordinal() for first, _ in find_days_of_part(part)]
     return -max(days) if question.order == "last" else min(days)
 
 
-def _find_days(part: Part) -> Collection[Span]:
+def find_days_of_part(part: Part) -> Collection[Span]:
     """Return the dates in the text of a part, or else in the names of its note and headings."""
     return find_written_spans(part.text) or list_days(part.names)

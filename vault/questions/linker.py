@@ -30,30 +30,45 @@ __all__ = ["link_items"]
 _PARTS: Final = {"tag": "tag", "links": "link"}
 # What may be named that the vault does not have.
 _FREE: Final[dict[str, Literal["tag", "folder"]]] = {"tag": "tag", "folder": "folder"}
+# The value that a property of true and false has in notes that "have" it, as in "not read".
+_TICKED: Final = "true"
 # Roles that may stand between "not" or "or" and the condition that it is said of.
 _ANNOUNCING: Final = frozenset({"not", "or", "and", "in", "tasks", *STATES, *MARKS})
 # Roles that say what was done on a day, which a property of a note may hold.
 _EVENTS: Final = ("created", "done")
 
 
-def link_items(items: Sequence[Item], spans: Sequence[Span], dated: Collection[str] = ()) -> Links:
+def link_items(
+    items: Sequence[Item],
+    spans: Sequence[Span],
+    dated: Collection[str] = (),
+    ticked: Collection[str] = (),
+) -> Links:
     """Link the items of a question.
 
     Args:
         items: the items.
         spans: the dates that the question names, as ranges of days.
         dated: the properties that hold days.
+        ticked: the properties whose values are all true or false.
     """
-    return _Linker(items, spans, dated).link()
+    return _Linker(items, spans, dated, ticked).link()
 
 
 class _Linker:
     """Links items one by one, keeping what the ones before them announce."""
 
-    def __init__(self, items: Sequence[Item], spans: Sequence[Span], dated: Collection[str]):
+    def __init__(
+        self,
+        items: Sequence[Item],
+        spans: Sequence[Span],
+        dated: Collection[str],
+        ticked: Collection[str],
+    ):
         self._items = items
         self._spans = spans
         self._dated = frozenset(dated)
+        self._ticked = frozenset(ticked)
         self._around = Surroundings(items)
         self._links = Links(asks_to_explain=self._around.asks_to_explain())
         self._values = ValueLinker(items, self._around, self._links)
@@ -404,7 +419,10 @@ class _Linker:
         named = self._items[at].list_names("property")
         names = tuple(dict.fromkeys(each.value for each in named))
         if self._is_part(at, names):
-            self._links.add(*(Condition("property", ANY_VALUE, name) for name in names))
+            is_marked = "property" in self._around.list_roles(at - 1)
+            is_ticked = not is_marked and self._ticked.issuperset(names)
+            value = _TICKED if is_ticked else ANY_VALUE
+            self._links.add(*(Condition("property", value, name) for name in names))
         else:
             self._links.properties.append(names)
 
@@ -420,7 +438,8 @@ class _Linker:
         if self._spans and not self._dated.isdisjoint(names):
             return False
         is_named = "property" in self._around.list_roles(at - 1) or self._links.is_negated
-        return is_named or self._around.is_had(at)
+        is_true = bool(self._links.heads) and self._ticked.issuperset(names)
+        return is_named or is_true or self._around.is_had(at)
 
     def _add_bare_value(self, at: int) -> None:
         """Add a value whose property is not named, such as "Jane Austen"."""

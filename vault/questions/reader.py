@@ -95,7 +95,7 @@ def read_question(text: str, read_names: Callable[[], VaultNames], today: date) 
     spans = find_spans(said, today)
     if any("due" in item.roles for item in items):
         spans = find_due_spans(said, spans, today)
-    links = link_items(items, spans, vocabulary.dated)
+    links = link_items(items, spans, vocabulary.dated, vocabulary.ticked)
     links.clauses = name_as_in_notes(links.clauses, vocabulary)
     links.is_unclear = links.is_unclear or not _can_compare(links, vocabulary)
     if list_date_words("weekday") & set(map(fold, links.left)):

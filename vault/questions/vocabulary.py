@@ -8,13 +8,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import combinations
 from typing import Final, Literal
 
 from vault.catalog import Catalog
 from vault.notes.amounts import parse_amount
 from vault.notes.kinds import drop_note_suffix
 from vault.notes.units import can_convert
-from vault.questions.words import are_same_word, split_words
+from vault.questions.words import are_same_word, list_same_things, split_words
 from vault.scope import WHOLE, Scope
 
 __all__ = ["Name", "NameKind", "VaultNames", "VocabularyReader", "read_vocabulary"]
@@ -24,8 +25,11 @@ NameKind = Literal["tag", "folder", "note", "property", "value"]
 # Properties that say nothing about the subject of a note.
 _OTHER_PROPERTIES: Final = frozenset({"tags", "tag", "aliases", "alias", "cssclasses", "title"})
 _MOST_VALUE_CHARS: Final = 80
+_TICKS: Final = frozenset({"true", "false"})
 _SHORTEST_VERB: Final = 5
 _MOST_IN_ENDING: Final = 3
+_SHORTEST_OF_PERSON: Final = 3
+_MOST_OF_PERSON: Final = 4
 # A link that is a value as a whole, without the brackets and the shown text.
 _LINK: Final = re.compile(r"^\W*\[\[([^\[\]|#]+)[^\[\]]*\]\]\W*$")
 _DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
@@ -52,6 +56,7 @@ class VaultNames:
     Attributes:
         properties: the values of each property, by note and by property.
         dated: the properties that hold days.
+        ticked: the properties whose values are all true or false.
         units: the units of the values of each property, as written.
         tags: the tags of each note.
         names_of: the names of each note.
@@ -63,6 +68,7 @@ class VaultNames:
         self._by_beginning: defaultdict[str, list[tuple[str, ...]]] = defaultdict(list)
         self.properties: dict[str, dict[str, list[str]]] = {}
         self.dated: set[str] = set()
+        self.ticked: set[str] = set()
         self.units: defaultdict[str, set[str]] = defaultdict(set)
         self.tags: defaultdict[str, set[str]] = defaultdict(set)
         self.names_of: dict[str, tuple[str, ...]] = {}
@@ -92,6 +98,12 @@ class VaultNames:
     def find_exactly(self, words: Sequence[str]) -> tuple[Name, ...]:
         """Return what has a name of just these words, folded."""
         return tuple(self._by_words.get(tuple(words), ()))
+
+    def list_texts(self, kind: NameKind) -> list[tuple[str, ...]]:
+        """Return the words of all names of one kind, folded."""
+        return [
+            words for words, names in self._by_words.items() if any(n.kind == kind for n in names)
+        ]
 
     def find(self, words: Sequence[str]) -> tuple[Name, ...]:
         """Return what a phrase names. Each of its words may be in another form.
@@ -169,10 +181,14 @@ def read_vocabulary(catalog: Catalog, scope: Scope = WHOLE) -> VaultNames:
         if number in paths:
             _add_tag(found, tag)
             found.tags[paths[number]].add(tag)
+    valued = defaultdict[str, set[str]](set)
     for number, name, value in catalog.rows("SELECT file_id, name, value FROM properties"):
         if number in paths and name not in _OTHER_PROPERTIES:
+            valued[name].add(value.lower())
             _add_property(found, paths[number], name, value)
             _add_value_names(found, name, value)
+    _add_parts_of_names(found)
+    found.ticked = {name for name, values in valued.items() if values <= _TICKS}
     return found
 
 
@@ -212,6 +228,58 @@ def _add_value_names(found: VaultNames, name: str, value: str) -> None:
     for note in {each.value for each in found.find_exactly(words) if each.kind == "note"}:
         for text in found.names_of[note]:
             found.add(text, Name("value", plain, name))
+
+
+def _add_parts_of_names(found: VaultNames) -> None:
+    """Add people by some words of their name, such as "Anna" or "Dr Berger".
+
+    No other person's name may have these words, and no value that is another name.
+    """
+    names_of = {path: _list_full_names(found, path) for path in _list_people(found)}
+    known = {words: path for path, names in names_of.items() for words in names}
+    holders = defaultdict[str, set[object]](set)
+    for words in (*known, *found.list_texts("value")):
+        for word in words:
+            holders[word].add(known.get(words, words))
+    for path, names in names_of.items():
+        for part in {part for words in names for part in _list_parts(words)}:
+            is_own = set.intersection(*(holders[word] for word in part)) == {path}
+            is_long = len("".join(part)) >= _SHORTEST_OF_PERSON
+            if is_own and is_long and not found.find_exactly(part):
+                _add_part(found, part, path, names)
+
+
+def _list_parts(words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    """Yield some of the words of a name, in their order."""
+    if len(words) <= _MOST_OF_PERSON:
+        for size in range(1, len(words)):
+            yield from combinations(words, size)
+
+
+def _add_part(
+    found: VaultNames, part: Sequence[str], path: str, names: Iterable[tuple[str, ...]]
+) -> None:
+    """Add what has one of the names of a person, by a part: the note, and values of properties."""
+    for name in {each for words in names for each in found.find_exactly(words)}:
+        if name.kind == "value" or name.value == path:
+            found.add(" ".join(part), name)
+
+
+def _list_people(found: VaultNames) -> list[str]:
+    """Return the notes with a tag or in a folder for people, in any language."""
+    kinds = {name for words in list_same_things(("person",)) for name in found.find(words)}
+    folders = tuple(f"{name.value}/" for name in kinds if name.kind == "folder")
+    tags = {name.value for name in kinds if name.kind == "tag"}
+    return [
+        path
+        for path in found.names_of
+        if path.startswith(folders) or not tags.isdisjoint(found.tags[path])
+    ]
+
+
+def _list_full_names(found: VaultNames, path: str) -> list[tuple[str, ...]]:
+    split = (split_words(name) for name in found.names_of[path])
+    return [tuple(word.folded for word in words) for words in split if words]
 
 
 def _list_folders(path: str) -> Iterator[str]:

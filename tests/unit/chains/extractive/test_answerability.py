@@ -257,3 +257,21 @@ def test_a_price_that_is_told_before_a_question_is_not_asked_for(answer, source)
     text = "The large plan of the garden has room for ten beds."
     question = "The garden costs me a lot. Which plan of the garden has room for ten beds?"
     assert NOTHING_ANSWERS not in answer(question, source(1, text), support=1.2)
+
+
+@pytest.mark.parametrize(
+    ("question", "is_shown"),
+    [
+        ("When did I last meet Anna?", True),
+        ("When did I first phone Anna Berger?", True),
+        ("Wann habe ich Anna zuletzt getroffen?", True),
+        ("When did I last meet Zora?", False),  # whom no note names
+        ("When did I last meet Anna Schmidt?", False),
+        ("Why did I meet Anna?", False),
+    ],
+)
+def test_the_days_that_have_a_name_are_shown_with_a_doubt(answer, source, question, is_shown):
+    words = {"meet": 0.9, "phone": 0.9, "getroffen": 0.9, "anna": 0.3, "zora": 0.9, "schmidt": 0.9}
+    day = replace(source(1, "Lunch with Anna Berger at the lake."), title="2026-10-24")
+    text = answer(question, day, support=Support(0.7, words))
+    assert (DOUBTFUL in text and "Lunch with Anna" in text) is is_shown

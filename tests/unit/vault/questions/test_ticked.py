@@ -1,0 +1,42 @@
+"""A property that is true or false is had by the notes where it is true."""
+
+from pathlib import PurePosixPath
+from typing import Final
+
+import pytest
+
+from tests.unit.vault.conftest import NotesIndexer
+from vault.vault import Vault
+
+NOTES: Final = {
+    "Papers/Moffatt.md": "---\ntags: [paper]\nread: false\n---\nUlcers.\n",
+    "Papers/Molan.md": "---\ntags: [paper]\nread: true\n---\nHoney.\n",
+    "Papers/Gohel.md": "---\ntags: [paper]\n---\nVeins.\n",
+    "Bücher/Emma.md": "---\ntags: [buch]\ngelesen: false\nauthor: Austen\n---\nEin Roman.\n",
+    "Bücher/Faust.md": "---\ntags: [buch]\ngelesen: true\n---\nEin Drama.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def index(index_of_notes: NotesIndexer) -> Vault:
+    return index_of_notes(NOTES)
+
+
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [
+        ("Which papers have I not read yet?", {"Moffatt", "Gohel"}),
+        ("Which papers have I read?", {"Molan"}),
+        ("How many papers have I not read?", {"Moffatt", "Gohel"}),
+        ("Welche Bücher habe ich noch nicht gelesen?", {"Emma"}),
+        ("Welche Bücher habe ich gelesen?", {"Faust"}),
+        ("Which papers have the property read?", {"Moffatt", "Molan"}),
+        ("Which books have an author?", {"Emma"}),
+    ],
+)
+def test_what_is_had_is_true(index: Vault, question: str, found: set[str]) -> None:
+    reading = index.read_question(question)
+    assert reading is not None
+    assert reading.operation in ("list", "count")
+    hits = index.list_notes(reading.query, 100).hits
+    assert {PurePosixPath(hit.path).stem for hit in hits} == found
