@@ -1,8 +1,9 @@
-"""How well a person's questions to their own notes are answered without a model: 2 × 60 questions.
+"""How well a person's questions to their own notes are answered without a model: 160 questions.
 
-`questions/life.jsonl` and `questions/theatre.jsonl` ask the vaults of `life_vault`, in English and
-German, and in English and French. Vault and questions were written down before the first was asked,
-and without a look at the code; every third question is `kept_aside`. An answer is
+`questions/life.jsonl`, `questions/theatre.jsonl` and `questions/nurse.jsonl` ask the vaults of
+`life_vault`, in English and German, and twice in English and French. Vault and questions were
+written down before the first was asked, and without a look at the code; every third question is
+`kept_aside`. An answer is
 
 - right if it lists exactly the expected notes, tells the expected count, shows all expected words,
   or, where the notes do not say it, admits that,
@@ -33,7 +34,7 @@ from tests.benchmarks.measure import Ratio
 from tests.benchmarks.retrieval.bench_phrasings import QUESTIONS, grade_list, shows_all, tell_count
 from tests.benchmarks.retrieval.life_vault import LifeName, write_life_vault
 
-LIVES: Final[tuple[LifeName, ...]] = ("life", "theatre")
+LIVES: Final[tuple[LifeName, ...]] = ("life", "theatre", "nurse")
 _ADMISSIONS: Final = frozenset({"doubt", "nothing"})
 
 Verdict = Literal["right", "untrue", "missed"]

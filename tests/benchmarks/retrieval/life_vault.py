@@ -1,9 +1,10 @@
-"""Write vaults of 150 notes, each of the life of one person.
+"""Write vaults of 69 to 150 notes, each of the life of one person.
 
 The texts were written by hand: `life/` in English and German, of a house, garden, work and
-projects; `theatre/` in English and French, of a theatre, a boat and a family. Each begins its notes
-with lines `=== PATH`. What no person types is made here, with a fixed seed: the photos in the text,
-as data addresses, and the drawings.
+projects; `theatre/` in English and French, of a theatre, a boat and a family; `nurse/` in English
+and French, of a nurse who keeps bees and writes a thesis. Each begins its notes with lines
+`=== PATH`. What no person types is made here, with a fixed seed: the photos in the text, as data
+addresses, and the drawings.
 """
 
 import base64
@@ -13,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final, Literal
 
-LifeName = Literal["life", "theatre"]
+LifeName = Literal["life", "theatre", "nurse"]
 
 _TEXTS: Final = Path(__file__).parent
 _SEED: Final = 29

@@ -1,4 +1,4 @@
-"""Questions for lists, counts and properties to the notes of two people's lives."""
+"""Questions for lists, counts and properties to the notes of three people's lives."""
 
 from pathlib import PurePosixPath
 
@@ -28,6 +28,11 @@ def theatre(index_of_notes: NotesIndexer) -> Vault:
     return index_of_notes(make_life_notes("theatre"))
 
 
+@pytest.fixture(scope="module")
+def nurse(index_of_notes: NotesIndexer) -> Vault:
+    return index_of_notes(make_life_notes("nurse"))
+
+
 @pytest.mark.parametrize("question", LISTS["life"], ids=lambda question: question.id)
 def test_what_is_listed_and_counted_is_right(index: Vault, question: LifeQuestion) -> None:
     check_list(index, question)
@@ -36,6 +41,11 @@ def test_what_is_listed_and_counted_is_right(index: Vault, question: LifeQuestio
 @pytest.mark.parametrize("question", LISTS["theatre"], ids=lambda question: question.id)
 def test_another_life_is_listed_and_counted_right(theatre: Vault, question: LifeQuestion) -> None:
     check_list(theatre, question)
+
+
+@pytest.mark.parametrize("question", LISTS["nurse"], ids=lambda question: question.id)
+def test_a_third_life_is_listed_and_counted_right(nurse: Vault, question: LifeQuestion) -> None:
+    check_list(nurse, question)
 
 
 def check_list(index: Vault, question: LifeQuestion) -> None:
