@@ -27,6 +27,7 @@ from chains.extractive.words import (
     weigh_by_subject,
 )
 from context.layers import Segment
+from vault.notes.amounts import contains_money, find_money
 from vault.notes.date_spans import do_overlap
 from vault.notes.dates import find_written_spans
 from vault.notes.keywords import WORD
@@ -90,6 +91,8 @@ def judge(
     is_dated = _is_of_period(question, chosen)
     if is_dated and question.period is not None:
         question = replace(question, words=question.words - question.period.words)
+    if question.money and contains_money(quoted, question.money):
+        question = replace(question, words=question.words - _list_money_words(question.text))
     coverage = _measure_coverage(question, sources)
     if support is None:
         if coverage >= LEAST_COVERAGE:
@@ -104,11 +107,16 @@ def judge(
     evidence += PERIOD_WORTH if is_dated else 0.0
     evidence -= OTHER_TIME_COST if _is_of_other_time(question, chosen) else 0.0
     if evidence < LEAST_EVIDENCE:
-        if evidence < RELATED_EVIDENCE:
-            return "unrelated"
-        return "doubtful" if _has_day_of_named(question, chosen) else "nothing"
+        if _has_day_of_named(question, chosen):
+            return "doubtful"
+        return "nothing" if evidence >= RELATED_EVIDENCE else "unrelated"
     is_sure = evidence >= SURE_EVIDENCE and sum(missing[:2]) < MOST_MISSING
     return "answers" if is_sure else "doubtful"
+
+
+def _list_money_words(text: str) -> frozenset[str]:
+    """Return the words of the amounts of money in a text."""
+    return frozenset().union(*(split_words(str(each)) for each in find_money(text)))
 
 
 def _finds_all_compared(question: AskedQuestion, chosen: Found) -> bool:

@@ -19,6 +19,7 @@ from chains.extractive.words import (
     list_subject_words,
     split_words,
 )
+from vault.notes.amounts import Amount, find_money
 from vault.notes.keywords import WORD, find_function_words
 
 __all__ = [
@@ -81,9 +82,13 @@ _TIME: Final = re.compile(
     re.IGNORECASE,
 )
 _LAST: Final = re.compile(
-    r"\b(?:last|latest|newest|most recent|recently|zuletzt|letzte\w*)\b", re.I
+    r"\b(?:last|latest|newest|most recent|recently|zuletzt|letzte\w*"
+    r"|derni[eè]re fois|[uú]ltima vez)\b",
+    re.IGNORECASE,
 )
-_FIRST: Final = re.compile(r"\b(?:first|earliest|oldest|zuerst|erste\w*)\b", re.IGNORECASE)
+_FIRST: Final = re.compile(
+    r"\b(?:first|earliest|oldest|zuerst|erste\w*|premi[eè]re fois|primera vez)\b", re.IGNORECASE
+)
 _DEFINITION: Final = re.compile(
     r"^(?:what|who)(?: is| are|'s| was| were) (?!the\b|my\b|in\b|there\b|some\b|all\b)"
     r"|^what(?: is|'s) the (?:(?!of\b|for\b|in\b|to\b|on\b)[\w-]+ ){0,2}[\w-]+ ?\?$"
@@ -185,6 +190,7 @@ class AskedQuestion:
         names_subject: whether any word of the question could be looked up. It is False for messages
             such as "Thanks!" and "What can you do?".
         period: the period that the question is about, or None if it names no date.
+        money: the amounts of money that the question names.
     """
 
     text: str
@@ -202,6 +208,7 @@ class AskedQuestion:
     is_comparison: bool = False
     names_subject: bool = True
     period: Period | None = None
+    money: tuple[Amount, ...] = ()
 
 
 def read_question(text: str, searched: str = "", today: date | None = None) -> AskedQuestion:
@@ -242,6 +249,7 @@ def read_question(text: str, searched: str = "", today: date | None = None) -> A
         is_comparison=is_comparison(asked),
         names_subject=bool(list_subject_words(searched or text)),
         period=read_period(asked, today or date.today()),
+        money=find_money(asked),
     )
 
 

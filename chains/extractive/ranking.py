@@ -25,6 +25,7 @@ from chains.extractive.words import (
     weigh_by_subject,
     weigh_words,
 )
+from vault.notes.amounts import contains_money
 from vault.notes.date_spans import Span
 from vault.notes.dates import find_written_spans
 from vault.notes.keywords import FUNCTION_WORDS
@@ -45,6 +46,8 @@ RANK_WEIGHT: Final = 0.6
 FIRST_WEIGHT: Final = 0.46
 TYPE_WEIGHT: Final = 1.7
 FORM_WEIGHT: Final = 3.2
+# An amount such as "20 EUR" is written in one note or in none, unlike the words beside it.
+MONEY_WEIGHT: Final = 3.0
 _KIND_SCORES: Final[Mapping[QuestionKind, Mapping[PartKind, float]]] = {
     "fact": {"item": -0.1, "row": -0.2, "property": -0.2, "code": -0.6},
     "time": {"item": -0.1, "row": -0.2, "property": -0.2, "code": -0.6},
@@ -260,6 +263,9 @@ def _score_form(question: AskedQuestion, part: Part, named: AbstractSet[str]) ->
     if question.answer_type:
         has_answer = contains_answer_of_type(part.text, question.answer_type)
         score += TYPE_WEIGHT if has_answer else -TYPE_WEIGHT
+    if question.money:
+        has_all = contains_money(part.text, question.money)
+        score += MONEY_WEIGHT if has_all else -MONEY_WEIGHT
     return score + FORM_WEIGHT * math.log(_weigh_position_and_form(question, part, named))
 
 

@@ -17,6 +17,7 @@ from dataclasses import replace
 from vault.catalog import Catalog
 from vault.coverage import find_gap
 from vault.listing.tasks import list_tasks
+from vault.notes.amounts import contains_money, cut_currencies, find_money
 from vault.notes.keywords import build_query_terms, find_function_words, fold, match_any
 from vault.notes.tasks import TaskItem
 from vault.notes.text.stems import WordStems
@@ -89,6 +90,11 @@ def list_notes(
         found, is_partial = _list_chosen_tasks(query, chosen, passages, keep_current)
     else:
         found, is_partial = _build_note_hits(catalog, query, chosen, keep_current)
+    literal = None
+    if not is_partial and query.words.strip() and not query.task_kind:
+        exact = _find_literal(catalog, query, found)
+        found.sort(key=lambda hit: hit.path not in exact)
+        literal = len(exact)
     unit, end, gap = _UNITS[query.task_kind], offset + limit, find_gap(catalog)
     return SearchResult(
         text,
@@ -103,7 +109,7 @@ def list_notes(
         is_partial=is_partial,
         unit=unit,
         filter=describe_filters(query),
-        literal=None if is_partial else _count_literal(catalog, query, found),
+        literal=literal,
         by=(WORDS,) if query.words.strip() else (),
         scheduled=_count_scheduled(query, catalog, keep_current, scope, is_partial=is_partial),
     )
@@ -162,15 +168,13 @@ def _build_note_hits(
     return hits, is_partial
 
 
-def _count_literal(catalog: Catalog, query: Query, hits: Sequence[Hit]) -> int | None:
-    """Return how many of the listed notes contain the words of a query as they are written.
+def _find_literal(catalog: Catalog, query: Query, hits: Sequence[Hit]) -> frozenset[str]:
+    """Return which of the listed notes contain the words of a query as they are written.
 
-    Return None if the query has no words, or lists tasks.
+    The currency of an amount of money may be written in another way.
     """
-    if query.task_kind or not query.words.strip():
-        return None
-    left_out = find_function_words(query.words)
-    plain = (fold(word).strip('?.,;:!"“”') for word in query.words.split())
+    left_out, money = find_function_words(query.words), find_money(query.words)
+    plain = (fold(word).strip('?.,;:!"“”') for word in cut_currencies(query.words).split())
     words = [
         re.compile(rf"(?<!\w){re.escape(word)}(?!\w)") for word in plain if word not in left_out
     ]
@@ -182,8 +186,12 @@ def _count_literal(catalog: Catalog, query: Query, hits: Sequence[Hit]) -> int |
     texts: dict[str, list[str]] = defaultdict(list)
     for path, title, text in rows:
         texts[path] += [path, title, text]
-    whole = (fold("\n".join(texts[hit.path])) for hit in hits)
-    return sum(all(word.search(text) for word in words) for text in whole)
+    whole = {hit.path: "\n".join(texts[hit.path]) for hit in hits}
+    return frozenset(
+        path
+        for path, text in whole.items()
+        if all(word.search(fold(text)) for word in words) and contains_money(text, money)
+    )
 
 
 def _choose_terms(words: str) -> tuple[str, ...]:
@@ -193,7 +201,7 @@ def _choose_terms(words: str) -> tuple[str, ...]:
     """
     left_out = find_function_words(words)
     kept = " ".join(word for word in words.split() if fold(word).strip("?.,;:!") not in left_out)
-    return build_query_terms(kept or words)[:_MOST_TERMS]
+    return build_query_terms(cut_currencies(kept or words))[:_MOST_TERMS]
 
 
 def _find_passages(

@@ -12,6 +12,7 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Final, Literal
 
 from vault.notes.keywords import fold
+from vault.notes.units import can_convert
 
 __all__ = [
     "CURRENCIES",
@@ -19,7 +20,10 @@ __all__ = [
     "DecimalMark",
     "add_amounts",
     "average_amounts",
+    "contains_money",
+    "cut_currencies",
     "find_decimal_mark",
+    "find_money",
     "has_two_readings",
     "parse_amount",
     "read_number",
@@ -47,6 +51,13 @@ _UNIT: Final = re.compile(
 )
 _MONEY: Final = re.compile(
     rf"[{CURRENCIES}]|(?:{_CODES}|euros?|dollars?|francs?|franken)(?![^\W\d_])", re.IGNORECASE
+)
+_FIGURE: Final = r"\d+(?:[.,'’]\d+)*"
+_MONEY_IN_TEXT: Final = re.compile(
+    rf"(?<![\w.,])(?:[{CURRENCIES}]|(?:{_CODES})(?![^\W\d_])) ?{_FIGURE}(?![\w%])"
+    rf"|(?<![\w.,]){_FIGURE}[ \u00a0\u202f]?(?:[{CURRENCIES}]"
+    rf"|(?:{_CODES}|euros?|dollars?|pounds?|francs?|franken)(?!\w))",
+    re.IGNORECASE,
 )
 # A day of a year, such as "24.12.", which is no number.
 _DAY_AND_MONTH: Final = re.compile(r"(?:0?[1-9]|[12]\d|3[01])\.(?:0?[1-9]|1[0-2])\.")
@@ -194,6 +205,26 @@ def parse_amount(text: str, mark: DecimalMark = "") -> Amount | None:
         return None
     number, decimals = written.read(mark)
     return Amount(number, written.unit or written.behind, decimals)
+
+
+def find_money(text: str) -> tuple[Amount, ...]:
+    """Return the amounts of money in a text, such as "20€" in "goggles, 20€ at the sale"."""
+    read = (parse_amount(found[0]) for found in _MONEY_IN_TEXT.finditer(text))
+    return tuple(amount for amount in read if amount is not None)
+
+
+def cut_currencies(text: str) -> str:
+    """Return a text in which only the figures of amounts of money are left, as "20" of "20 EUR"."""
+    return _MONEY_IN_TEXT.sub(lambda found: next(iter(re.findall(_FIGURE, found[0]))), text)
+
+
+def contains_money(text: str, wanted: Iterable[Amount]) -> bool:
+    """Return whether a text has all amounts of money, however their currencies are written."""
+    found = find_money(text)
+    return all(
+        any(one.number == each.number and can_convert(one.unit, each.unit) for one in found)
+        for each in wanted
+    )
 
 
 def add_amounts(amounts: Sequence[Amount]) -> Amount | None:

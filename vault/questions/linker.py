@@ -5,6 +5,7 @@ from datetime import date
 from typing import Final, Literal
 
 from vault.notes.date_spans import Span
+from vault.notes.keywords import fold
 from vault.questions.days import LIMITS, limit_spans
 from vault.questions.links import (
     MARKS,
@@ -441,10 +442,16 @@ class _Linker:
         is_true = bool(self._links.heads) and self._ticked.issuperset(names)
         return is_named or is_true or self._around.is_had(at)
 
+    def _is_verb(self, at: int) -> bool:
+        """Return whether a word behind "what" is only like a value, as "pay" is like "payé"."""
+        text = fold(self._items[at].text)
+        values = self._items[at].list_names("value")
+        return "what" in self._links.roles and all(fold(each.value) != text for each in values)
+
     def _add_bare_value(self, at: int) -> None:
         """Add a value whose property is not named, such as "Jane Austen"."""
         item, links = self._items[at], self._links
-        is_head = self._around.is_head(at)
+        is_head = self._around.is_head(at) and not self._is_verb(at)
         is_asked = item.text[:1].isupper() or links.heads or links.subject or is_head
         if not is_asked or not (values := list_bare_values(item)):
             links.left.append(item.text)

@@ -6,7 +6,9 @@ from vault.notes.amounts import (
     DecimalMark,
     add_amounts,
     average_amounts,
+    contains_money,
     find_decimal_mark,
+    find_money,
     has_two_readings,
     parse_amount,
     read_numbers,
@@ -109,3 +111,33 @@ def test_a_mark_behind_a_number_is_punctuation(text: str, number: str) -> None:
 @pytest.mark.parametrize("text", ["24.12.", "1.1.", "05.11.", "31.12."])
 def test_a_day_of_a_year_is_no_number(text: str) -> None:
     assert read_numbers(text) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("goggles, 20€ at the sale in 2026", ["20 €"]),
+        ("€20 or 20 EUR", ["20 €", "20 EUR"]),
+        ("612 CHF for four, 1'640 CHF rent", ["612 CHF", "1,640 CHF"]),
+        ("costs $1,200.50.", ["1,200.50 $"]),
+        ("für 9,50 Euro", ["9.50 Euro"]),
+        ("20 eggs in 2026, 18 CHFx, x20€ and 3%", []),
+    ],
+)
+def test_money_is_found_within_a_text(text: str, found: list[str]) -> None:
+    assert list(map(str, find_money(text))) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "is_there"),
+    [
+        ("new goggles, 20€", True),
+        ("new goggles, €20.00", True),
+        ("20 euros for goggles", True),
+        ("20 CHF for goggles", False),
+        ("20 goggles", False),
+        ("120€ for goggles", False),
+    ],
+)
+def test_the_same_money_may_be_written_otherwise(text: str, is_there: bool) -> None:
+    assert contains_money(text, find_money("What did I pay 20 EUR for in 2026?")) is is_there

@@ -144,3 +144,18 @@ def test_literal_words_are_counted_literally(index_of_notes: NotesIndexer) -> No
     assert said == "2 notes containing “pump”; 2 more are close; searched all 4 notes."
     said = index.list_notes("leaking", 10).describe_total()
     assert said == "No note containing “leaking”; 1 is close; searched all 4 notes."
+    assert [hit.path for hit in index.list_notes("pump", 10).hits[:2]] == ["B.md", "A.md"]
+
+
+def test_an_amount_of_money_is_found_with_a_year_beside_it(index_of_notes: NotesIndexer) -> None:
+    notes = {
+        "2026-11-24.md": "Goggles, 20€ at the sale.\n",
+        "2026-10-20.md": "The 20 eggs are laid, 20 in all, see 20.\n",
+        "2025-11-24.md": "A lamp for 20 €.\n",
+    }
+    index = index_of_notes(notes)
+    for question in ("Which notes mention 20€ in 2026?", "Which notes mention 20 EUR in 2026?"):
+        reading = index.read_question(question)
+        assert reading is not None
+        listed = index.list_notes(reading.query, 10)
+        assert (listed.literal, listed.hits[0].path) == (1, "2026-11-24.md")

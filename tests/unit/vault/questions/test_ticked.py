@@ -40,3 +40,12 @@ def test_what_is_had_is_true(index: Vault, question: str, found: set[str]) -> No
     assert reading.operation in ("list", "count")
     hits = index.list_notes(reading.query, 100).hits
     assert {PurePosixPath(hit.path).stem for hit in hits} == found
+
+
+def test_a_verb_behind_what_is_not_a_value_that_it_is_like(index_of_notes: NotesIndexer) -> None:
+    notes = {"Impôts.md": "---\nstatus: payé\n---\nUne note.\n", "2026-01-02.md": "A day.\n"}
+    index = index_of_notes(notes)
+    assert index.read_question("What did I pay in 2026?") is None
+    reading = index.read_question("Quelles notes sont payées ?")
+    assert reading is not None
+    assert reading.query == "[status:payé]"
