@@ -83,18 +83,13 @@ def list_notes(
         IndexUnusable: the catalog cannot be read.
     """
     began = time.perf_counter()
-    query = parse_query(text)
-    passages = Passages(catalog)
+    query, passages = parse_query(text), Passages(catalog)
     chosen = choose_passages(query, catalog, passages, scope)
     if query.task_kind:
         found, is_partial = _list_chosen_tasks(query, chosen, passages, keep_current)
     else:
         found, is_partial = _build_note_hits(catalog, query, chosen, keep_current)
-    literal = None
-    if not is_partial and query.words.strip() and not query.task_kind:
-        exact = _find_literal(catalog, query, found)
-        found.sort(key=lambda hit: hit.path not in exact)
-        literal = len(exact)
+    literal = None if is_partial else _put_literal_first(catalog, query, found)
     unit, end, gap = _UNITS[query.task_kind], offset + limit, find_gap(catalog)
     return SearchResult(
         text,
@@ -166,6 +161,18 @@ def _build_note_hits(
     there = keep_current((number, read[number]) for number in found if number in read)
     hits = [_build_line_hit(passage, found[number], stems) for number, passage in there]
     return hits, is_partial
+
+
+def _put_literal_first(catalog: Catalog, query: Query, hits: list[Hit]) -> int | None:
+    """Sort notes with the words of a query as they are written first, and return their number.
+
+    Return None if the query has no words, or lists tasks.
+    """
+    if query.task_kind or not query.words.strip():
+        return None
+    literal = _find_literal(catalog, query, hits)
+    hits.sort(key=lambda hit: hit.path not in literal)
+    return len(literal)
 
 
 def _find_literal(catalog: Catalog, query: Query, hits: Sequence[Hit]) -> frozenset[str]:

@@ -26,8 +26,11 @@ Operation = Literal["list", "count", "value", "sum", "mean", "about", "one", "mo
 _MOST_CHARS: Final = 400
 _ASKING: Final = frozenset({"tasks", "more"})
 _DUE: Final = frozenset({"due", "overdue"})
+_JOINING: Final = frozenset({"and", "or", "not"})
 _OF_SEVERAL: Final = frozenset({"total", "mean"})
 _RECENT: Final = timedelta(days=30)
+# The path of a file, without a word beside it.
+_PATH: Final = re.compile(r"[^\s/\\]*(?:[/\\][^\s/\\]*)+")
 # A range of days as in a filter, also without its beginning or end.
 _RANGE: Final = re.compile(r"(?<!\S)(?:[\d-]{4,10}\.\.[\d-]{0,10}|\.\.[\d-]{4,10})(?=[\s?!,]|$)")
 
@@ -95,6 +98,9 @@ def read_question(text: str, read_names: Callable[[], VaultNames], today: date) 
     spans = find_spans(said, today)
     if any("due" in item.roles for item in items):
         spans = find_due_spans(said, spans, today)
+    is_of_tags = all(item.is_given or item.roles & _JOINING for item in items)
+    if is_of_tags and sum(item.is_given for item in items) > 1:
+        items = (Item("notes", frozenset({"list", "notes"})), *items)  # as "#bees and not #hive"
     links = link_items(items, spans, vocabulary.dated, vocabulary.ticked)
     links.clauses = name_as_in_notes(links.clauses, vocabulary)
     links.is_unclear = links.is_unclear or not _can_compare(links, vocabulary)
@@ -122,11 +128,12 @@ def _can_compare(links: Links, vocabulary: VaultNames) -> bool:
 
 
 def _can_ask(text: str) -> bool:
-    """Return whether a text can be a question. A word says what is asked for, or a condition.
+    """Return whether a text can be a question, and no path. A word says what is asked for.
 
     A single word such as "todos" or "more" asks by itself.
     """
     is_single = next(islice(WORD.finditer(text), 1, None), None) is None
+    is_single = is_single or _PATH.fullmatch(text.strip()) is not None
     return not is_single or bool(find_roles(text) & _ASKING)
 
 
