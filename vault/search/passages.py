@@ -70,7 +70,8 @@ class Passages:
 
     def list_spread(self, most: int) -> list[int]:
         """Return the ids of at most `most` passages that are spread evenly over the catalog."""
-        targets = [self.most * at // most for at in range(most)]
+        last = self.most
+        targets = [last * at // most for at in range(most)]
         rows = self._catalog.rows(
             "SELECT DISTINCT (SELECT id FROM chunks WHERE id > value ORDER BY id LIMIT 1) AS found"
             " FROM json_each(?) WHERE found IS NOT NULL ORDER BY found",

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -154,6 +154,23 @@ def test_a_self_test_can_be_stopped(index: Vault) -> None:
     assert index.self_test(lambda: True).questions == 0
 
 
+def test_samples_of_passages_take_no_query_for_each_passage(
+    index: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    rows = Catalog.rows
+
+    def count(catalog: Catalog, statement: str, *rest: Any) -> Any:
+        asked.append(statement)
+        return rows(catalog, statement, *rest)
+
+    monkeypatch.setattr(Catalog, "rows", count)
+    assert any(index.draw_passages(1, is_quoted=False))
+    few = len(asked)
+    assert any(index.draw_passages(50, is_quoted=False))
+    assert len(asked) - few <= few
+
+
 def test_without_an_index_the_self_test_says_how_to_make_one(tmp_path: Path) -> None:
     index = Vault(tmp_path, tmp_path / "none")
     with pytest.raises(IndexUnusable, match="strata index"):
@@ -167,7 +184,7 @@ def test_the_ranking_is_fitted_once_and_the_self_test_shows_what_it_gained(
     notes = tmp_path / "notes"
     notes.mkdir(exist_ok=True)
     for number, name in enumerate(BIRDS):
-        text = f"How the {name} lives through the year is told here, and where it breeds. " * 12
+        text = f"How the {name} lives through the year is told here, and where it breeds. " * 5
         sections = [f"## {part} of the {name}\n\n{text}" for part in ("Life", "Nest", "Voice")]
         (notes / f"{name}.md").write_text(f"# Note {number}\n\n" + "\n\n".join(sections) + "\n")
     index = make_index(notes)
