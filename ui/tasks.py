@@ -10,8 +10,8 @@ Signals are emitted only in the GUI thread, and never after `TaskRunner.close`. 
 
 import threading
 from collections import deque
-from collections.abc import Callable, Generator, Iterable
-from contextlib import suppress
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cache
 from time import monotonic
@@ -281,7 +281,7 @@ class LatestOnly(QObject):
         self._runner = runner
         self._waiting: Call | None = None
         self._task: Task | None = None
-        self._is_stale = False
+        self._is_stale = self._is_held = self._is_due = False
         self._timer = QTimer(self, singleShot=True, interval=pause_ms)
         self._timer.timeout.connect(self._start)
 
@@ -305,8 +305,21 @@ class LatestOnly(QObject):
         self._is_stale = self._task is not None
         self._timer.stop()
 
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        """Start no call in this block. At its end, start the last one if one was to start."""
+        was_held, self._is_held = self._is_held, True
+        try:
+            yield
+        finally:
+            self._is_held = was_held
+            is_due, self._is_due = self._is_due, False
+            if is_due:
+                self._start()
+
     def _start(self) -> None:
-        if self._task is not None or self._waiting is None:
+        self._is_due = self._is_held
+        if self._task is not None or self._waiting is None or self._is_held:
             return
         question, self._waiting = self._waiting, None
         self._is_stale = False

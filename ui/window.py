@@ -222,6 +222,10 @@ class MainWindow(QMainWindow):
 
     def begin(self) -> None:
         """Reopen the last chat and the open folders of the note tree, and update the index."""
+        with self.controllers.context.hold_previews():
+            self._open_last()
+
+    def _open_last(self) -> None:
         controllers = self.controllers
         state, early = self.places.state, self.early
         last_chat = "" if early.wants_new_chat else state.find_last_chat(self.assistant.vault)
@@ -294,7 +298,8 @@ class MainWindow(QMainWindow):
         self.columns.close_drawer()
         self.show_chat()
         if session is None or session != self.controllers.session.session:
-            self.controllers.session.open(session)
+            with self.controllers.context.hold_previews():
+                self.controllers.session.open(session)
         self.composer.setFocus()
 
     def show_chat(self) -> None:

@@ -126,6 +126,31 @@ def test_of_many_questions_only_the_last_is_answered(threads: TaskRunner, qtbot:
     assert asked == [4]
 
 
+@pytest.mark.parametrize("now", [True, False])
+def test_questions_that_are_held_wait_for_the_end_of_the_block(
+    threads: TaskRunner, qtbot: QtBot, now: bool
+) -> None:
+    latest, asked = LatestOnly(threads, 0), list[int]()
+    with qtbot.waitSignal(latest.answered) as answer, latest.hold():
+        for number in range(3):
+            with latest.hold():
+                latest.ask(lambda number=number: asked.append(number) or number, now=now)  # type: ignore[misc]
+        QCoreApplication.processEvents()
+        assert latest._task is None
+    assert (answer.args, asked) == ([2], [2])
+
+
+def test_a_question_that_may_wait_also_waits_after_the_block(threads: TaskRunner) -> None:
+    latest, asked = LatestOnly(threads, 600_000), list[int]()
+    with latest.hold():
+        latest.ask(lambda: asked.append(1))
+    assert latest._task is None
+    with latest.hold():
+        latest.forget()
+    assert latest._task is None
+    assert asked == []
+
+
 def test_the_answer_to_a_question_that_was_replaced_is_dropped(
     threads: TaskRunner, qtbot: QtBot
 ) -> None:

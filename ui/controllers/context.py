@@ -5,6 +5,7 @@ tokens counted by the provider.
 """
 
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
@@ -105,6 +106,10 @@ class ContextController(ChatController):
                 moment.
         """
         self._previews.ask(partial(self._look_ahead, self._composer.next_ask()), now=now)
+
+    def hold_previews(self) -> AbstractContextManager[None]:
+        """Return a block whose changes are previewed once, at its end."""
+        return self._previews.hold()
 
     def preview_call(self) -> Callable[[Mapping[str, object]], ContextReport]:
         """Return a function that previews the next request as if some settings were changed.

@@ -16,7 +16,7 @@ from chains.request import draft
 from tests.support.models.model_server import Answer, Failure, ModelServer
 from tests.support.window.waiting import LONGEST_MS
 from tests.support.window.window_pages import WindowPage, open_window
-from ui.tasks import Task
+from ui.tasks import Task, TaskRunner
 
 Built = list[str]
 
@@ -68,6 +68,19 @@ def type_message(page: WindowPage, text: str, qtbot: QtBot) -> None:
 
 def press_enter(page: WindowPage) -> None:
     QTest.keyClick(page.composer.view.input, Qt.Key.Key_Return)
+
+
+def test_the_start_and_another_chat_preview_one_request_each(
+    assistant: Assistant, runner: TaskRunner, small_vault: Path, built: Built, qtbot: QtBot
+) -> None:
+    assistant.open_vault(small_vault, remember=False)
+    page = open_window(assistant, runner, qtbot, is_begun=False)
+    built.clear()
+    page.view.begin()
+    assert built == ["preview"]
+    built.clear()
+    page.view.open_session(None)
+    assert built == ["preview"]
 
 
 def test_a_prompt_builds_the_request_and_the_next_preview(
