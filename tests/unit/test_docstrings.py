@@ -18,11 +18,11 @@ _SECTION = re.compile(r"^(Args|Attributes|Signals):\n((?:(?: {4}.*)?\n)*)", re.M
 _OTHER_SPELLINGS = re.compile(r"\b(?!unrecog)\w*(?:summari|recogni)z\w*", re.IGNORECASE)
 
 
-@pytest.mark.parametrize("path", modules())
-def test_each_documented_name_is_a_parameter_or_an_attribute(path: str) -> None:
+def test_each_documented_name_is_a_parameter_or_an_attribute() -> None:
     unknown = [
-        f"{name} in {node.name}, line {node.lineno}"
-        for node in ast.walk(modules()[path])
+        f"{name} in {node.name}, line {node.lineno} of {path}"
+        for path, tree in modules().items()
+        for node in ast.walk(tree)
         if isinstance(node, ast.ClassDef | Function)
         for name in sorted(set(_list_documented(node)) - _list_names(node))
     ]

@@ -272,11 +272,11 @@ def test_notes_below_a_folder_out_of_sight_are_kept(
 
 
 def test_a_cancelled_run_keeps_what_it_did_and_the_next_goes_on(
-    make_index: MakeIndex, write: Write
+    make_index: MakeIndex, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    filler = "It tells of beds, barrels and beans in long rows. " * 5  # takes its time to embed
+    monkeypatch.setattr("vault.indexing.progress._SILENCE_S", 0.0)  # however fast it is
     for number in range(120):
-        text = f"Note {number} about the number {number * 7}.\n{filler}\n"
+        text = f"Note {number} about the number {number * 7}.\n"
         notes = write(f"n{number}.md", text).parent
     index = make_index(notes)
     embedded: list[int] = []
@@ -304,9 +304,12 @@ def test_progress_names_the_phases_in_their_order(make_index: MakeIndex, notes: 
     assert all(progress.done <= progress.total for progress in told if progress.total)
 
 
-def test_progress_counts_notes_in_every_phase(make_index: MakeIndex, write: Write) -> None:
+def test_progress_counts_notes_in_every_phase(
+    make_index: MakeIndex, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("vault.indexing.progress._SILENCE_S", 0.0)  # however fast it is
     for number in range(20):
-        sections = (f"## Part {part}\n\n{'word ' * 150}{number} {part}.\n" for part in range(5))
+        sections = (f"## Part {part}\n\n{'word ' * 60}{number} {part}.\n" for part in range(5))
         notes = write(f"n{number}.md", "\n".join(sections)).parent
     told: list[IndexProgress] = []
     report = make_index(notes).update(told.append)
