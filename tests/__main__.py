@@ -14,6 +14,7 @@ ROOT = Path(__file__).resolve().parents[1]
 VENV = ROOT / ".venv"
 PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 LOCKED_TORCH, LOCKED = ROOT / ".ci" / "locked-torch.txt", ROOT / ".ci" / "locked.txt"
+PACKAGES = ("app", "chains", "context", "resources", "tests/support", "ui", "vault")
 OTHER_SYSTEMS = tuple({"linux", "darwin", "win32"} - {sys.platform})
 
 
@@ -33,10 +34,22 @@ def install() -> None:
         subprocess.run([sys.executable, "-m", "venv", VENV], check=True)
     index = os.environ.get("TORCH_INDEX", "")
     chosen = ("--index-url", index) if index else ()
-    install = ("pip", "install", "--quiet", "--disable-pip-version-check")
+    install = ("pip", "install", "--quiet", "--no-compile", "--disable-pip-version-check")
     call(*install, *chosen, "--requirement", str(LOCKED_TORCH))
     call(*install, "--require-hashes", "--no-deps", "--requirement", str(LOCKED))
     call(*install, "--no-deps", "--no-build-isolation", "--editable", str(ROOT))
+    compile_all()
+
+
+def compile_all() -> None:
+    """Compile the dependencies and Strata with all processors. Pip would use one only.
+
+    Tests of dependencies are left out. Files for another Python version cannot be compiled, and no
+    process imports them.
+    """
+    places = [str(VENV), *(str(ROOT / name) for name in PACKAGES)]
+    their_tests = r"site-packages.*[\\/]tests[\\/]"
+    start("compileall", "-qq", "-j", "0", "-x", their_tests, *places).wait()
 
 
 def lint() -> None:

@@ -21,7 +21,8 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (wheel,) = root.glob("*.whl")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", root / "venv"], check=True)
     python = root / "venv" / "bin" / "python"
-    install = ["install", "--quiet", "--no-deps", "--no-index", "--disable-pip-version-check"]
+    install = ["install", "--quiet", "--no-compile", "--no-deps", "--no-index"]
+    install.append("--disable-pip-version-check")
     pip = [sys.executable, "-m", "pip", "--python", python, *install]
     subprocess.run([*pip, wheel], check=True)
     # A path in a .pth file is searched for modules; .pth files that lie there are not followed,
