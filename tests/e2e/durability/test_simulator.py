@@ -3,6 +3,8 @@
 import errno
 import os
 import random
+import subprocess
+import sys
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -242,10 +244,26 @@ def test_a_folder_whose_name_was_not_flushed_is_flushed_when_it_is_used(
         assert (tmp_path / f"disk{seed}/inner/file").read_bytes() == b"whole"
 
 
-def test_a_seed_decides_what_happens() -> None:
-    first, second = (run_steps(list_steps(SEED, 25)) for _ in range(2))
-    assert first.done == second.done
-    assert first.answers == second.answers
+PRINT_HISTORY = (
+    "from tests.support.simulator.run import list_steps, run_steps\n"
+    "print(*run_steps(list_steps({seed}, {events})).history, sep='\\n')"
+)
+
+
+def test_a_seed_decides_what_happens_in_any_process() -> None:
+    """What was loaded or remembered in the first run of a process has changed later ones."""
+    first, second = (run_steps(list_steps(SEED, 40)).history for _ in range(2))
+    code = PRINT_HISTORY.format(seed=SEED, events=40)
+    environment = {**os.environ, "PYTHONHASHSEED": "7", "TZ": "Asia/Kolkata"}
+    other = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=Path(__file__).parents[3],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert first == second == tuple(other.stdout.splitlines())
 
 
 def test_a_sync_that_is_left_out_is_found_and_shrunk() -> None:

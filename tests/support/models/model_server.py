@@ -264,7 +264,7 @@ class _Handler(BaseHTTPRequestHandler):
             case Answer() as answer if self.path == "/api/chat":
                 self._answer(answer, ollama_events(answer, str(body.get("model"))), "", "\n")
             case Answer() as answer:
-                speak = _events
+                speak = openai_events
                 if self.path.endswith("/messages"):
                     speak = anthropic_events
                 elif ":streamGenerateContent" in self.path:
@@ -372,7 +372,8 @@ class _Handler(BaseHTTPRequestHandler):
         """Print nothing: standard error belongs to the test."""
 
 
-def _events(answer: Answer, model: str) -> Iterator[str]:
+def openai_events(answer: Answer, model: str) -> Iterator[str]:
+    """Yield the data of each event of an answer in OpenAI's protocol."""
     head = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": model}
 
     def event(delta: Mapping[str, Any], finish: str | None = None) -> str:

@@ -11,7 +11,9 @@ The doubles of what a computer has:
 
 - `disk`: what survives a killed process and a power failure, and the faults of a disk
 - `databases`: SQLite on this disk; `listings`: folders in any order
-- `provider`: a model that answers, calls tools and fails by chance
+- `provider`: a model server that answers by chance, or does what the table of behaviours says
+- `wire`: the client library, the network and the time of that server
+- `process_memory`: what a process remembers in its modules
 - `clock`: time that only events move; `scheduler`: threads as tasks of one thread
 - `workers`: embedder, Chroma and parser in this process
 

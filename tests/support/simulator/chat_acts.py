@@ -5,9 +5,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from app.assistant import Assistant
-from app.errors import AppError
+from app.errors import AppError, TurnFailed
 from app.sessions.transcript import AnswerItem, UserItem
 from chains.cancel import CancelToken
+from chains.errors import ModelError
 from chains.events import Event, Mode, TurnEnded
 from chains.request.ask import Ask
 from tests.support.simulator.disk import Killed
@@ -34,7 +35,8 @@ def _pick_entry(world: "World", program: Assistant, session: str, role: str) -> 
 
 def _ask(world: "World", program: Assistant) -> None:
     session = _pick(world, program) if world.chance.random() < 0.8 else None
-    mode: Mode = world.chance.choice(["chat", "chat", "agent"])
+    row = world.provider.choose_row()
+    mode: Mode = row.mode if row else world.chance.choice(["chat", "chat", "agent"])
     question = f"How acid is bed {world.chance.randrange(100)}? " * world.chance.choice([1, 40])
     attach = world.chance.choice([(), (), ("Beds.md",), ("Pump.md",)])
     ask = Ask(question, mode, session=session, attach=attach)
@@ -45,6 +47,7 @@ def _edit(world: "World", program: Assistant) -> None:
     if (session := _pick(world, program)) and (
         entry := _pick_entry(world, program, session, "user")
     ):
+        world.provider.choose_row()
         events = program.edit(session, entry, "And the other bed?", CancelToken())
         _run_turn(world, program, events)
 
@@ -53,12 +56,39 @@ def _regenerate(world: "World", program: Assistant) -> None:
     if (session := _pick(world, program)) and (
         entry := _pick_entry(world, program, session, "assistant")
     ):
+        world.provider.choose_row()
         _run_turn(world, program, program.regenerate(session, entry, CancelToken()))
 
 
 def _run_turn(world: "World", program: Assistant, events: Iterator[Event]) -> None:
-    """Run a turn to its end. Its model may change notes and add memories."""
-    tree, memories = read_tree(world.notes), program.customization.memories
+    """Run a turn to its end. Behind one that met a row of the table, the chat must go on."""
+    provider, row = world.provider, world.provider.row
+    try:
+        session = _follow(world, program, events)
+    except TurnFailed as error:
+        session = error.session
+        if not isinstance(error.reason, ModelError):
+            raise
+        if row is None:
+            world.broken.append(f"a strict server has refused a question: {error}")
+    finally:
+        provider.meet(None)
+    if row is None or session is None:
+        return
+    second = Ask("And the bed behind it?", row.mode, session=session)
+    try:
+        _follow(world, program, program.ask(second, CancelToken()))
+    except TurnFailed as error:
+        if isinstance(error.reason, ModelError):
+            world.broken.append(f"behind {row.name!r}, the chat does not go on: {error}")
+        raise
+    world.reached[f"row: {row.name}"] += 1
+
+
+def _follow(world: "World", program: Assistant, events: Iterator[Event]) -> str | None:
+    """Run a turn to its end, and return its chat. Its model may change notes and add memories."""
+    world.before = tree = read_tree(world.notes)
+    memories, row = program.customization.memories, world.provider.row
     before = memories.list_memories()
     try:
         *_, last = events
@@ -72,6 +102,10 @@ def _run_turn(world: "World", program: Assistant, events: Iterator[Event]) -> No
         world.promises.allow("memories", now)
     if last.result.edits is not None:
         world.undoable = (last.result.edits.run, tree, read_tree(world.notes))
+    end = last.result.answer.end
+    if row is None and end.status != "complete":
+        world.broken.append(f"an answer of a strict server is {end.status}: {end.reason}")
+    return last.result.session
 
 
 def _compact(world: "World", program: Assistant) -> None:

@@ -3,15 +3,22 @@
 The product reads the time with `time` and `datetime`. Both are replaced by doubles that read a
 simulated clock. Each look at the clock takes a millisecond, and a pause takes as long as it should,
 but nobody waits for it.
+
+All modules of the product are loaded before. One that was loaded later would keep the real clock in
+the first run of a process, or the clock of that run in all others.
 """
 
 import datetime as real
+import importlib
 import os
+import pkgutil
 import random
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from functools import cache
+from types import ModuleType
 from typing import Any, Final, Self
 from unittest import mock
 
@@ -29,6 +36,7 @@ _ZONES: Final = (
     "America/St_Johns",
 )
 _PACKAGES: Final = ("app", "chains", "context", "resources", "vault")
+_UNUSED: Final = ("app.cli", "app.rpc", "app.__main__")
 
 
 class Clock:
@@ -45,17 +53,22 @@ class Clock:
     @contextmanager
     def install(self) -> Iterator[None]:
         """Let the product read this clock within a `with` block."""
-        zone = os.environ.get("TZ")
+        zone, modules = os.environ.get("TZ"), _load_product()
+        doubles = {
+            "time": self._read,
+            "time_ns": lambda: int(self._read() * 1e9),
+            "monotonic": self._measure,
+            "perf_counter": self._measure,
+            "sleep": self.wait,
+        }
+        named = {id(getattr(time, name)): double for name, double in doubles.items()}
+        named |= _make_dates(self)
+        _set_zone("UTC")  # of any computer
         with ExitStack() as stack:
-            for name, double in {
-                "time": self._read,
-                "time_ns": lambda: int(self._read() * 1e9),
-                "monotonic": self._measure,
-                "perf_counter": self._measure,
-                "sleep": self.wait,
-            }.items():
+            for name, double in doubles.items():
                 stack.enter_context(mock.patch.object(time, name, double))
-            self._replace_dates(stack)
+            for module, attribute, value in modules:
+                stack.enter_context(mock.patch.object(module, attribute, named[id(value)]))
             try:
                 yield
             finally:
@@ -89,15 +102,23 @@ class Clock:
         self.wait(_LOOK_S)
         return self.passed_s
 
-    def _replace_dates(self, stack: ExitStack) -> None:
-        """Replace the classes in all modules of the product that are loaded."""
-        doubles = _make_dates(self)
-        for name, module in list(sys.modules.items()):
-            if name.partition(".")[0] in _PACKAGES:
-                for attribute, value in list(vars(module).items()):
-                    if value is real.datetime or value is real.date:
-                        double = doubles[value]
-                        stack.enter_context(mock.patch.object(module, attribute, double))
+
+@cache
+def _load_product() -> tuple[tuple[ModuleType, str, object], ...]:
+    """Load all modules of the product, and return the names in them of what reads the time."""
+    for package in map(importlib.import_module, _PACKAGES):
+        for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+            if not found.name.startswith(_UNUSED):
+                importlib.import_module(found.name)
+    readers = {time.time, time.monotonic, time.perf_counter, time.sleep, real.datetime, real.date}
+    numbers = set(map(id, readers))
+    return tuple(
+        (module, attribute, value)
+        for name, module in sorted(sys.modules.items())
+        if name.partition(".")[0] in _PACKAGES
+        for attribute, value in vars(module).items()
+        if id(value) in numbers
+    )
 
 
 def _set_zone(zone: str | None) -> None:
@@ -108,8 +129,11 @@ def _set_zone(zone: str | None) -> None:
     time.tzset()
 
 
-def _make_dates(clock: Clock) -> dict[object, type]:
-    """Return classes that read a clock. Ordinary dates are instances of them too."""
+def _make_dates(clock: Clock) -> dict[int, Any]:
+    """Return classes that read a clock, by the ids of those whose place they take.
+
+    Ordinary dates are instances of them too.
+    """
 
     class Kind(type):
         def __instancecheck__(cls, value: object) -> bool:
@@ -125,4 +149,4 @@ def _make_dates(clock: Clock) -> dict[object, type]:
         def today(cls) -> Self:
             return cls.fromtimestamp(clock._read())
 
-    return {real.datetime: Moment, real.date: Day}
+    return {id(real.datetime): Moment, id(real.date): Day}

@@ -12,6 +12,7 @@ import os
 import random
 import sqlite3
 import sys
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -21,7 +22,7 @@ from types import FrameType
 from typing import Any, Final, Literal
 from unittest import mock
 
-from resources.system import calls, files
+from resources.system import calls
 from tests.support.simulator.databases import install_databases
 
 FaultKind = Literal[
@@ -118,6 +119,7 @@ class Disk:
         is_dead: whether the process was killed in this event.
         damaged: the size of each file after a silent fault, by its number.
         touched: the paths that were written, named or removed since somebody emptied this.
+        trace: a checksum of all operations so far.
     """
 
     root: Path
@@ -129,6 +131,7 @@ class Disk:
     is_dead: bool = False
     damaged: dict[int, int] = field(default_factory=dict)
     touched: set[str] = field(default_factory=set)
+    trace: int = 0
     _nodes: dict[int, _Node] = field(default_factory=dict)
     _live: dict[str, _Node] = field(default_factory=dict)
     _synced: dict[str, _Node] = field(default_factory=dict)
@@ -151,7 +154,6 @@ class Disk:
 
     def adopt(self) -> None:
         """Take everything that is in the folder as synced."""
-        files._flushed.clear()
         self._nodes.clear()
         self._live.clear()
         self._changes.clear()
@@ -205,7 +207,6 @@ class Disk:
         for path, content in self._databases.items():
             Path(path).write_bytes(content)
         self.is_dead, self._fault, self.intrude = False, None, None
-        files._flushed.clear()  # a process that starts knows nothing
         if is_lost:  # what a kill leaves is not on the disk yet
             self.adopt()
 
@@ -358,6 +359,7 @@ class Disk:
         """Count an operation. Return a fault that the operation bears itself, or raise it."""
         self._require_life()
         self._count += 1
+        self.trace = zlib.crc32(f"{self._count} {what}".encode(), self.trace)
         if self.intrude is not None and self._count >= self.intrude_at:
             self._let_intrude()
         fault = self._fault

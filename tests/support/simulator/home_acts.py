@@ -27,7 +27,7 @@ __all__ = ["EXCLUDED", "HOME_ACTS", "Kept", "start_program", "watch_home"]
 
 EXCLUDED: Final = (f"{WILD}/hidden/",)
 _MERGED: Final = ("memories", "pins", "dismissed findings")
-_OVERRIDES: Final = {"chat.model": "openai/gpt-4o", "chat.titles": False, "privacy.offline": True}
+_OVERRIDES: Final = {"chat.model": "openai/gpt-4o", "chat.titles": False}
 
 
 @dataclass
@@ -278,7 +278,9 @@ def _look_at_sent(world: "World", program: Assistant) -> None:
         if found is None or not found.is_exact:
             if not world.disk.damaged and (found is None or not found.gone):
                 world.broken.append(f"the kept request {reference} is lost")
-        elif (found.wire or found.body).text not in world.provider.bodies:
+        elif found.wire is None:
+            world.reached["kept request that was not sent"] += 1
+        elif found.wire.text not in world.provider.bodies:
             world.broken.append(f"the kept request {reference} is not what was sent")
         else:
             world.reached["kept request"] += 1

@@ -4,6 +4,7 @@ import os
 import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Final, Self
 from unittest import mock
 
@@ -39,20 +40,30 @@ class _Entries:
 
 
 @contextmanager
-def shuffle_listings(chance: Callable[[], random.Random]) -> Iterator[None]:
-    """List each folder in another order within a `with` block.
+def shuffle_listings(root: Path, chance: Callable[[], random.Random]) -> Iterator[None]:
+    """List each folder of the simulated disk in another order within a `with` block.
+
+    Folders elsewhere, such as those of libraries, are listed once in a process, and no chance may
+    depend on that.
 
     Args:
+        root: the folder of the disk.
         chance: returns what decides the order.
     """
 
+    def is_inside(path: Any) -> bool:
+        name = os.readlink(f"/proc/self/fd/{path}") if isinstance(path, int) else os.fspath(path)
+        return str(name).startswith(str(root))
+
     def list_names(path: Any = ".") -> list[Any]:
-        names = sorted(_LIST(path))
-        chance().shuffle(names)
+        names = _LIST(path)
+        if is_inside(path):
+            names.sort()
+            chance().shuffle(names)
         return names
 
-    def scan(path: Any = ".") -> _Entries:
-        return _Entries(path, chance())
+    def scan(path: Any = ".") -> Any:
+        return _Entries(path, chance()) if is_inside(path) else _SCAN(path)
 
     with mock.patch("os.listdir", list_names), mock.patch("os.scandir", scan):
         yield

@@ -1,30 +1,30 @@
-"""A model that answers, thinks, calls tools and fails by chance, in the place of a real service."""
+"""A model server that answers by chance, and in the half of all turns as a row of the table says.
+
+The table of behaviours has what servers do wrong. All other requests meet a strict server, which
+refuses what any of them refuses.
+"""
 
 import json
 import random
 from collections import Counter
-from collections.abc import Iterator
-from typing import Any, Final
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Final
+from unittest import mock
 
-from chains.cancel import CancelToken
-from chains.errors import ModelUnavailable, RateLimited
-from chains.llm.port import (
-    ModelCalls,
-    ModelEnded,
-    ModelEvent,
-    ModelReasoning,
-    ModelSent,
-    ModelText,
-    RequestedCall,
-)
+from chains.llm.port import require_sealed
 from context.assemble.request import Request
-from context.envelope import EncodedJson
+from tests.support.behaviours import ROWS, Behaviour
+from tests.support.models.model_server import Answer, Body, Script
+from tests.support.models.strict_server import strict
+from tests.support.simulator.wire import ServerTime, Wire
 
 __all__ = ["ANSWERS", "SECRET", "Provider"]
 
-ANSWERS: Final = ("text", "long", "thinking", "broken", "refused", "limited", "empty", "calls")
+ANSWERS: Final = ("text", "long", "calls")
 
 SECRET: Final = "heliotrope-4417"  # in the private note only
+_KEY: Final = "sk-simulated-0000"
 _WORDS: Final = (
     "The soil holds 6.4 pH; water at 07:30. Über Nacht bleibt es kalt. 明日は雨です。 "
     "See [[Beds]] and `pump.sh`. "
@@ -32,80 +32,79 @@ _WORDS: Final = (
 
 
 class Provider:
-    """Takes the place of `LiteLLMModel`. Each port of a turn asks this one object.
+    """The server of the language model.
 
     Attributes:
         chance: decides what happens next.
         failures: what was wrong with a request.
         answered: how often each kind of answer was given.
         bodies: what was sent.
+        row: the behaviour that the present turn meets, or None for a strict server.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, pass_time: Callable[[float], None]) -> None:
+        """Begin.
+
+        Args:
+            pass_time: told of the time that a server has kept its client waiting.
+        """
         self.chance = random.Random(0)
         self.failures: list[str] = []
         self.answered: Counter[str] = Counter()
         self.bodies: set[str] = set()
+        self.row: Behaviour | None = None
+        self._replies: list[Script] = []
+        self._may_call = True
+        self.time = ServerTime(pass_time)
 
-    def open(self, *_arguments: Any, **_options: Any) -> "Provider":
-        """Return the port of a turn, given the arguments of `LiteLLMModel`."""
-        return self
+    @contextmanager
+    def install(self) -> Iterator[None]:
+        """Let all calls of models reach this server within a `with` block."""
+        with ExitStack() as stack:
+            stack.enter_context(Wire(self._choose_reply, self.time).install())
+            stack.enter_context(mock.patch("chains.model.require_sealed", self._check))
+            stack.enter_context(mock.patch.dict("app.config.secrets._held", {"openai": _KEY}))
+            yield
 
-    def stream(self, request: Request, _cancel: CancelToken) -> Iterator[ModelEvent]:
-        """Answer a request by chance, after a look at it."""
-        self._check(request)
-        body = EncodedJson(json.dumps(request.request_body(), ensure_ascii=False))
-        self.bodies.add(body.text)
-        yield ModelSent(body)
-        kind = self.chance.choice(
-            ["text", *ANSWERS[:-1]] if self.chance.random() < 0.5 else ["text"]
-        )
-        tools = {tool.name for tool in request.envelope.tools}
-        if tools and not request.ends_loop and self.chance.random() < 0.5:
-            kind = "calls"
-        self.answered[kind] += 1
-        yield from getattr(self, f"_answer_{kind}")(tools)
+    def choose_row(self) -> Behaviour | None:
+        """Let the requests from now on meet a row of the table, or in half of the cases none."""
+        self.meet(self.chance.choice(ROWS) if self.chance.random() < 0.5 else None)
+        return self.row
+
+    def meet(self, row: Behaviour | None) -> None:
+        """Let the requests from now on meet a row of the table, or a strict server."""
+        self.row, self._replies = row, [*row.replies] if row is not None else []
 
     def _check(self, request: Request) -> None:
-        if not request.is_sealed:
-            self.failures.append("a request was sent that is not sealed")
-        body = json.dumps(request.request_body(), ensure_ascii=False)
-        if SECRET in body:
-            self.failures.append("a private note is in a request")
+        """Look at a request before it is written for the wire."""
+        require_sealed(request)
+        self._may_call = not request.ends_loop
         if request.report.used > request.budget_tokens:
             self.failures.append(f"{request.report.used} tokens > {request.budget_tokens}")
 
-    def _answer_text(self, _tools: set[str]) -> Iterator[ModelEvent]:
-        for _ in range(self.chance.randint(1, 4)):
-            yield ModelText(_WORDS[: self.chance.randint(1, len(_WORDS))])
-        yield ModelEnded("complete", "stop")
+    def _choose_reply(self, body: Body, text: str) -> Script:
+        self.bodies.add(text)
+        for secret in (SECRET, _KEY):
+            if secret in text:
+                self.failures.append(f"{secret} is in a request")
+        if self._replies:
+            return self._replies.pop(0) if len(self._replies) > 1 else self._replies[0]
+        tools = {tool["function"]["name"] for tool in body.get("tools", ())}
+        kind = self.chance.choice(["text", "text", "text", "long"])
+        if tools and self._may_call and self.chance.random() < 0.5:
+            kind = "calls"
+        self.answered[kind] += 1
+        answer: Answer = getattr(self, f"_answer_{kind}")(tools)
+        return strict(answer)
 
-    def _answer_long(self, _tools: set[str]) -> Iterator[ModelEvent]:
-        yield ModelText(_WORDS * self.chance.randint(20, 60))
-        yield ModelEnded("complete", "length")
+    def _answer_text(self, _tools: set[str]) -> Answer:
+        pieces = self.chance.randint(1, 4)
+        return Answer("".join(_WORDS[: self.chance.randint(1, len(_WORDS))] for _ in range(pieces)))
 
-    def _answer_thinking(self, _tools: set[str]) -> Iterator[ModelEvent]:
-        yield ModelReasoning("The user asks for water.")
-        yield ModelText("At 07:30.")
-        yield ModelEnded("complete", "stop")
+    def _answer_long(self, _tools: set[str]) -> Answer:
+        return Answer(_WORDS * self.chance.randint(20, 60), finish="length")
 
-    def _answer_broken(self, _tools: set[str]) -> Iterator[ModelEvent]:
-        yield ModelText(_WORDS)
-        yield ModelEnded("interrupted", reason="The connection was lost.")
-
-    def _answer_refused(self, _tools: set[str]) -> Iterator[ModelEvent]:
-        yield from ()
-        raise ModelUnavailable("simulated", reason="it is overloaded")
-
-    def _answer_limited(self, _tools: set[str]) -> Iterator[ModelEvent]:
-        yield from ()
-        raise RateLimited("simulated", retry_after_s=None)
-
-    def _answer_empty(self, _tools: set[str]) -> Iterator[ModelEvent]:
-        yield ModelText(" ")
-        yield ModelEnded("complete", "stop")
-
-    def _answer_calls(self, tools: set[str]) -> Iterator[ModelEvent]:
+    def _answer_calls(self, tools: set[str]) -> Answer:
         number = self.chance.randrange(10**6)
         possible = {
             "append_to_note": {"path": "Beds.md", "text": f"Line {number}."},
@@ -118,9 +117,11 @@ class Provider:
             "unheard_of": {"x": [1, {"y": None}]},
         }
         offered = [name for name in possible if name in tools or name == "unheard_of"]
-        calls = tuple(
-            RequestedCall(f"call{number}{index}", name, json.dumps(possible[name]))
-            for index, name in enumerate(self.chance.sample(offered, min(2, len(offered))))
+        chosen = self.chance.sample(offered, min(2, len(offered)))
+        return Answer(
+            "",
+            calls=tuple(
+                (f"call{number}{index}", name, json.dumps(possible[name]))
+                for index, name in enumerate(chosen)
+            ),
         )
-        yield ModelCalls(calls)
-        yield ModelEnded("complete", "tool_calls")

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from tests.support.behaviours import ROWS
 from tests.support.simulator.acts import ACTS, name_act
 from tests.support.simulator.bugs import install_bug
 from tests.support.simulator.disk import FAULTS, Disk
@@ -30,6 +31,9 @@ _REACHED: Final = (
     *("moved away", "moved back", "moved file", "moved folder", "restored", "storm"),
     "storm is over",
 )
+_ROWS: Final = tuple(f"row: {row.name}" for row in ROWS)
+# From so many events on, each row of the table of behaviours must have been met.
+_LONG: Final = 20_000
 _MEMORY: Final = "/dev/shm"
 
 
@@ -46,6 +50,7 @@ class Outcome:
         syncs: how often each function has asked for a sync.
         answers: how often the model has given each kind of answer.
         count: the number of steps that were taken.
+        history: what was done in the last world, one line for each event.
     """
 
     steps: tuple[Step, ...] = ()
@@ -56,12 +61,13 @@ class Outcome:
     answers: "Counter[str]" = field(default_factory=Counter)
     reached: "Counter[str]" = field(default_factory=Counter)
     count: int = 0
+    history: tuple[str, ...] = ()
 
     @property
     def missed(self) -> list[str]:
         """What never happened: faults, acts that were done, answers, and what acts are for.
 
-        A fault that never happens proves nothing.
+        A fault that never happens proves nothing. A long run must meet each behaviour of servers.
         """
         done = {name.partition(":")[0] for name in self.done if name.endswith(": done")}
         return [
@@ -69,6 +75,7 @@ class Outcome:
             *(name for act in ACTS if (name := name_act(act)) not in done),
             *(kind for kind in ANSWERS if not self.answers[kind]),
             *(name for name in _REACHED if not self.reached[name]),
+            *(name for name in _ROWS if self.count >= _LONG and not self.reached[name]),
         ]
 
 
@@ -115,10 +122,20 @@ def run_steps(steps: Sequence[Step], skipped: frozenset[str] = frozenset()) -> O
                     break
     taken = tuple(steps[:count]) if world.broken else ()
     broken = tuple(world.broken)
-    answers = world.provider.answered
+    answers, history = world.provider.answered, tuple(world.history)
     world.reached["child died"] += world.workers.died
     world.reached.update({f"{name} asked": times for name, times in world.workers.asked.items()})
-    return Outcome(taken, broken, disk.fired, world.done, disk.syncs, answers, world.reached, count)
+    return Outcome(
+        taken,
+        broken,
+        disk.fired,
+        world.done,
+        disk.syncs,
+        answers,
+        world.reached,
+        count,
+        history,
+    )
 
 
 @contextmanager

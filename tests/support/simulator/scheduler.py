@@ -27,7 +27,14 @@ class Scheduler:
         failures: the exceptions that a pool would only have logged.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, wait_for: Callable[[Any, object], None]) -> None:
+        """Begin.
+
+        Args:
+            wait_for: lets the time pass until the next item of a channel has come, or raises
+                `WaitEnded` if a limit is reached before.
+        """
+        self._wait_for = wait_for
         self.chance = random.Random(0)
         self.failures: list[BaseException] = []
         self._tasks: list[Callable[[], object]] = []
@@ -50,12 +57,16 @@ class Scheduler:
                 "vault.vault.threading": updates,
                 "chains.concurrency.BUFFER_ITEMS": _UNBOUNDED,
                 "chains.concurrency.WorkerPool.submit": lambda _pool, task: self.submit(task),
-                "chains.concurrency._Channel._wait": lambda channel, _limit=None: self.run_until(
-                    channel._is_ready
+                "chains.concurrency._Channel._wait": lambda channel, limit=None: self._wait(
+                    channel, limit
                 ),
             }.items():
                 stack.enter_context(mock.patch(name, double))
             yield
+
+    def _wait(self, channel: Any, limit: object) -> None:
+        self.run_until(channel._is_ready)
+        self._wait_for(channel, limit)
 
     def submit(self, task: Callable[[], object]) -> None:
         """Run a task now or later."""

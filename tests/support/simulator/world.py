@@ -23,6 +23,7 @@ from tests.support.simulator.disk import FAULTS, Disk, Fault, FaultKind, Killed
 from tests.support.simulator.home_acts import EXCLUDED, Kept, start_program, watch_home
 from tests.support.simulator.intrusions import add_intrusion
 from tests.support.simulator.listings import shuffle_listings
+from tests.support.simulator.process_memory import forget_all, remember_nothing
 from tests.support.simulator.promises import WILD, Promises, read_tree
 from tests.support.simulator.provider import SECRET, Provider
 from tests.support.simulator.scheduler import Scheduler
@@ -80,28 +81,33 @@ class World:
         chance: decides what an act does.
         broken: what did not hold, one sentence each.
         done: how often each act has ended in which way.
+        history: what was done, one line for each event, by which two runs can be compared.
         reached: how often what an act is for has happened.
         undoable: a run of edits that can be undone, and the notes before and after it.
         undone: the run that is being undone, and the notes before it.
         intruded: what another program has added in the middle of the act, by its name.
+        before: the notes before the event, or before the last turn of it.
         kept: what acts remember for others, such as the backups that were made.
     """
 
     def __init__(self, root: Path, disk: Disk) -> None:
         self.root, self.disk = root, disk
         self.notes, self.backups = root / "notes", root / "backups"
-        self.provider, self.promises = Provider(), Promises()
-        self.clock, self.workers, self.scheduler = Clock(), Workers(), Scheduler()
+        self.clock, self.workers, self.promises = Clock(), Workers(), Promises()
+        self.provider = Provider(self.clock.wait)
+        self.scheduler = Scheduler(self.provider.time.wait_for)
         self.programs: list[Assistant] = []
         self.chance = random.Random(0)
         self.broken: list[str] = []
         self.done: Counter[str] = Counter()
+        self.history: list[str] = []
         self.reached: Counter[str] = Counter()
         self.undoable: tuple[str, dict[str, bytes], dict[str, bytes]] | None = None
         self.undone: tuple[str, dict[str, bytes]] | None = None
+        self.before: dict[str, bytes] = {}
         self.kept = Kept()
         self.intruded: list[tuple[str, str]] = []
-        self._ids = random.Random(1)
+        self._order, self._ids = random.Random(1), random.Random(1)
 
     @contextmanager
     def open(self) -> Iterator["World"]:
@@ -124,13 +130,13 @@ class World:
     def _install(self, stack: ExitStack) -> None:
         offers = entry_points(group=HOOK_GROUP)  # reading all packages takes 10 ms
         for double in (
+            remember_nothing(),
             self.disk.install(),
             self.clock.install(),
             self.workers.install(),
             self.scheduler.install(),
-            shuffle_listings(lambda: self.chance),
-            mock.patch("chains.model.LiteLLMModel", self.provider.open),
-            mock.patch("chains.model._litellm"),  # it takes seconds to load, and nothing uses it
+            shuffle_listings(self.root, lambda: self._order),
+            self.provider.install(),
             mock.patch("threading.excepthook", self._note_thread),
             mock.patch("app.customize.hooks.entry_points", return_value=offers),
             mock.patch("os.urandom", self._make_bytes),  # all ids are made of these two
@@ -146,6 +152,7 @@ class World:
         self.chance = self.provider.chance = random.Random(step.seed)
         self.scheduler.chance = random.Random(f"order {step.seed}")
         self.workers.chance = random.Random(f"deaths {step.seed}")
+        self._order = random.Random(f"listings {step.seed}")
         self._ids = random.Random(f"ids {step.seed}")
         self.undone = None
         act = choose_act(self.chance)
@@ -153,6 +160,8 @@ class World:
         name = name_act(act)
         how = self._do(name, act, program, step)
         self.done[f"{name}: {how}"] += 1
+        sent = sum(map(len, self.provider.bodies))
+        self.history.append(f"{name}: {how} {self.clock.now_s:.3f} {sent} {self.disk.trace:08x}")
         self.broken += [f"{name} {how}: {one}" for one in self.provider.failures]
         self.provider.failures.clear()
         touched = None if how == "killed" else self.disk.touched
@@ -163,7 +172,7 @@ class World:
 
     def _do(self, name: str, act: Act, program: Assistant, step: Step) -> str:
         """Do an act, and return how it ended."""
-        tree = read_tree(self.notes)
+        self.before = read_tree(self.notes)
         self.disk.begin(step.fault, random.Random(f"disk {step.seed}"))
         self.workers.dying = step.kills_child
         if step.intrude_at and len(self.programs) > 1 and may_intrude(act):
@@ -182,7 +191,7 @@ class World:
                 self.broken.append(f"{name}: {type(error).__name__}: {error}")
         if self.disk.is_dead:
             how = "killed"
-            self._restart(program, tree)
+            self._restart(program)
         self.disk.end()
         self.workers.dying = False
         for value, entry in self.intruded:
@@ -223,7 +232,7 @@ class World:
         program.open_vault(self.notes, remember=False)
         return program
 
-    def _restart(self, killed: Assistant, tree: dict[str, bytes]) -> None:
+    def _restart(self, killed: Assistant) -> None:
         """Go on after a kill, with the programs that a power failure or the kill has left."""
         ended = self.programs if self.disk.fault == "power" else [killed]
         for program in ended:
@@ -232,12 +241,13 @@ class World:
         self.programs = [one for one in self.programs if one not in ended]
         self.scheduler.drop_all()
         self.disk.settle()
+        forget_all()
         self.start()
-        self._check_edits(tree)
+        self._check_edits()
 
-    def _check_edits(self, tree: dict[str, bytes]) -> None:
+    def _check_edits(self) -> None:
         """Undo the edits of a killed event, or go on with its undo. All is as before then."""
-        run, before = self.undone or (None, tree)
+        run, before = self.undone or (None, self.before)
         self.undone = None
         if read_tree(self.notes) == before:
             return
