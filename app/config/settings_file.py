@@ -203,10 +203,16 @@ class SettingsStore:
         self._parse(text)
         return remove_file_secrets(text)
 
-    def set(self, key: str, value: object) -> Any:
+    def set(self, key: str, value: object, base: object = None) -> Any:
         """Validate a value, write it to the file, apply it, and return the value as it was stored.
 
-        What another program has changed in a list or table since the file was read here stays.
+        What others have changed meanwhile in a list or table stays.
+
+        Args:
+            key: the key of the setting.
+            value: the new value.
+            base: the value from which the new one was made, or None for the one that is known here.
+                Whoever shows values of this store to several clients needs it.
 
         Raises:
             BadSetting: the key is unknown, the value is invalid, or the file cannot be parsed.
@@ -218,7 +224,7 @@ class SettingsStore:
             with self._name_kept_value(key):
                 checked = check(key, remove_secrets(key, value))
                 self._require_order(key, checked)
-            known = self.get(key)
+            known = self.get(key) if base is None else check(key, remove_secrets(key, base))
             with self._lock_file():
                 self._require_order(key, checked)
                 self._require_moved(key)

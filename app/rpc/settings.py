@@ -32,10 +32,16 @@ class SetModel(RpcRequest):
 
 
 class SetSetting(RpcRequest):
-    """Change a setting and save it."""
+    """Change a setting and save it.
+
+    Attributes:
+        base: the value from which a list or table was made. What others have changed since stays.
+            Without it, that is what this server knows.
+    """
 
     key: str
     value: Any
+    base: Any = None
 
 
 class ListVaults(RpcRequest):
@@ -105,7 +111,7 @@ class SettingsRequests:
         return {"model": self._client.model}
 
     def _set_setting(self, request: SetSetting) -> Json:
-        value = self._assistant.settings.set(request.key, request.value)
+        value = self._assistant.settings.set(request.key, request.value, request.base)
         library = self._assistant.library
         if request.key == "vault.exclude" and library is not None:
             library.vault.look_again()

@@ -121,6 +121,18 @@ def test_two_programs_change_one_list_and_keep_what_both_have_done(
     assert one.set("vault.exclude", ["d/"]) == ["d/"]  # the other one has changed nothing since
 
 
+def test_two_clients_of_one_store_change_one_list_and_keep_what_both_have_done(file: Path) -> None:
+    """Each began with the same list, while the store knows what the first has stored."""
+    store = SettingsStore(file)
+    store.set("vault.exclude", ["a/"])
+    assert store.set("vault.exclude", ["a/", "b/"], base=["a/"]) == ["a/", "b/"]
+    assert store.set("vault.exclude", ["a/", "c/"], base=["a/"]) == ["a/", "c/", "b/"]
+    assert store.set("vault.exclude", ["b/", "c/"], base=["a/", "b/"]) == ["b/", "c/"]
+    with pytest.raises(BadSetting):
+        store.set("vault.exclude", [], base=[5])
+    assert store.set("vault.exclude", ["d/"]) == ["d/"]
+
+
 def test_two_programs_change_one_table_and_keep_what_both_have_done(file: Path) -> None:
     first = {"a": {"command": "a"}, "b": {"command": "b"}}
     SettingsStore(file).set("mcp.servers", first)

@@ -265,6 +265,12 @@ def test_a_setting_is_changed_for_good_or_refused_with_its_range(
     assert "context.trimAt (0.8)" in error["message"]
 
 
+def test_two_clients_that_set_one_list_keep_what_both_have_added(caller: Caller) -> None:
+    caller.ask("set_setting", key="vault.exclude", value=["a/", "b/"], base=[])
+    told = caller.ask("set_setting", key="vault.exclude", value=["c/"], base=[])
+    assert told["value"] == ["c/", "a/", "b/"]
+
+
 def test_a_model_that_is_set_answers_from_now_on(caller: Caller, server: ModelServer) -> None:
     caller.ask("set_model", model="other-model")
     assert caller.ask("get_state")["model"] == "other-model"
