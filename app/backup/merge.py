@@ -20,7 +20,7 @@ from app.line_file import LineFile
 from app.paths import Paths
 from app.relocation.folders import merge_moves
 from app.relocation.merge import LISTS, merge_lines, merge_list
-from resources.system.files import create_file, make_private_folder, read_file
+from resources.system.files import create_file, flush_file, make_private_folder, read_file
 from resources.system.line_chain import CHAIN
 from vault.edits.journal import EditJournal, parse_journal
 from vault.errors import VaultError
@@ -94,7 +94,9 @@ def put_file_aside(paths: Paths, name: str, content: bytes) -> Path:
     """
     places = _list_places_aside(paths, name)
     place = next(path for path in places if not os.path.lexists(path) or _has(path, content))
-    if not place.exists():
+    if place.exists():
+        flush_file(place)  # a process that was killed may have put it there
+    else:
         make_private_folder(place.parent)
         create_file(place, content)
     return place

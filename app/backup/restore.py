@@ -34,7 +34,7 @@ from app.sessions.store import SessionStore
 from app.state_db import StateDB
 from chains.cancel import CancelToken
 from context.fixes import Fix, Option
-from resources.system.files import create_file, make_private_folder, read_file
+from resources.system.files import create_file, flush_file, make_private_folder, read_file
 from vault.paths import check_folder
 
 __all__ = ["HomeInUse", "RestoreReport", "Restorer"]
@@ -200,7 +200,8 @@ class Restorer:
         """Put a file in its place or merge it, and return what was done, as it is counted."""
         if name == STATE_DB:
             return self._merge_database(content)
-        if _is_equal(place, content) or self._is_binned(place, content):
+        if (same := self._find_same(place, content)) is not None:
+            flush_file(same)  # a restore that was killed may have put it there
             return "unchanged"
         if not os.path.lexists(place):
             if name.startswith("hooks/"):
@@ -219,7 +220,10 @@ class Restorer:
         except AppError as error:
             _log.warning("%s of a backup could not be merged: %s", name, error)
             return self._put_aside(name, content, report)
-        return "merged" if is_changed else "unchanged"
+        if is_changed:
+            return "merged"
+        flush_file(place)
+        return "unchanged"
 
     def _switch_hooks_off(self) -> bool:
         """Switch hooks off before one is restored, and return whether they were on.
@@ -234,11 +238,16 @@ class Restorer:
             self._settings.set(NOT_TAKEN, False)
         return is_on
 
-    def _is_binned(self, place: Path, content: bytes) -> bool:
-        """Return whether a place in the bin has its content already, under another time."""
+    def _find_same(self, place: Path, content: bytes) -> Path | None:
+        """Return the file that has the content already, or None if there is none.
+
+        It is at its place, or in the bin under another time.
+        """
+        if _is_equal(place, content):
+            return place
         binned = self._sessions.bin.folder.find_id(place)
         files = () if binned is None else self._sessions.bin.find_files(binned)
-        return any(_is_equal(file, content) for file in files)
+        return next((file for file in files if _is_equal(file, content)), None)
 
     def _reunite(self, place: Path) -> None:
         """Add what the bin has of a chat that is on the list again, so that it is only there."""

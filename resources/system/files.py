@@ -28,6 +28,7 @@ __all__ = [
     "create_file",
     "create_synced",
     "find_use",
+    "flush_file",
     "lock_folder",
     "make_private_folder",
     "open_file",
@@ -342,6 +343,27 @@ def create_empty(path: Path) -> None:
     """
     with contextlib.suppress(FileExistsError):
         os.close(calls.open_file(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
+
+
+def flush_file(path: Path) -> None:
+    """Flush a file and its name, since the process that wrote it may have been killed before.
+
+    Raises:
+        OSError: the file could not be flushed.
+    """
+    target = Path(os.path.realpath(path))
+    make_private_folder(target.parent)
+    try:
+        handle = open_file(target, os.O_RDWR)
+    except OSError as error:  # nobody can have written it just now
+        if error.errno not in _NOT_FLUSHED:
+            raise
+    else:
+        try:
+            calls.sync_file(handle)
+        finally:
+            os.close(handle)
+    calls.sync_folder(target.parent)
 
 
 def probe_space(folder: Path, size: int) -> None:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import random
 import sqlite3
 import zipfile
 from contextlib import closing
@@ -20,8 +21,11 @@ from app.wiring import build
 from chains.cancel import Cancelled, CancelToken
 from context.log.entries import MessageEntry
 from context.messages import Message
+from resources.system.files import append_synced
 from tests.support.kills.killed_backups import kill_backups
 from tests.support.sessions.binned import rename_deleted
+from tests.support.simulator.disk import Disk, Fault, Killed
+from tests.support.simulator.process_memory import remember_nothing
 from vault.embedder import Embedder
 
 
@@ -361,6 +365,43 @@ def test_hooks_that_are_restored_do_not_run_before_the_user_asks(
         third.settings.set("hooks.enabled", True)
         assert not restore(third, tmp_path / "b.zip", merges=True).hooks_off
         assert third.settings.get("hooks.enabled") is True
+
+
+def restore_on(disk: Disk, source: Path, fault: Fault | None) -> bytes:
+    """Restore an archive with one chat on a disk, in a new process, and return the chat."""
+    program = build(Paths.find({"STRATA_HOME": str(disk.root / "home")}))
+    disk.begin(fault, random.Random(1))
+    with remember_nothing():
+        try:
+            restore(program, source, merges=True)
+        finally:
+            program.close()
+    return next(iter(program.paths.sessions.glob("*.jsonl"))).read_bytes()
+
+
+def test_what_a_killed_restore_has_put_in_place_is_flushed_by_the_next_one(
+    assistant: Assistant, tmp_path: Path
+) -> None:
+    """Its files counted as unchanged, though a power failure could still take their names."""
+    write_chat(assistant, "First?")
+    back_up(assistant, tmp_path / "a.zip")
+    for at in range(1, 1_000):
+        disk = Disk(tmp_path / f"disk{at}")
+        disk.root.mkdir()
+        with disk.install():
+            try:
+                restore_on(disk, tmp_path / "a.zip", Fault("kill", at))
+                break
+            except Killed:
+                disk.settle()
+            chat = restore_on(disk, tmp_path / "a.zip", None)
+            disk.begin(Fault("power", 1), random.Random(at))
+            with pytest.raises(Killed):
+                append_synced(disk.root / "later", b"later")
+            disk.settle()
+            (left,) = disk.root.glob("home/**/sessions/*.jsonl")
+            assert left.read_bytes() == chat, at
+    assert at > 5
 
 
 def test_a_chat_that_is_in_use_is_named_and_restored_later(
