@@ -103,7 +103,7 @@ def _follow(world: "World", program: Assistant, events: Iterator[Event]) -> str 
     if last.result.edits is not None:
         world.undoable = (last.result.edits.run, tree, read_tree(world.notes))
     end = last.result.answer.end
-    if row is None and end.status != "complete":
+    if row is None and end.status not in ("complete", "limit"):  # an agent's answer may be cut off
         world.broken.append(f"an answer of a strict server is {end.status}: {end.reason}")
     return last.result.session
 
