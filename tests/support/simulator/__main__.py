@@ -35,7 +35,8 @@ def _simulate(seed: int, events: int) -> int:
     started_s = time.monotonic()
     outcome = simulate(seed, events)
     took_s = time.monotonic() - started_s
-    print(f"{outcome.count:,} events from seed {seed} in {took_s:,.0f} s")
+    files = f"{outcome.reached['files of storms']:,} files of storms"
+    print(f"{outcome.count:,} events and {files} from seed {seed} in {took_s:,.0f} s")
     for name in ("fired", "answers", "done", "reached", "syncs"):
         counts = sorted(getattr(outcome, name).items())
         print(f"{name}: " + ", ".join(f"{one} {count:,}" for one, count in counts))

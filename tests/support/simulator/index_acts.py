@@ -42,7 +42,6 @@ _FRONTS: Final = (
     "---\naliases: [Soil]\nday: 2026-11-27\n---\n",
     f"---\nprivate: true\nsecret: {SECRET}\n---\n",
 )
-_STORM_FILES: Final = 30
 # Everything that a catalog holds of the notes, without numbers that differ between two catalogs.
 _CONTENT: Final = (
     "SELECT path, size, state, reason, version FROM files",
@@ -119,9 +118,10 @@ def _storm(world: "World", _program: Assistant) -> None:
         world.reached["storm is over"] += 1
         return
     folder.mkdir(parents=True)
-    for number in range(_STORM_FILES):
+    for number in range(world.storm_files):
         (folder / f"S{number}.md").write_text(f"# S{number}\n\nbeans {number}\n", "utf-8")
     world.reached["storm"] += 1
+    world.reached["files of storms"] += world.storm_files
 
 
 def _exclude(world: "World", program: Assistant) -> None:

@@ -34,6 +34,8 @@ _REACHED: Final = (
 _ROWS: Final = tuple(f"row: {row.name}" for row in ROWS)
 # From so many events on, each row of the table of behaviours must have been met.
 _LONG: Final = 20_000
+# The files of a storm in the first world of each long run. Its index takes a millisecond for each.
+_GREAT_STORM: Final = 20_000
 _MEMORY: Final = "/dev/shm"
 
 
@@ -97,7 +99,8 @@ def simulate(seed: int, events: int, skipped: frozenset[str] = frozenset()) -> O
     for first in range(0, events, _WORLD_STEPS):
         number = first // _WORLD_STEPS
         steps = list_steps(seed * 1_000_003 + number, min(_WORLD_STEPS, events - first))
-        outcome = run_steps(steps, skipped)
+        is_great = events >= _LONG and first % _LONG == 0
+        outcome = run_steps(steps, skipped, _GREAT_STORM if is_great else None)
         for name in ("fired", "done", "syncs", "answers", "reached"):
             getattr(whole, name).update(getattr(outcome, name))
         whole.count += outcome.count
@@ -107,12 +110,23 @@ def simulate(seed: int, events: int, skipped: frozenset[str] = frozenset()) -> O
     return whole
 
 
-def run_steps(steps: Sequence[Step], skipped: frozenset[str] = frozenset()) -> Outcome:
-    """Take steps in a new world, until something does not hold."""
+def run_steps(
+    steps: Sequence[Step],
+    skipped: frozenset[str] = frozenset(),
+    storm_files: int | None = None,
+) -> Outcome:
+    """Take steps in a new world, until something does not hold.
+
+    Args:
+        steps: the steps.
+        skipped: the functions whose syncs are left out.
+        storm_files: how many files a sync program writes at once, or None for some.
+    """
     memory = _MEMORY if os.path.isdir(_MEMORY) else None
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True, dir=memory) as folder:
         disk = Disk(Path(folder).resolve(), skipped=skipped)
         world = World(disk.root, disk)
+        world.storm_files = storm_files or world.storm_files
         count = 0
         with world.open(), _collect_rarely():
             for step in steps:

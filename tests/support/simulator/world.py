@@ -87,6 +87,7 @@ class World:
         undone: the run that is being undone, and the notes before it.
         intruded: what another program has added in the middle of the act, by its name.
         before: the notes before the event, or before the last turn of it.
+        storm_files: how many files a sync program writes at once.
         kept: what acts remember for others, such as the backups that were made.
     """
 
@@ -105,6 +106,7 @@ class World:
         self.undoable: tuple[str, dict[str, bytes], dict[str, bytes]] | None = None
         self.undone: tuple[str, dict[str, bytes]] | None = None
         self.before: dict[str, bytes] = {}
+        self.storm_files = 30
         self.kept = Kept()
         self.intruded: list[tuple[str, str]] = []
         self._order, self._ids = random.Random(1), random.Random(1)
