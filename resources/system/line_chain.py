@@ -72,7 +72,7 @@ def find_breaks(content: bytes) -> list[int]:
         is_whole = end is not None or bool(_read_object(line))
         if not is_whole and (not line.startswith(b"{") or b"\0" in line):
             breaks.add(number)  # no crash of a process does this
-        elif end is None and _is_like_end(line[-_END_CHARS:]):
+        elif end is None and (_is_like_end(line[-_END_CHARS:]) or _has_wrong_end(line)):
             breaks.add(number)
         before, cut_off = line, 0 if is_whole else number
     return sorted(breaks)
@@ -97,6 +97,11 @@ def _is_like_end(end: bytes) -> bool:
     wanted = b', "chain": ""}'
     fixed = end[: len(wanted) - 2] + end[-2:]
     return len(fixed) == len(wanted) and sum(map(int.__ne__, fixed, wanted)) <= 1
+
+
+def _has_wrong_end(line: bytes) -> bool:
+    """Return whether a line is whole up to a byte that was its line end before it changed."""
+    return _END.fullmatch(line[-_END_CHARS - 1 : -1]) is not None
 
 
 def _read_object(line: bytes) -> dict[str, Any]:

@@ -36,6 +36,7 @@ from tests.support.simulator.run import (
     shrink,
     simulate,
 )
+from tests.support.simulator.world import Step
 from vault.edits.files import remove_temporary
 from vault.edits.journal import EditJournal
 
@@ -242,6 +243,12 @@ def test_a_folder_whose_name_was_not_flushed_is_flushed_when_it_is_used(
     for seed in range(10):
         lose_power(tmp_path, write, seed)
         assert (tmp_path / f"disk{seed}/inner/file").read_bytes() == b"whole"
+
+
+@pytest.mark.parametrize("seed", [232199009321685])
+def test_a_step_that_has_failed_holds(seed: int) -> None:
+    """A changed line end of the ledger was not reported."""
+    assert run_steps([Step(seed)]).broken == ()
 
 
 PRINT_HISTORY = (

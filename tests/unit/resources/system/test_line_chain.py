@@ -36,6 +36,16 @@ def test_a_changed_bit_is_noticed(changed: int, place: int) -> None:
     assert changed + 1 in breaks or changed + 2 in breaks
 
 
+@pytest.mark.parametrize("bit", range(8))
+def test_a_changed_line_end_is_noticed(bit: int) -> None:
+    """The next line takes what is before it for cut off: simulator, step 232199009321685."""
+    content = encode_chain(LINES[:1])
+    changed = content[:-1] + bytes([content[-1] ^ 1 << bit])
+    last = changed.split(b"\n")[-1]
+    following = b"\n" + encode_chain([{"id": "next"}], last, is_cut_off=True)
+    assert find_breaks(changed + following) == [1]
+
+
 def test_two_lines_in_another_order_are_noticed() -> None:
     first, second, third, *_ = encode_chain(LINES).splitlines(keepends=True)
     assert find_breaks(first + third + second) == [2, 3]
