@@ -30,8 +30,8 @@ from vault.notes.text.scan import scan_kinds
 
 __all__ = ["NotePart", "count_common", "cut_parts", "find_part", "keep_cuts", "read_part"]
 
-PART_CHARS = 4_000
-LONGEST_LINE = 5 * PART_CHARS
+PART_CHARS = 3_000
+LONGEST_LINE = 20_000
 # In characters of prose, which take as long to draw: a block of its own, half of a formula,
 # and a cell of a table.
 _LINE_WEIGHT, _FORMULA_WEIGHT, _CELL_WEIGHT = 60, 50, 40
@@ -39,6 +39,8 @@ _LINE_WEIGHT, _FORMULA_WEIGHT, _CELL_WEIGHT = 60, 50, 40
 _FIRST_LINES = 2 + GROUP_ROWS
 _NONE: Sequence[str] = ()
 _IN_FENCES = frozenset((CODE, FENCE_CLOSES))
+# Begins an item of a list that is in nothing else. A number begins one only below another.
+_BULLET, _NUMBER = re.compile(r"[-*+][ \t]"), re.compile(r"\d{1,9}[.)][ \t]")
 _INNER = re.compile(r"[ \t>]|(?:[-*+]|\d{1,9}[.)])[ \t]|\|")
 
 
@@ -237,7 +239,7 @@ class _Cutter:
             return size >= 4 * PART_CHARS
         if self._kinds[at] in SECTION_KINDS:
             return size >= PART_CHARS
-        if not before.strip() and line.strip() and not _INNER.match(line):
+        if _is_item(line, before) or (not before.strip() and line and not _INNER.match(line)):
             return size >= PART_CHARS
         if not before.strip() and line.strip():
             return size >= 2 * PART_CHARS
@@ -247,6 +249,12 @@ class _Cutter:
         """Return whether a code block with fences, or a table, goes on in the given line."""
         kind, before = self._kinds[at], self._kinds[at - 1 : at]
         return kind in _IN_FENCES or (kind in TABLE_KINDS and before in TABLE_KINDS)
+
+
+def _is_item(line: str, before: str) -> bool:
+    """Return whether an outer item of a list begins in a line, given the line before it."""
+    is_numbered = _NUMBER.match(line) is not None and _NUMBER.match(before) is not None
+    return is_numbered or _BULLET.match(line) is not None
 
 
 def _weigh(line: str, *, is_row: bool) -> int:

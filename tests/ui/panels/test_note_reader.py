@@ -4,7 +4,7 @@ import time
 from itertools import pairwise
 
 import pytest
-from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QTextCursor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel
@@ -319,12 +319,27 @@ def test_the_scroll_bar_does_not_cover_the_end_of_the_text(reader: NoteReader) -
     assert all(view.geometry().right() <= page.rect().right() for view in reader.views())
 
 
-def test_a_long_wide_table_has_no_seams_and_scrolls_sideways_as_one(reader: NoteReader) -> None:
-    columns = [f"A longer name of column {n}" for n in range(9)]
-    rows = [columns, ["---"] * 9, *([f"cell {row} {n}" for n in range(9)] for row in range(120))]
-    reader.show_text("\n".join(f"| {' | '.join(row)} |" for row in rows))
+def write_wide_table(rows: int, columns: int = 9) -> str:
+    """Return a table that is wider than the reader and drawn in several parts."""
+    head = [f"A longer name of column {n}" for n in range(columns)]
+    cells = ([f"cell {row} {n}" for n in range(columns)] for row in range(rows))
+    lines = [head, ["---"] * columns, *cells]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def draw_all(reader: NoteReader) -> None:
     for part in range(reader.count_parts()):
         reader.draw_part(part)
+
+
+def find_offsets(reader: NoteReader) -> set[int]:
+    """Return how far the parts of tables are scrolled sideways."""
+    return {table.offset for view in reader.views() for table in view.wide.shared_tables}
+
+
+def test_a_long_wide_table_has_no_seams_and_scrolls_sideways_as_one(reader: NoteReader) -> None:
+    reader.show_text(write_wide_table(120))
+    draw_all(reader)
     tops = [
         view.y() + view.find_height(line)
         for view in reader.views()[1:]
@@ -332,15 +347,45 @@ def test_a_long_wide_table_has_no_seams_and_scrolls_sideways_as_one(reader: Note
     ]
     one = tops[1] - tops[0]
     assert {low - high for high, low in pairwise(tops)} <= {one, 2 * one}
-    reader.views()[-1].wide.bars[0].setValue(70)
-    assert {bar.value() for view in reader.views() for bar in view.wide.bars} == {70}
-    seen = QRect(0, reader.verticalScrollBar().value(), 1, reader.viewport().height())
-    tops = [
-        bar.mapTo(reader.widget(), QPoint()) for view in reader.views() for bar in view.wide.bars
-    ]
-    assert sum(seen.top() <= top.y() <= seen.bottom() for top in tops) == 1
+    (bar,) = reader.table_bars.visible
+    bar.setValue(70)
+    assert find_offsets(reader) == {70}
+    assert [bar for view in reader.views() for bar in view.wide.bars] == []
+    reader.views()[-1].wide.scroll(10, 20)  # with the wheel, in one of its parts
+    assert (bar.value(), find_offsets(reader)) == (90, {90})
     reader.resize(reader.width() + 2, reader.height())  # the parts are drawn anew
-    assert {bar.value() for view in reader.views() for bar in view.wide.bars} == {70}
+    assert (bar.value(), find_offsets(reader)) == (90, {90})
+
+
+def test_the_bar_of_a_table_is_at_its_end_or_at_the_edge_of_the_view(reader: NoteReader) -> None:
+    reader.show_text(f"{long_text(20)}\n{write_wide_table(120)}\n\n{long_text(40)}")
+    draw_all(reader)
+    scroll, room = reader.verticalScrollBar(), reader.viewport().height()
+    with_table = [view for view in reader.views() if view.wide.shared_tables]
+    first, last = with_table[0], with_table[-1]
+    scroll.setValue(0)
+    assert reader.table_bars.visible == []
+    scroll.setValue(first.y() + first.height())
+    (bar,) = reader.table_bars.visible
+    assert bar.geometry().bottom() == room - 1
+    scroll.setValue(last.y() + last.wide.shared_tables[0].rect.bottom() - room // 2)
+    (bar,) = reader.table_bars.visible
+    assert abs(bar.geometry().bottom() - room // 2) < 12
+    scroll.setValue(last.y() + last.height() + 20)
+    assert reader.table_bars.visible == []
+
+
+def test_the_lines_of_rows_are_equally_wide_at_a_seam(reader: NoteReader) -> None:
+    reader.show_text(write_wide_table(120))
+    draw_all(reader)
+    color = Theme.current().color("line.hairline")
+    widths = set()
+    for view in reader.views():
+        image = view.viewport().grab().toImage()
+        rows = range(image.height())
+        lines = [[image.pixelColor(x, y) == color for x in range(image.width())] for y in rows]
+        widths |= {(row.index(True), sum(row)) for row in lines if sum(row) > 200}
+    assert len(widths) == 1
 
 
 def test_tables_in_a_row_are_drawn_to_the_end_of_the_note(reader: NoteReader) -> None:

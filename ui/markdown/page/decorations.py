@@ -7,6 +7,7 @@ from PySide6.QtGui import QTextTable
 
 from ui.markdown.blocks import Box, HeadingLeaf, Leaf, Paragraph, plain
 from ui.markdown.page.spacing import compute_inset
+from ui.markdown.page.table import TableSize
 from ui.widgets.texts import is_rtl
 
 __all__ = [
@@ -135,9 +136,8 @@ class Rows:
         lengths: the width in pixels that each column needs to be readable.
         start_inset: the indentation in pixels caused by the boxes (containers) around the table.
         end_inset: the space in pixels that these boxes keep free at the table's other side.
-        width: the table's width in pixels, or 0 if it has the width of the page.
+        size: how wide the table is.
         is_continued: whether other rows of the table come before these.
-        is_wide: whether the table is wider than the page and therefore scrolls horizontally.
         is_rtl: whether the table is read from right to left.
     """
 
@@ -148,10 +148,14 @@ class Rows:
     lengths: tuple[float, ...]
     start_inset: float
     end_inset: float
-    width: float = 0.0
+    size: TableSize
     is_continued: bool = False
-    is_wide: bool = False
     is_rtl: bool = False
+
+    @property
+    def is_wide(self) -> bool:
+        """Whether the table is wider than the page and therefore scrolls horizontally."""
+        return self.size.is_wide
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QMenu, QWidget
 
-from ui.markdown.blocks import CodeLines
+from ui.markdown.blocks import CodeLines, Leaf
 from ui.markdown.code_colors import plain_lines
 from ui.markdown.inline import BREAK, TASK
 from ui.markdown.note_parts import NotePart, read_part
@@ -74,6 +74,11 @@ class NoteView(MarkdownView):
         repeated = self.part.repeated
         lines = plain_lines("\n".join(self.part.text.split("\n")[repeated:]))
         self.set_leaves([CodeLines("", lines, line=1 + repeated)])
+
+    @property
+    def ends(self) -> tuple[Leaf, Leaf] | None:
+        """The first and the last leaf (block of Markdown) of the part, or None without any."""
+        return (self._leaves[0], self._leaves[-1]) if self._leaves else None
 
     def light(self, first: int, last: int) -> None:
         """Highlight the note's lines from `first` to `last`. If `first` is 0, highlight nothing."""

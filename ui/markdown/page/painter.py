@@ -11,7 +11,7 @@ from itertools import islice, takewhile
 from typing import TypeVar
 
 from PySide6.QtCore import QPointF, QRect, QRectF, Qt
-from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QTextDocument, QTextTable
+from PySide6.QtGui import QColor, QPainter, QPainterPath, QPen, QTextDocument
 
 from ui.icons import paint_icon
 from ui.markdown.page.decorations import (
@@ -173,7 +173,7 @@ class DecorationPainter:
         for rule in _between(ink.rules, first, last):
             self._paint_rule(painter, rule.start)
         for rows in _list_tables(ink.tables, first, last):
-            self._paint_table(painter, rows.table)
+            self._paint_table(painter, rows)
         for pill in _between(ink.pills, first, last):
             if pill.start in self.doubtful:
                 self._paint_doubt(painter, pill)
@@ -431,9 +431,12 @@ class DecorationPainter:
         top = round(find_top(self._document, position))
         painter.fillRect(QRectF(OUTDENT, top, width, 1), Theme.current().color("line.hairline"))
 
-    def _paint_table(self, painter: QPainter, table: QTextTable) -> None:
-        """Paint a hairline above each row except a table's header."""
+    def _paint_table(self, painter: QPainter, rows: Rows) -> None:
+        """Paint a hairline above each row except a table's header, as wide as the text around."""
+        table = rows.table
         area = self._document.documentLayout().frameBoundingRect(table)
+        area.setLeft(max(area.left(), OUTDENT + rows.start_inset))
+        area.setRight(min(area.right(), self._page_width - OUTDENT - rows.end_inset))
         has_header = table.format().toTableFormat().headerRowCount() > 0
         for row in range(1 if has_header else 0, table.rows()):
             cell = table.cellAt(row, 0).firstCursorPosition()

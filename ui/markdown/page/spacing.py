@@ -25,6 +25,7 @@ __all__ = [
     "EMBED_HANG",
     "EMBED_INSET",
     "Inset",
+    "compute_distance",
     "compute_inset",
     "compute_padding_below",
     "gap_above",
@@ -84,7 +85,7 @@ def gap_above(leaf: Leaf, previous: Leaf | None) -> float:
     opened = compute_padding_above(leaf, previous)
     if previous is None:
         return opened
-    return _distance(leaf, previous) + compute_padding_below(previous, leaf) + opened
+    return compute_distance(leaf, previous) + compute_padding_below(previous, leaf) + opened
 
 
 def compute_padding_above(leaf: Leaf, previous: Leaf | None) -> float:
@@ -117,7 +118,8 @@ def compute_padding_below(leaf: Leaf, following: Leaf | None = None) -> float:
     return outer + (CODE_PADDING if isinstance(leaf, CodeLines | Missing | QuietRow) else 0)
 
 
-def _distance(leaf: Leaf, previous: Leaf) -> float:
+def compute_distance(leaf: Leaf, previous: Leaf) -> float:
+    """Return the space in pixels between two leaves, without the padding of boxes around them."""
     if isinstance(previous, Paragraph) and previous.is_title:
         box = previous.boxes[-1]
         if box in leaf.boxes:

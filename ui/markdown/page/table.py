@@ -1,7 +1,7 @@
 """The Qt formats of tables: full width, padded cells, no borders."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import (
@@ -13,15 +13,18 @@ from PySide6.QtGui import (
 )
 
 from ui.markdown.blocks import ColumnLayout, TableRows
+from ui.markdown.page.spacing import Inset
 from ui.theme import Theme
 
 __all__ = [
     "CELL_PADDING",
+    "TableSize",
     "cell_format",
-    "column_lengths",
+    "choose_size",
     "find_alignment",
     "measure_columns",
     "reverse_rtl_columns",
+    "size_table",
     "table_format",
 ]
 
@@ -35,6 +38,19 @@ _ALIGNMENTS = {
     "center": Qt.AlignmentFlag.AlignHCenter,
 }
 _AT_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignAbsolute
+
+
+@dataclass(frozen=True, slots=True)
+class TableSize:
+    """How wide a table is.
+
+    Attributes:
+        width: its width in pixels, or 0 if it has the width of the page.
+        is_wide: whether it is wider than the page and therefore scrolls horizontally.
+    """
+
+    width: float = 0.0
+    is_wide: bool = False
 
 
 def reverse_rtl_columns(leaf: TableRows) -> TableRows:
@@ -65,7 +81,7 @@ def find_alignment(columns: ColumnLayout, column: int) -> Qt.AlignmentFlag:
 
 
 def table_format(leaf: TableRows, start: float) -> QTextTableFormat:
-    """Return the Qt format for a group of a table's rows.
+    """Return the Qt format for a group of a table's rows, without its width.
 
     Args:
         leaf: the group of rows.
@@ -76,10 +92,39 @@ def table_format(leaf: TableRows, start: float) -> QTextTableFormat:
     made.setCellSpacing(0)
     made.setCellPadding(0)
     made.setLeftMargin(start)
-    made.setWidth(QTextLength(_PERCENT, 100))
-    made.setColumnWidthConstraints(column_lengths((), leaf.columns.shares))
     made.setHeaderRowCount(int(leaf.has_header and not leaf.is_continued))
     return made
+
+
+def choose_size(lengths: Sequence[float], inset: Inset, page_width: float) -> TableSize:
+    """Return how wide a table is.
+
+    Args:
+        lengths: the width in pixels that each column needs to be readable.
+        inset: the space that boxes around the table keep free.
+        page_width: the width of the text around the table in pixels.
+    """
+    room = page_width - inset.start - inset.end
+    if room > 0 and sum(lengths) > room:
+        return TableSize(sum(lengths), is_wide=True)
+    # Qt does not subtract a table's margin from a percentage of the page's width.
+    return TableSize(max(0, room) if inset.start else 0)
+
+
+def size_table(
+    made: QTextTableFormat, size: TableSize, lengths: Sequence[float], shares: Sequence[float]
+) -> None:
+    """Complete the Qt format of a table by its width and those of its columns.
+
+    Args:
+        made: the format.
+        size: how wide the table is.
+        lengths: the widths of the columns in pixels, if the table is wider than the page.
+        shares: their widths as percentages otherwise.
+    """
+    fixed = QTextLength(QTextLength.Type.FixedLength, size.width)
+    made.setWidth(fixed if size.width else QTextLength(_PERCENT, 100))
+    made.setColumnWidthConstraints(_choose_lengths(lengths if size.is_wide else (), shares))
 
 
 def measure_columns(columns: ColumnLayout) -> tuple[float, ...]:
@@ -91,7 +136,7 @@ def measure_columns(columns: ColumnLayout) -> tuple[float, ...]:
     )
 
 
-def column_lengths(fixed: Sequence[float], shares: Sequence[float]) -> list[QTextLength]:
+def _choose_lengths(fixed: Sequence[float], shares: Sequence[float]) -> list[QTextLength]:
     """Return the widths of a table's columns as `QTextLength` values.
 
     Args:

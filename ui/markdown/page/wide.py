@@ -10,21 +10,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from PySide6.QtCore import QObject, QRect, QRectF, Qt, Signal
-from PySide6.QtGui import QTextBlock, QTextCursor, QTextDocument, QTextLength
+from PySide6.QtGui import QTextBlock, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QScrollBar, QWidget
 
 from ui.markdown.page.decorations import Decorations, Panel, Rows
 from ui.markdown.page.geometry import find_bottom, find_top
-from ui.markdown.page.spacing import CODE_PADDING
-from ui.markdown.page.table import CELL_PADDING, column_lengths
+from ui.markdown.page.spacing import CODE_PADDING, Inset
+from ui.markdown.page.table import CELL_PADDING, choose_size, size_table
 from ui.markdown.page.writer import OUTDENT
 
-__all__ = ["WideBlocks"]
+__all__ = ["BAR_HEIGHT", "BAR_OVERHANG", "SharedTable", "WideBlocks", "make_bar"]
 
-_BAR = 8
+BAR_HEIGHT = 8
+BAR_OVERHANG = CELL_PADDING  # of a table's bar below the table
 _STEP = 40
 _RECOUNTED = 60
-_FIXED = QTextLength.Type.FixedLength
 PanelRect = Callable[[Panel], QRectF]
 
 
@@ -56,6 +56,25 @@ class _Strip:
         return max(0, self.content - self.rect.width())
 
 
+@dataclass(frozen=True)
+class SharedTable:
+    """A wide table that goes on in another view. Its scroll bar belongs to the parent of the views.
+
+    Attributes:
+        table: identifies the table.
+        rect: the visible rectangle of its rows in this view.
+        most: the largest scroll position in pixels.
+        offset: the scroll position in pixels.
+        is_continued: whether the table begins in an earlier view.
+    """
+
+    table: str
+    rect: QRect
+    most: int
+    offset: int
+    is_continued: bool
+
+
 class WideBlocks(QObject):
     """The code blocks and tables that are wider than the viewport of their view.
 
@@ -81,16 +100,11 @@ class WideBlocks(QObject):
         self._bars: list[QScrollBar] = []
         self._above = self._below = ""
         self._shared: Mapping[str, int] = {}
-        self._has_bar_below = False
-
-    def set_bar_below(self, has_bar_below: bool) -> None:
-        """Set whether the table that goes on in the next view has its scroll bar there."""
-        if has_bar_below != self._has_bar_below:
-            self._has_bar_below = has_bar_below
-            self._place_bars()
 
     def share(self, above: str, below: str, offsets: Mapping[str, int]) -> None:
         """Set which tables go on in other views, where they have the same scroll position.
+
+        They get no scroll bar here.
 
         Args:
             above: identifies the table that begins in an earlier view, or an empty string.
@@ -104,6 +118,17 @@ class WideBlocks(QObject):
         for strip, bar in zip(self._strips, self._bars, strict=False):
             if strip.shared == shared:
                 bar.setValue(offset)
+
+    @property
+    def shared_tables(self) -> list[SharedTable]:
+        """The tables of this view that go on in other views and are too wide, from the top."""
+        return [
+            SharedTable(
+                strip.shared, strip.rect, strip.most, strip.offset, strip.tables[0].is_continued
+            )
+            for strip in self._strips
+            if strip.shared
+        ]
 
     @property
     def bars(self) -> list[QScrollBar]:
@@ -149,7 +174,7 @@ class WideBlocks(QObject):
             by: the distance in pixels to the right, or to the left if it is negative.
         """
         for strip, bar in zip(self._strips, self._bars, strict=False):
-            if strip.rect.top() <= y <= strip.rect.bottom() + _BAR:
+            if strip.rect.top() <= y <= strip.rect.bottom() + BAR_HEIGHT:
                 bar.setValue(bar.value() + by)
                 return True
         return False
@@ -235,21 +260,14 @@ class WideBlocks(QObject):
         return widest
 
     def _fit_table(self, rows: Rows) -> None:
-        room = self._document.textWidth() - 2 * OUTDENT - rows.start_inset - rows.end_inset
-        is_wide = room > 0 and sum(rows.lengths) > room
-        # Qt does not subtract a table's margin from a percentage of the page's width.
-        width = sum(rows.lengths) if is_wide else max(0, room) if rows.start_inset else 0
-        if (is_wide, width) == (rows.is_wide, rows.width):
+        inset = Inset(rows.start_inset, rows.end_inset)
+        size = choose_size(rows.lengths, inset, self._document.textWidth() - 2 * OUTDENT)
+        if size == rows.size:
             return
-        rows.is_wide, rows.width = is_wide, width
+        rows.size = size
         made = rows.table.format().toTableFormat()
         made.setLeftMargin(rows.start_inset)
-        made.setWidth(
-            QTextLength(_FIXED, width)
-            if width
-            else QTextLength(QTextLength.Type.PercentageLength, 100)
-        )
-        made.setColumnWidthConstraints(column_lengths(rows.lengths if is_wide else (), rows.shares))
+        size_table(made, size, rows.lengths, rows.shares)
         rows.table.setFormat(made)
 
     def _move(self, strip: _Strip, offset: int) -> None:
@@ -277,28 +295,19 @@ class WideBlocks(QObject):
 
     def _place_bars(self) -> None:
         while len(self._bars) < len(self._strips):
-            self._bars.append(self._make_bar())
+            self._bars.append(make_bar(self._viewport))
+            self._bars[-1].valueChanged.connect(self._on_scrolled)
         for bar, strip in zip(self._bars, self._strips, strict=False):
             bar.blockSignals(True)
             bar.setRange(0, strip.most)
             bar.setPageStep(strip.rect.width())
-            bar.setSingleStep(_STEP)
             bar.setValue(strip.offset)
             bar.blockSignals(False)
-            below = strip.rect.bottom() + (2 if strip.panel else CELL_PADDING - _BAR)
-            bar.setGeometry(strip.rect.left(), below, strip.rect.width(), _BAR)
-            is_below = self._has_bar_below and strip is self._strips[-1]
-            bar.setVisible(not (is_below and strip.shared == self._below))
+            below = strip.rect.bottom() + (2 if strip.panel else BAR_OVERHANG - BAR_HEIGHT)
+            bar.setGeometry(strip.rect.left(), below, strip.rect.width(), BAR_HEIGHT)
+            bar.setVisible(not strip.shared)
         for bar in self._bars[len(self._strips) :]:
             bar.hide()
-
-    def _make_bar(self) -> QScrollBar:
-        bar = QScrollBar(Qt.Orientation.Horizontal, self._viewport)
-        bar.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        bar.setCursor(Qt.CursorShape.ArrowCursor)
-        bar.setAccessibleName("Scroll sideways")
-        bar.valueChanged.connect(self._on_scrolled)
-        return bar
 
     def _on_scrolled(self, value: int) -> None:
         bar = self.sender()
@@ -311,6 +320,16 @@ class WideBlocks(QObject):
                 self.moved.emit()
                 if strip.shared:
                     self.table_scrolled.emit(strip.shared, value)
+
+
+def make_bar(parent: QWidget) -> QScrollBar:
+    """Return a scroll bar for a code block or table that is too wide."""
+    bar = QScrollBar(Qt.Orientation.Horizontal, parent)
+    bar.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    bar.setCursor(Qt.CursorShape.ArrowCursor)
+    bar.setAccessibleName("Scroll sideways")
+    bar.setSingleStep(_STEP)
+    return bar
 
 
 def _line_width(block: QTextBlock) -> float:

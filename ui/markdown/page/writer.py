@@ -56,9 +56,11 @@ from ui.markdown.page.spacing import (
 )
 from ui.markdown.page.table import (
     cell_format,
+    choose_size,
     find_alignment,
     measure_columns,
     reverse_rtl_columns,
+    size_table,
     table_format,
 )
 from ui.theme import Theme
@@ -326,7 +328,10 @@ class DocumentWriter:
             self._begin(self._formats.spacer(top=0 if leaf.is_continued else top), leaf.boxes)
         leaf = reverse_rtl_columns(leaf)
         inset = compute_inset(leaf.boxes)
+        lengths = measure_columns(leaf.columns)
+        size = choose_size(lengths, inset, self.picture_width)
         format_ = table_format(leaf, inset.start)
+        size_table(format_, size, lengths, leaf.columns.shares)
         table = self._cursor.insertTable(len(leaf.rows), len(leaf.columns.shares), format_)
         for number, row in enumerate(leaf.rows):
             is_header = number == 0 and leaf.has_header and not leaf.is_continued
@@ -343,9 +348,10 @@ class DocumentWriter:
                 table,
                 table.firstPosition(),
                 leaf.columns.shares,
-                measure_columns(leaf.columns),
+                lengths,
                 inset.start,
                 inset.end,
+                size,
                 is_continued=leaf.is_continued,
                 is_rtl=leaf.columns.is_rtl,
             )

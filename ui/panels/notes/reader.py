@@ -13,7 +13,7 @@ from functools import partial
 from itertools import accumulate
 from operator import add
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QFrame, QMenu, QScrollArea, QWidget
 
@@ -23,7 +23,9 @@ from ui.markdown.inline import FOOTNOTE, MORE, find_counterpart
 from ui.markdown.note_parts import NotePart, count_common, cut_parts, find_part, keep_cuts
 from ui.markdown.page.images import Embedded
 from ui.markdown.page.note_view import NoteView
+from ui.markdown.page.spacing import compute_distance
 from ui.markdown.page.view import SPARE_BELOW
+from ui.panels.notes.table_bars import TableBars, TableSpan
 from ui.theme import Theme, dress
 from ui.widgets.geometry import compute_column
 
@@ -50,6 +52,9 @@ class NoteReader(QScrollArea):
         selection_changed: emitted when the selection has changed.
         menu_wanted: emitted with the context menu of the text before it is shown.
         part_drawn: emitted with the index of a part each time it has been drawn.
+
+    Attributes:
+        table_bars: the scroll bars of wide tables that are drawn in several parts.
     """
 
     part_drawn = Signal(int)
@@ -67,6 +72,7 @@ class NoteReader(QScrollArea):
         self._kinds = ""  # of all lines of the note
         self._views: dict[int, NoteView] = {}
         self._heights: list[int] = []
+        self._seams: list[int] = []  # the space below each part
         self._tops: list[int] = []
         self._embeds: dict[str, Embedded] = {}
         self._wanted: set[str] = set()
@@ -75,6 +81,8 @@ class NoteReader(QScrollArea):
         self._lit = (0, 0)
         self._anchor = (0, 0)  # a line of the note, and its distance from the upper edge
         self._is_placing = False
+        self.table_bars = TableBars(self.viewport())
+        self.table_bars.scrolled.connect(self._on_table_scrolled)
         self._page = QWidget()
         dress(self._page, "body")
         self.setWidget(self._page)
@@ -105,6 +113,7 @@ class NoteReader(QScrollArea):
         self._table_offsets.clear()
         self._parts, self._kinds = cut_parts(text, kinds), kinds
         self._heights = [self._estimate(part) for part in self._parts]
+        self._seams = _guess_seams(self._parts)
         self._lit = (first, max(first, last))
         self._anchor = (first, self.viewport().height() // _TARGET_SHARE) if first else (0, 0)
         self._lay_out()
@@ -157,7 +166,7 @@ class NoteReader(QScrollArea):
                 views[index].part, self._views[place] = parts[place], views[index]
             elif index in views:
                 self._discard(views[index])
-        self._parts = parts
+        self._parts, self._seams = parts, _guess_seams(parts)
 
     @property
     def focused_task(self) -> int:
@@ -418,28 +427,25 @@ class NoteReader(QScrollArea):
         view.installEventFilter(self)
         view.rewritten.connect(partial(self._on_rewritten, view))
         self._views[index] = view
-        self._stack(index)
-
-    def _stack(self, index: int) -> None:
-        """Let a part cover the part below it, where the scroll bar of a table stands."""
-        for above, below in ((index - 1, index), (index, index + 1)):
-            if above in self._views and below in self._views:
-                self._views[below].stackUnder(self._views[above])
 
     def _place_table_bars(self) -> None:
-        """Show one scroll bar of a table in several parts: the lowest one that is in view."""
-        bottom = self._value + self.viewport().height()
-        for index, view in self._views.items():
-            below = index + 1
-            goes_on = below in self._views and bool(self._parts[below].table)
-            is_seen = goes_on and self._tops[below] + self._heights[below] <= bottom
-            view.wide.set_bar_below(is_seen)
+        """Place the scroll bars of the tables in several parts."""
+        spans: list[TableSpan] = []
+        for index, view in sorted(self._views.items()):
+            corner = view.pos() - QPoint(0, self._value)
+            for shared in view.wide.shared_tables:
+                area = shared.rect.translated(corner)
+                if shared.is_continued and spans and spans[-1].last_part == index - 1:
+                    area = area.united(spans.pop().area)
+                spans.append(TableSpan(shared.table, index, area, shared.most, shared.offset))
+        self.table_bars.place(spans)
 
     def _on_table_scrolled(self, table: str, offset: int) -> None:
         """Scroll all parts of a table that is wider than the text to the same position."""
         self._table_offsets[table] = offset
         for view in self._views.values():
             view.wide.scroll_table(table, offset)
+        self._place_table_bars()
 
     def _on_rewritten(self, view: NoteView) -> None:
         for index, shown in self._views.items():
@@ -472,8 +478,9 @@ class NoteReader(QScrollArea):
         for index, view in self._views.items():
             view.resize(width, view.height())
             self._heights[index] = view.height()
-        seams = (_SEAM if part.table else _GAP for part in (*self._parts[1:], _END))
-        steps = map(add, self._heights, seams)
+        for index in self._views:
+            self._seams[index] = self._find_seam(index)
+        steps = map(add, self._heights, self._seams)
         self._tops = list(accumulate(steps, initial=_ABOVE))
         end = self._tops.pop() + _BELOW
         for index, view in self._views.items():
@@ -482,6 +489,14 @@ class NoteReader(QScrollArea):
         self._is_placing = False
         self._restore()
         self._place_table_bars()
+
+    def _find_seam(self, index: int) -> int:
+        """Return the space below a part, as between the blocks within a part if both are drawn."""
+        upper, lower = self._views.get(index), self._views.get(index + 1)
+        above, below = upper and upper.ends, lower and lower.ends
+        if not above or not below or self._parts[index + 1].table:
+            return self._seams[index]
+        return round(compute_distance(below[0], above[1])) - SPARE_BELOW
 
     def _restore(self) -> None:
         """Scroll back to the line that was at the top before the layout changed."""
@@ -538,6 +553,11 @@ def _draw(view: NoteView) -> None:
     except Exception as error:  # noqa: BLE001 - reported, and the text can still be read
         report_fault(error, "the text of a note")
         view.draw_source()
+
+
+def _guess_seams(parts: Sequence[NotePart]) -> list[int]:
+    """Return the space below each part of a note that is not drawn yet."""
+    return [_SEAM if part.table else _GAP for part in (*parts[1:], _END)][: len(parts)]
 
 
 def _without_lines(parts: Sequence[NotePart]) -> list[NotePart]:

@@ -1,0 +1,88 @@
+"""The scroll bars of wide tables that a note shows in several parts: one bar for each table.
+
+A bar stands below the last row of its table, or at the lower edge of the visible area while the end
+of the table is further down.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from PySide6.QtCore import QObject, QRect, QSignalBlocker, Signal
+from PySide6.QtWidgets import QScrollBar, QWidget
+
+from ui.markdown.page.wide import BAR_HEIGHT, BAR_OVERHANG, make_bar
+from ui.theme import Theme
+
+__all__ = ["TableBars", "TableSpan"]
+
+
+@dataclass(frozen=True)
+class TableSpan:
+    """A wide table in several parts of a note.
+
+    Attributes:
+        table: identifies the table.
+        last_part: the index of the lowest part of the note that is drawn and has rows of it.
+        area: the rectangle of its drawn rows, relative to the visible area of the note.
+        most: the largest scroll position in pixels.
+        offset: the scroll position in pixels.
+    """
+
+    table: str
+    last_part: int
+    area: QRect
+    most: int
+    offset: int
+
+
+class TableBars(QObject):
+    """The scroll bars of tables in several parts.
+
+    Emits `scrolled` with what identifies a table and its new scroll position, when the user has
+    moved its bar.
+
+    Args:
+        viewport: the visible area of the note.
+    """
+
+    scrolled = Signal(str, int)
+
+    def __init__(self, viewport: QWidget) -> None:
+        super().__init__(viewport)
+        self._viewport = viewport
+        self._bars: list[QScrollBar] = []
+        self._spans: Sequence[TableSpan] = ()
+
+    @property
+    def visible(self) -> list[QScrollBar]:
+        """The scroll bars of the tables that are in view."""
+        return [bar for bar in self._bars if not bar.isHidden()]
+
+    def place(self, spans: Sequence[TableSpan]) -> None:
+        """Show a scroll bar for each table that is in view, and hide the others."""
+        self._spans = spans
+        while len(self._bars) < len(spans):
+            self._bars.append(make_bar(self._viewport))
+            self._bars[-1].valueChanged.connect(self._on_moved)
+        for bar, span in zip(self._bars, spans, strict=False):
+            self._place(bar, span)
+        for bar in self._bars[len(spans) :]:
+            bar.hide()
+
+    def _place(self, bar: QScrollBar, span: TableSpan) -> None:
+        with QSignalBlocker(bar):
+            bar.setRange(0, span.most)
+            bar.setPageStep(span.area.width())
+            bar.setValue(span.offset)
+        end = span.area.bottom() + BAR_OVERHANG - BAR_HEIGHT
+        top = min(end, self._viewport.height() - BAR_HEIGHT)
+        bar.setGeometry(span.area.left(), top, span.area.width(), BAR_HEIGHT)
+        is_in_view = top >= max(0, span.area.top() + Theme.current().line("body"))
+        bar.setVisible(is_in_view)
+        bar.raise_()
+
+    def _on_moved(self, value: int) -> None:
+        bar = self.sender()
+        place = self._bars.index(bar) if isinstance(bar, QScrollBar) else len(self._spans)
+        if place < len(self._spans):
+            self.scrolled.emit(self._spans[place].table, value)
