@@ -17,7 +17,7 @@ from vault.embedding_versions import Embedders, read_used_model
 from vault.indexing.throttle import IdleJob, SearchActivity, Throttle, UpdateQueue
 from vault.listing.notes import list_notes
 from vault.open_index import IndexHandle
-from vault.options import IndexOptions
+from vault.options import USUAL_SEARCH, IndexOptions, SearchOptions
 from vault.ranking.fitting import read_fit
 from vault.ranking.fusion import DEFAULT_WEIGHTS
 from vault.scope import WHOLE, Scope
@@ -129,32 +129,26 @@ class IndexSearch:
     options: Callable[[], IndexOptions]
     scope: Scope = WHOLE
 
-    def search(
-        self,
-        query: str,
-        k: int,
-        in_play: Collection[str] = (),
-        *,
-        reranks: bool = True,
-        is_quoted: bool = False,
-        by_meaning: bool = True,
-        today: date | None = None,
-    ) -> SearchResult:
-        """Find the `k` best passages. Their paths are relative to `root`."""
+    def search(self, query: str, k: int, options: SearchOptions = USUAL_SEARCH) -> SearchResult:
+        """Find the `k` best passages. All paths are relative to `root`."""
         if (catalog := self.handle.open()) is None:
             return SearchResult(query, (), 0.0, warnings=(_NOT_INDEXED,))
         with self.parts.activity.record():
             self.handle.refill_if_needed()
             behind: list[str] = []
             catch_up = lambda: behind.append(self.catch_up())  # noqa: E731
-            searcher = self.build_searcher(catalog, catch_up, today, by_meaning=by_meaning)
-            reranker = self.options().reranker if reranks else ""
+            searcher = self.build_searcher(
+                catalog, catch_up, options.today, by_meaning=options.by_meaning
+            )
+            reranker = self.options().reranker if options.reranks else ""
             found: SearchResult | None = None
             wanted = max(k, RERANKED) if reranker else k
             while found is None:  # until the embedding model is not switched during the search
                 model = read_used_model(catalog)
                 try:
-                    found = searcher.search(query, wanted, in_play, self.scope, is_quoted=is_quoted)
+                    found = searcher.search(
+                        query, wanted, options.in_play, self.scope, is_quoted=options.is_quoted
+                    )
                 except ValueError:  # vectors of different lengths were compared
                     if read_used_model(catalog) == model:
                         raise
@@ -163,7 +157,7 @@ class IndexSearch:
                 found = self.parts.reranker.rank_best(found, query, k, reranker)
             self.parts.prefer({hit.path for hit in found.hits})
             found = warn_if_unfinished(found, catalog, "".join(behind))
-            found = searcher.widen(found) if is_quoted else found
+            found = searcher.widen(found) if options.is_quoted else found
             return self._warn_if_server_failed(found)
 
     def list_notes(self, query: str, limit: int, offset: int) -> SearchResult:

@@ -1,14 +1,15 @@
-"""User options for an index: embedding model, vector server, reranker."""
+"""Options of an index and of a search in it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
-from typing import Any
+from datetime import date
+from typing import Any, Final
 from urllib.parse import parse_qs, urlsplit
 
 from vault.embedding.models import MODEL_NAME
 from vault.errors import VectorStoreFailed
 
-__all__ = ["IndexOptions", "RecordCall", "VectorServer"]
+__all__ = ["USUAL_SEARCH", "IndexOptions", "RecordCall", "SearchOptions", "VectorServer"]
 
 # Records a call before it is made, given the bytes to send, and returns the function that takes the
 # bytes received. Raises `VectorStoreFailed` if the call cannot be recorded.
@@ -86,3 +87,34 @@ class IndexOptions:
     model: str = MODEL_NAME
     server: VectorServer | None = None
     reranker: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOptions:
+    """Options for a search.
+
+    Attributes:
+        in_play: the paths of notes that the session already uses. Notes linked to them are ranked
+            higher.
+        reranks: whether to rerank with the cross-encoder, if one is configured.
+        is_quoted: whether the passages are shown to the user directly, without a model's answer. If
+            so, the spelling of the query is corrected, and the passages around the best ones are
+            added at the end.
+        rebuilds: whether to rebuild a damaged index and search again. In a watched folder, the
+            watcher rebuilds it.
+        by_meaning: whether to use the embedding model too. Without, no model is loaded.
+        today: the date that words such as "yesterday" refer to, or None for the current date.
+        on_wait: called between the steps of a long search, such as reading the pages that a project
+            keeps. It can raise an exception to stop.
+    """
+
+    in_play: Collection[str] = ()
+    reranks: bool = True
+    is_quoted: bool = False
+    rebuilds: bool = False
+    by_meaning: bool = True
+    today: date | None = None
+    on_wait: Callable[[], None] = lambda: None
+
+
+USUAL_SEARCH: Final = SearchOptions()

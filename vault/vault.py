@@ -37,10 +37,10 @@ from vault.indexing.throttle import SearchActivity, Throttle, UpdateQueue
 from vault.notes.links import LinkResolver
 from vault.notes.note import READ_WHOLE, Note, ReadOptions, SourceText, read_note
 from vault.open_index import IndexHandle
-from vault.options import IndexOptions
+from vault.options import USUAL_SEARCH, IndexOptions, SearchOptions
 from vault.records import NoteState, Records
 from vault.scope import Scope
-from vault.search.adhoc import OpenTexts, add_kept_texts, search_texts
+from vault.search.adhoc import KeptSearch, OpenTexts, add_kept_texts, search_texts
 from vault.search.excerpts import FEWEST_PASSAGES, shorten_hits
 from vault.search.hits import Hit, SearchResult
 from vault.search.passages import Passages
@@ -290,42 +290,23 @@ class Vault:
         return limited
 
     @_retry_when_damaged
-    def search(
-        self,
-        query: str,
-        k: int = 8,
-        *,
-        in_play: Collection[str] = (),
-        reranks: bool = True,
-        is_quoted: bool = False,
-        rebuilds: bool = False,
-        by_meaning: bool = True,
-        today: date | None = None,
-    ) -> SearchResult:
+    def search(self, query: str, k: int = 8, options: SearchOptions = USUAL_SEARCH) -> SearchResult:
         """Find the `k` best passages by keyword search and semantic search.
 
         Args:
             query: the words to search for, and filters such as tags.
             k: the maximum number of hits.
-            in_play: the paths of notes that the session already uses. Notes linked to them are
-                ranked higher.
-            reranks: whether to rerank with the cross-encoder, if one is configured.
-            is_quoted: whether the passages are shown to the user directly, without a model's
-                answer. If so, the spelling of the query is corrected, and the passages around the
-                best ones are added at the end.
-            rebuilds: whether to rebuild a damaged index and search again. In a watched folder, the
-                watcher rebuilds it.
-            by_meaning: whether to use the embedding model too. Without, no model is loaded.
-            today: the date that words such as "yesterday" refer to, or None for the current date.
+            options: how to search.
         """
-        near = tuple(map(self._find_path, in_play))
-        reranks = reranks and by_meaning
-        find = partial(self._searches.search, query, k, near, reranks=reranks, today=today)
-        found = find(is_quoted=is_quoted, by_meaning=by_meaning)
-        if rebuilds and self._rebuild_damaged():
-            again = find(is_quoted=is_quoted, by_meaning=by_meaning)
+        near = tuple(map(self._find_path, options.in_play))
+        reranks = options.reranks and options.by_meaning
+        options = replace(options, in_play=near, reranks=reranks)
+        found = self._searches.search(query, k, options)
+        if options.rebuilds and self._rebuild_damaged():
+            again = self._searches.search(query, k, options)
             found = replace(again, warnings=found.warnings)
-        return add_kept_texts(self._show(found), self._open_texts, query, k)
+        wanted = KeptSearch(query, k, on_wait=options.on_wait)
+        return add_kept_texts(self._show(found), self._open_texts, wanted)
 
     @_retry_when_damaged
     def draw_passages(self, k: int, *, is_quoted: bool) -> tuple[Sequence[Hit], ...]:
@@ -338,15 +319,21 @@ class Vault:
         return tuple(self._searches.build_searcher(catalog).draw(k, is_quoted=is_quoted))
 
     @_retry_when_damaged
-    def excerpts(self, query: str, k: int = 8) -> SearchResult:
-        """Find the `k` best passages, each shortened to the sentences that match the query."""
+    def excerpts(
+        self, query: str, k: int = 8, on_wait: Callable[[], None] = lambda: None
+    ) -> SearchResult:
+        """Find the `k` best passages, each shortened to the sentences that match the query.
+
+        `on_wait` is called between the steps of a long search, and can raise an exception to stop.
+        """
         catalog = self._handle.open()
         if k < 1:
             return SearchResult(query, (), 0.0)
         found = self._searches.search(query, max(k, FEWEST_PASSAGES))
         if catalog is not None:
             found = self._show(shorten_hits(found, Passages(catalog), query, k))
-        return add_kept_texts(found, self._open_texts, query, k, is_shortened=True)
+        wanted = KeptSearch(query, k, is_shortened=True, on_wait=on_wait)
+        return add_kept_texts(found, self._open_texts, wanted)
 
     @_retry_when_damaged
     def list_notes(
@@ -434,7 +421,7 @@ class Vault:
         """
         from vault.search.explain import why_not
 
-        many = self.search(query, _MANY_HITS, in_play=in_play).hits
+        many = self.search(query, _MANY_HITS, SearchOptions(in_play)).hits
         return why_not(self._open_records(), path, many, shown)
 
     @_retry_when_damaged

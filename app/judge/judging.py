@@ -38,6 +38,7 @@ from chains.request.turn import Turn
 from vault.errors import VaultError
 from vault.listing.inventory import InventoryNote
 from vault.notes.dates import find_date_spans
+from vault.options import SearchOptions
 from vault.search.query import Query, parse_query
 from vault.vault import Vault
 
@@ -287,7 +288,7 @@ def _choose_notes(opened: _Opened, waiting: Sequence[InventoryNote]) -> Sequence
     if first < 1:
         return ()
     vault = opened.vault
-    found = vault.search(opened.question, first, by_meaning=False).hits
+    found = vault.search(opened.question, first, SearchOptions(by_meaning=False)).hits
     named = {vault.name_path(note.path): note for note in waiting}
     best = dict.fromkeys(named[hit.path] for hit in found if hit.path in named)
     chosen = list(best)[: (first + 1) // 2]

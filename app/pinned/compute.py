@@ -22,6 +22,7 @@ from resources.system.files import read_file
 from vault.coverage import name_count
 from vault.errors import VaultError
 from vault.notes.kinds import MARKDOWN, TEXT, find_kind
+from vault.options import SearchOptions
 from vault.search.hits import Hit
 from vault.search.query import Query, parse_query, write_query
 from vault.vault import Vault
@@ -256,7 +257,7 @@ def _find_value(vault: Vault, question: str, query: str, today: date) -> FoundRo
 def _find_quotes(vault: Vault, question: str, today: date, written: WrittenBlocks) -> FoundRows:
     """Find the lines of notes that answer a question, by words alone."""
     for most in (_MOST_PASSAGES, 2 * _MOST_PASSAGES):
-        found = vault.search(question, most, is_quoted=True, by_meaning=False)
+        found = vault.search(question, most, SearchOptions(is_quoted=True, by_meaning=False))
         hits = [hit for hit in found.hits if not written.hold(hit.path, *hit.lines)]
         if len(hits) == len(found.hits):
             break

@@ -30,6 +30,7 @@ from context.report.reader import read_report
 from context.report.report import ContextReport
 from vault.access import read_allowed
 from vault.errors import VaultError
+from vault.options import SearchOptions
 from vault.vault import Vault
 
 __all__ = ["NOT_ASKED", "NO_ENTRY_NEXT", "RequestHistory", "describe_request", "why_sent"]
@@ -304,7 +305,7 @@ def why_sent(vault: Vault, chat: SessionPort, path: str, k: int) -> str:
         return f"{path} was attached to the question."
     query = str(last.stored_fields.get(SEARCHED) or last.user.message.text)
     in_play = list_notes_in_play(asked[:-1], attached)
-    shown = vault.search(query, k, in_play=in_play).hits
+    shown = vault.search(query, k, SearchOptions(in_play)).hits
     return vault.why_not(query, path, shown, in_play)
 
 

@@ -31,6 +31,7 @@ from context.history.turns import LoggedTurn, list_turns
 from context.layers import Segment
 from context.messages import Message
 from context.tokens import count_message, count_segment
+from vault.options import SearchOptions
 from vault.questions.reader import PartlyRead, Reading
 from vault.quotes.sections import Support
 from vault.search.hits import SearchResult
@@ -206,16 +207,17 @@ def _search(
     # Passages of notes in the system message are left out, so more are searched for.
     wanted = most * (2 if turn.is_in_project else 1)
 
+    options = SearchOptions(
+        in_play,
+        reranks=reranks,
+        is_quoted=is_quoted,
+        rebuilds=True,
+        today=turn.asked_on,
+        on_wait=turn.cancel.raise_if_cancelled,
+    )
+
     def find(text: str, k: int) -> SearchResult:
-        return search().search(
-            text,
-            k,
-            in_play=in_play,
-            reranks=reranks,
-            is_quoted=is_quoted,
-            rebuilds=True,
-            today=turn.asked_on,
-        )
+        return search().search(text, k, options)
 
     today = turn.asked_on or date.today()
     dated = PeriodSearch(find, lambda paths: search().find_days(paths), today)
@@ -357,7 +359,8 @@ def _tell_property(
         )
     if reading.operation != "value":
         return None
-    told = call(lambda: tell_value(search(), reading, turn.attached), turn.cancel)
+    stop = turn.cancel.raise_if_cancelled
+    told = call(lambda: tell_value(search(), reading, turn.attached, stop), turn.cancel)
     told_filter = {"query": reading.query, "text": ""}
     return None if told is None else RetrievalResult(segments=told.segments, filter=told_filter)
 

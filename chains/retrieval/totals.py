@@ -5,7 +5,7 @@ The answer quotes the lines with the values.
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -23,6 +23,7 @@ from vault.notes.amounts import (
     parse_amount,
 )
 from vault.notes.note import Note
+from vault.options import SearchOptions
 from vault.search.hits import Hit
 from vault.search.query import describe_filters, parse_query
 
@@ -86,7 +87,10 @@ def tell_total(
 
 
 def tell_value(
-    vault: "Vault", reading: "Reading", attached: "Sequence[Segment]"
+    vault: "Vault",
+    reading: "Reading",
+    attached: "Sequence[Segment]",
+    on_wait: Callable[[], None] = lambda: None,
 ) -> ListPage | None:
     """Build the page that tells a property of a note.
 
@@ -94,11 +98,13 @@ def tell_value(
         vault: the vault.
         reading: a question for the `value` of a property.
         attached: the segments that are attached already, which have numbers.
+        on_wait: called during a long search. It can raise an exception to stop.
 
     Returns:
         The page, or None if the note has no line with the property.
     """
-    result = vault.search(reading.query, _MOST_PASSAGES, rebuilds=True)
+    options = SearchOptions(rebuilds=True, on_wait=on_wait)
+    result = vault.search(reading.query, _MOST_PASSAGES, options)
     hits = [hit for hit in result.hits if reading.property in hit.text.lower()]
     told = find_property_line(hits, reading.property)
     if told is None:

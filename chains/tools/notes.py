@@ -15,6 +15,7 @@ from context.messages import ToolDefinition
 from vault.coverage import name_count
 from vault.embeds import EmbeddedPart, list_embeds
 from vault.notes.note import Note
+from vault.options import SearchOptions
 from vault.records import NoteState
 from vault.search.hits import SearchResult
 from vault.vault import Vault
@@ -108,7 +109,10 @@ NOTE_TOOLS: Final = (_SEARCH, _READ, _LIST)
 
 
 def build_note_tools(
-    notes: Vault, sources: NumberedSources, known: Sequence[Segment] = ()
+    notes: Vault,
+    sources: NumberedSources,
+    known: Sequence[Segment] = (),
+    on_wait: Callable[[], None] = lambda: None,
 ) -> tuple[Tool, ...]:
     """Build the tools that read notes.
 
@@ -116,14 +120,16 @@ def build_note_tools(
         notes: the open vault.
         sources: the sources of the turn. The tools add the passages and notes that they return.
         known: notes whose text is in the prompt, which searches skip.
+        on_wait: called during a long search. It can raise an exception to stop.
     """
+    options = SearchOptions(rebuilds=True, on_wait=on_wait)
 
     def search(arguments: Mapping[str, Any]) -> str:
         query = arguments["query"]
         if not query.strip():
             raise ToolFailed("There is nothing to search for.")
         k, offset = arguments.get("k", USUAL_HITS), arguments.get("offset", 0)
-        result, told = _find(notes, query, offset + k + 1)
+        result, told = _find(notes, query, offset + k + 1, options)
         hits = result.hits[offset : offset + k]
         found = sources.number(build_passages(hits, known=known))
         if not found:
@@ -150,7 +156,7 @@ def build_note_tools(
     return (Tool(_SEARCH, search), Tool(_READ, read), Tool(_LIST, list_folder))
 
 
-def _find(notes: Vault, query: str, limit: int) -> tuple[SearchResult, str]:
+def _find(notes: Vault, query: str, limit: int, options: SearchOptions) -> tuple[SearchResult, str]:
     """Search, or list what a query asks for in words, such as "all notes tagged recipe".
 
     Returns:
@@ -158,7 +164,7 @@ def _find(notes: Vault, query: str, limit: int) -> tuple[SearchResult, str]:
     """
     reading = notes.read_question(query)
     if reading is None or reading.operation not in ("list", "count"):
-        return notes.search(query, limit, rebuilds=True), ""
+        return notes.search(query, limit, options), ""
     listed = notes.list_notes(reading.query, limit, rebuilds=True)
     return listed, listed.describe_total()
 

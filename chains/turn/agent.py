@@ -95,7 +95,7 @@ class AgentLoop:
         self._sources = NumberedSources((*first.segments, *read_before))
         number = self._sources.number
         known = turn.customization.instructions
-        tools = build_note_tools(notes, self._sources, known)
+        tools = build_note_tools(notes, self._sources, known, turn.cancel.raise_if_cancelled)
         self._found = FoundTools(turn.deferred.definitions)
         self._memory = SessionMemory(turn.session)
         self._registry = ToolRegistry(

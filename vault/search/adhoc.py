@@ -13,7 +13,7 @@ holds a phrase of the query, the other side finds nothing.
 import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import count, islice, zip_longest
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-__all__ = ["KeptTexts", "OpenTexts", "add_kept_texts", "search_texts"]
+__all__ = ["KeptSearch", "KeptTexts", "OpenTexts", "add_kept_texts", "search_texts"]
 
 _NO_FILE = FileStat(0, 0, 0, 0)
 _BYTES_OF_A_TOKEN = 4
@@ -142,6 +142,7 @@ def _put_text(
     text: SourceText,
     vectors: Vectors = lambda _hashes: {},
     count: CountTokens = count_tokens,
+    on_wait: Callable[[], None] = lambda: None,
 ) -> None:
     """Add a text to a catalog.
 
@@ -151,8 +152,9 @@ def _put_text(
         text: the text.
         vectors: returns existing vectors by text hash.
         count: counts the tokens of texts. Only passages with vectors need the right numbers.
+        on_wait: called while the text is read. It can raise an exception to stop.
     """
-    note, document = parse_note("text.md", text.text.encode("utf-8", "replace"))
+    note, document = parse_note("text.md", text.text.encode("utf-8", "replace"), on_wait=on_wait)
     note = replace(note, path=name, title=text.title)
     chunks = chunk_note(note, document, count=count)
     with catalog.transaction():
@@ -164,6 +166,24 @@ def _put_text(
 def _restore_source(hit: Hit, text: SourceText) -> Hit:
     """Return a hit with the path, title and version of the text that it is a passage of."""
     return replace(hit, path=text.path, title=text.title, version=text.version)
+
+
+@dataclass(frozen=True, slots=True)
+class KeptSearch:
+    """A search in kept texts.
+
+    Attributes:
+        query: the words to search for, and filters.
+        k: the maximum number of passages.
+        is_shortened: whether long passages are shortened to what matches.
+        on_wait: called between the texts that are read, and while one is read. It can raise an
+            exception to stop. The texts that were read stay so.
+    """
+
+    query: str
+    k: int
+    is_shortened: bool = False
+    on_wait: Callable[[], None] = lambda: None
 
 
 class KeptTexts:
@@ -192,28 +212,25 @@ class KeptTexts:
             for name in gone:
                 del self._named[name]
 
-    def search(self, query: str, k: int, *, is_shortened: bool) -> SearchResult:
-        """Find the `k` best passages by words.
+    def search(self, wanted: KeptSearch) -> SearchResult:
+        """Find the best passages by words.
 
         A query with filters finds none, because filters are about notes.
-
-        Args:
-            query: the words to search for.
-            k: the maximum number of passages.
-            is_shortened: whether long passages are shortened to what matches.
         """
+        query, k = wanted.query, wanted.k
         with self._lock:
             if not self._texts or not parse_query(query).words or _has_filters(query):
                 return SearchResult(query, (), 0.0)
-            catalog = self._fill()
+            catalog = self._fill(wanted.on_wait)
             searcher = Searcher(catalog, _encode_nothing, lambda *_arguments: [])
-            found = searcher.search(query, max(k, FEWEST_PASSAGES) if is_shortened else k)
-            if is_shortened:
+            most = max(k, FEWEST_PASSAGES) if wanted.is_shortened else k
+            found = searcher.search(query, most)
+            if wanted.is_shortened:
                 found = shorten_hits(found, Passages(catalog), query, k)
             restored = (_restore_source(hit, self._named[hit.path]) for hit in found.hits)
             return replace(found, hits=tuple(replace(hit, is_kept=True) for hit in restored))
 
-    def _fill(self) -> Catalog:
+    def _fill(self, on_wait: Callable[[], None]) -> Catalog:
         """Read the texts that are not in the catalog yet, one after the other."""
         if self._catalog is None:
             self._catalog = MemoryCatalog()
@@ -221,8 +238,9 @@ class KeptTexts:
         there = set(self._named.values())
         for text in dict.fromkeys(self._texts):
             if text not in there:
+                on_wait()
                 name = str(next(self._numbers))
-                _put_text(self._catalog, name, text, count=_estimate_tokens)
+                _put_text(self._catalog, name, text, count=_estimate_tokens, on_wait=on_wait)
                 self._named[name] = text
         return self._catalog
 
@@ -237,26 +255,20 @@ OpenTexts = Callable[[], KeptTexts]
 
 
 def add_kept_texts(
-    found: SearchResult,
-    open_texts: OpenTexts | None,
-    query: str,
-    k: int,
-    *,
-    is_shortened: bool = False,
+    found: SearchResult, open_texts: OpenTexts | None, wanted: KeptSearch
 ) -> SearchResult:
     """Add the passages of kept texts to a search result.
 
     Args:
-        found: the passages of notes.
+        found: the passages of notes. What it has beyond the number that was wanted, such as
+            passages around the best ones, is kept.
         open_texts: returns the texts that are searched as well, or None if there are none.
-        query: the words that the notes were searched for, and filters.
-        k: the number of passages that were wanted. What `found` has beyond it, such as passages
-            around the best ones, is kept.
-        is_shortened: whether the passages are shortened to what matches.
+        wanted: what the notes were searched for.
     """
     if open_texts is None:
         return found
-    kept = open_texts().search(query, k, is_shortened=is_shortened)
+    query, k = wanted.query, wanted.k
+    kept = open_texts().search(wanted)
     found, kept = _prefer_phrases(found, kept)
     if not kept.hits:
         return found

@@ -7,6 +7,7 @@ from typing import Any
 
 from context.assemble.request import Request
 from context.log.entries import Entry, MessageEntry, OtherEntry, UsageEntry, is_path_entry
+from vault.options import USUAL_SEARCH, SearchOptions
 from vault.questions.reader import Reading
 from vault.search.search import Hit, SearchResult
 
@@ -118,19 +119,9 @@ class ListSearch:
         self.in_play: list[tuple[str, ...]] = []
         self.readings: dict[str, Reading] = {}
 
-    def search(
-        self,
-        query: str,
-        k: int,
-        *,
-        in_play: Collection[str] = (),
-        reranks: bool = True,
-        is_quoted: bool = False,
-        rebuilds: bool = False,
-        today: date | None = None,
-    ) -> SearchResult:
+    def search(self, query: str, k: int, options: SearchOptions = USUAL_SEARCH) -> SearchResult:
         self.asked.append((query, k))
-        self.in_play.append(tuple(in_play))
+        self.in_play.append(tuple(options.in_play))
         return SearchResult(query, self.hits[:k], 0.0)
 
     def measure_cosines(self, query: str, texts: Sequence[str]) -> Sequence[float]:

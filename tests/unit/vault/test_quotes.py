@@ -7,9 +7,11 @@ import pytest
 from tests.unit.vault.conftest import NotesIndexer
 from vault.catalog import Catalog
 from vault.errors import EmbedderFailed
+from vault.options import SearchOptions
 from vault.quotes.spelling import correct_spelling, measure_edits
 from vault.vault import Vault
 
+QUOTED = SearchOptions(is_quoted=True)
 TURN = "turn the valve slowly " * 9
 STEPS = "\n\n".join(f"{n}. Step {n} of the boiler: {TURN}." for n in range(1, 6))
 # Over 1,000 tokens: more than one passage, but a section that can be shown whole.
@@ -44,7 +46,7 @@ def index(index_of_notes: NotesIndexer) -> Vault:
 def test_a_slip_is_corrected_by_the_words_of_the_notes(
     index: Vault, query: str, corrected: str
 ) -> None:
-    assert index.search(query, is_quoted=True).query == corrected
+    assert index.search(query, options=QUOTED).query == corrected
 
 
 def test_a_very_long_word_is_not_searched_for_filters_again_and_again(tmp_path: Path) -> None:
@@ -60,21 +62,21 @@ def test_a_search_that_is_not_quoted_takes_the_query_as_it_is(index: Vault) -> N
 
 
 def test_the_best_passage_gets_the_others_of_its_section(index: Vault) -> None:
-    found = index.search("step 3 of the boiler service", 1, is_quoted=True)
+    found = index.search("step 3 of the boiler service", 1, QUOTED)
     texts = "\n".join(hit.text for hit in found.hits)
     assert all(f"{n}. Step {n}" in texts for n in range(1, 6))
 
 
 def test_a_long_section_of_one_of_the_first_passages_comes_whole(index: Vault) -> None:
-    found = index.search("stage 9 of the kiln", 1, is_quoted=True)
+    found = index.search("stage 9 of the kiln", 1, QUOTED)
     texts = "\n".join(hit.text for hit in found.hits)
     assert [n for n in range(1, 15) if f"{n}. Stage {n} " not in texts] == []
     assert "blue" not in texts
 
 
 def test_an_answerable_question_has_more_support_than_another(index: Vault) -> None:
-    good = index.search("What soil do beans need?", is_quoted=True).support
-    bad = index.search("Who won the football world cup?", is_quoted=True).support
+    good = index.search("What soil do beans need?", options=QUOTED).support
+    bad = index.search("Who won the football world cup?", options=QUOTED).support
     assert good is not None
     assert bad is not None
     assert good.score > 1.0
@@ -82,7 +84,7 @@ def test_an_answerable_question_has_more_support_than_another(index: Vault) -> N
 
 
 def test_the_words_of_a_question_weigh_more_the_rarer_they_are(index: Vault) -> None:
-    support = index.search("Which boiler has a football?", is_quoted=True).support
+    support = index.search("Which boiler has a football?", options=QUOTED).support
     assert support is not None
     assert list(support.weights) == ["boiler", "football"]
     assert 0.0 < support.weights["boiler"] < 0.5 < support.weights["football"]
@@ -108,8 +110,8 @@ def test_nothing_is_compared_without_an_index_or_a_model(
 
 
 def test_words_that_are_in_no_note_lower_the_support(index: Vault) -> None:
-    known = index.search("Does the keyboard need soil?", is_quoted=True).support
-    unknown = index.search("Does the keyboard need diesel?", is_quoted=True).support
+    known = index.search("Does the keyboard need soil?", options=QUOTED).support
+    unknown = index.search("Does the keyboard need diesel?", options=QUOTED).support
     assert known is not None
     assert unknown is not None
     assert unknown.score < known.score - 0.1

@@ -3,18 +3,23 @@
 import gc
 from collections.abc import Iterator
 from pathlib import Path
+from threading import get_ident
+from typing import Any
 
 import pytest
 
 from app.assistant import Assistant
+from app.errors import TurnFailed
 from app.library.project_pages import PageStore, ProjectPage
 from app.paths import Paths
 from app.sessions.transcript import AnswerItem
 from app.wiring import build
 from chains.cancel import CancelToken
+from chains.request.ask import Ask
 from tests.support.models.model_server import ModelServer
 from tests.support.sessions.turns import ask, result_of
 from vault.embedder import Embedder
+from vault.search import adhoc
 
 PAGE = "https://walrus.example/weights"
 TEXT = "# Weights\n\nA grown walrus weighs 1,200 kilograms.\n\n# Food\n\nIt eats clams."
@@ -92,6 +97,26 @@ def test_a_transcript_is_found_unless_models_may_not_read_its_file(
     assert find(assistant, "narwhal") == ["talk.txt"]
     assistant.settings.set("vault.exclude", ["talk.txt"])
     assert find(assistant, "narwhal") == []
+
+
+def test_a_question_that_is_cancelled_reads_no_further_page(
+    assistant: Assistant, store: PageStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(4):
+        put(store, f"{PAGE}/{number}", f"{TEXT} {number}")
+    token, threads, parse = CancelToken(), list[int](), adhoc.parse_note
+
+    def parse_one(*given: Any, **more: Any) -> Any:
+        threads.append(get_ident())
+        token.cancel()
+        return parse(*given, **more)
+
+    monkeypatch.setattr(adhoc, "parse_note", parse_one)
+    asked = Ask("What does a walrus eat?", mode="project", project="Thesis", model="extractive")
+    with pytest.raises(TurnFailed):
+        list(assistant.ask(asked, token))
+    assert len(find(assistant, "clams")) == 4, "waits until the cancelled search has ended"
+    assert threads.count(get_ident()) == len(threads) - 1 >= 3
 
 
 def test_an_answer_without_a_model_cites_the_page(assistant: Assistant, store: PageStore) -> None:
@@ -191,7 +216,7 @@ def test_pages_stay_ready_after_another_project_was_searched(
     put(assistant.projects.pages("Zoo"), "https://walrus.example/zoo", "It eats clams at noon.")
     assert find(assistant, "clams") == [PAGE]
     assert find(assistant, "clams", "Zoo") == ["https://walrus.example/zoo"]
-    monkeypatch.setattr("vault.search.adhoc.parse_note", lambda *_: pytest.fail("read again"))
+    monkeypatch.setattr("vault.search.adhoc.parse_note", lambda *_, **_k: pytest.fail("read again"))
     monkeypatch.setattr("app.library.project_pages.read_file", lambda *_: pytest.fail("again"))
     assert find(assistant, "clams") == [PAGE]
     assert find(assistant, "clams", "Zoo") == ["https://walrus.example/zoo"]

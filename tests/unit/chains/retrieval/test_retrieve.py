@@ -1,7 +1,5 @@
 """The retrieval step: what it stores in the log, and reads back."""
 
-from typing import Any
-
 import pytest
 
 from chains.extractive.model import NOTHING_NAMED
@@ -10,6 +8,7 @@ from chains.retrieval.retrieve import retrieve
 from chains.turn.run import run_turn
 from context.history.turns import list_turns
 from tests.support.sessions.memory_session import ListSearch, hit
+from vault.options import USUAL_SEARCH, SearchOptions
 from vault.quotes.sections import Support
 from vault.search.hits import SearchResult
 
@@ -20,7 +19,7 @@ HITS = (hit("Garden.md", "Beans need warm soil."),)
 class MeasuredSearch(ListSearch):
     """A search whose results have a measured support."""
 
-    def search(self, query: str, k: int, **_: Any) -> SearchResult:
+    def search(self, query: str, k: int, options: SearchOptions = USUAL_SEARCH) -> SearchResult:
         return SearchResult(query, self.hits[:k], 0.0, support=SUPPORT)
 
 

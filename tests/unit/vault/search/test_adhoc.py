@@ -5,7 +5,7 @@ import pytest
 from vault.embedding import chunking
 from vault.notes.note import SourceText, read_note
 from vault.search import adhoc
-from vault.search.adhoc import KeptTexts, search_texts
+from vault.search.adhoc import KeptSearch, KeptTexts, search_texts
 from vault.vault import Vault
 
 CHAPTERS = "\n".join(
@@ -102,7 +102,7 @@ def test_texts_are_never_written_to_the_disk(
     monkeypatch.chdir(tmp_path)
     kept = KeptTexts()
     kept.replace([BOOK])
-    assert kept.search("barrel", 3, is_shortened=False).hits
+    assert kept.search(KeptSearch("barrel", 3)).hits
     assert search_texts([BOOK], "barrel", 3)
     assert list(tmp_path.iterdir()) == [], "a process that is killed now would leave it"
 
@@ -110,13 +110,15 @@ def test_texts_are_never_written_to_the_disk(
 def test_only_texts_that_are_new_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
     parse = adhoc.parse_note
-    monkeypatch.setattr(adhoc, "parse_note", lambda *a: read.append(a[1].decode()) or parse(*a))
+    monkeypatch.setattr(
+        adhoc, "parse_note", lambda *a, **_: read.append(a[1].decode()) or parse(*a)
+    )
     texts = [SourceText(f"{n}", f"{n}", f"The walrus weighs {n} kg.", f"{n}") for n in range(4)]
     kept = KeptTexts()
 
     def find(*numbers: int) -> set[str]:
         kept.replace([texts[number] for number in numbers])
-        return {hit.path for hit in kept.search("walrus", 5, is_shortened=False).hits}
+        return {hit.path for hit in kept.search(KeptSearch("walrus", 5)).hits}
 
     assert find(0, 1, 2) == {"0", "1", "2"}
     assert find(0, 1, 2) == {"0", "1", "2"}
@@ -125,12 +127,39 @@ def test_only_texts_that_are_new_are_read(monkeypatch: pytest.MonkeyPatch) -> No
     assert read == [text.text for text in texts]
 
 
+def test_a_search_can_be_stopped_between_texts_and_goes_on_with_those_that_are_left() -> None:
+    texts = [SourceText(f"{n}", f"{n}", f"The walrus weighs {n} kg.", f"{n}") for n in range(4)]
+    kept, waits = KeptTexts(), list[int]()
+    kept.replace(texts)
+
+    def stop() -> None:
+        waits.append(len(waits))
+        if len(waits) == 5:
+            raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        kept.search(KeptSearch("walrus", 5, on_wait=stop))
+    assert len(kept.search(KeptSearch("walrus", 5, on_wait=stop)).hits) == 4
+    once = list[int]()
+    whole = KeptTexts()
+    whole.replace(texts)
+    whole.search(KeptSearch("walrus", 5, on_wait=lambda: once.append(0)))
+    assert len(waits) < len(once) + 5, "what was read is not read again"
+
+
+def test_a_search_can_be_stopped_within_a_long_text() -> None:
+    waits, kept = list[int](), KeptTexts()
+    kept.replace([SourceText("a", "A", "The walrus sang.\n\n" * 5_000, "v")])
+    kept.search(KeptSearch("walrus", 5, on_wait=lambda: waits.append(0)))
+    assert len(waits) > 10
+
+
 def test_passages_without_vectors_are_split_without_the_tokenizer(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(chunking, "load_tokenizer", lambda: pytest.fail("It is slow."))
     kept = KeptTexts()
     kept.replace([SourceText("Talk.vtt", "Talk", "The walrus sang again. " * 500 + "Seals.", "v")])
-    hit, *_ = kept.search("seals", 5, is_shortened=False).hits
+    hit, *_ = kept.search(KeptSearch("seals", 5)).hits
     assert hit.text.endswith("Seals.")
     assert len(hit.text) < 2_000

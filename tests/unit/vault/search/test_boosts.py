@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tests.support.vaults.old_catalogs import age_catalog
 from tests.unit.vault.conftest import IndexMaker, NotesIndexer
+from vault.options import SearchOptions
 from vault.search.boosts import Booster, Boosts, apply_boosts
 from vault.vault import Vault
 
@@ -37,7 +38,7 @@ def index(index_of_notes: NotesIndexer) -> Vault:
 def lifted_by(index: Vault, query: str, signal: str, *in_play: str) -> set[str]:
     return {
         hit.path
-        for hit in index.search(query, 20, in_play=in_play).hits
+        for hit in index.search(query, 20, SearchOptions(in_play)).hits
         if hit.signals[signal] == 1.0
     }
 
@@ -92,7 +93,8 @@ def test_a_note_that_is_named_lifts_what_it_links_to_and_what_links_to_it(
 
 def test_a_note_in_play_lifts_what_is_linked_with_it(index: Vault) -> None:
     assert lifted_by(index, "watering", "links", "Rain barrel.md") == {"Linked.md", "Linking.md"}
-    assert index.search("watering", 1, in_play=["Rain barrel.md"]).hits[0].path == "Linked.md"
+    found = index.search("watering", 1, SearchOptions(["Rain barrel.md"]))
+    assert found.hits[0].path == "Linked.md"
 
 
 def test_of_two_notes_with_one_name_a_link_lifts_the_one_that_it_means(
@@ -109,7 +111,7 @@ def test_of_two_notes_with_one_name_a_link_lifts_the_one_that_it_means(
 
 
 def test_a_note_that_does_not_exist_is_not_in_play(index: Vault) -> None:
-    hits = index.search("watering", 20, in_play=["Gone.md", ""]).hits
+    hits = index.search("watering", 20, SearchOptions(["Gone.md", ""])).hits
     assert {hit.signals["links"] for hit in hits} == {None}
 
 

@@ -10,7 +10,7 @@ import pytest
 from tests.support.processes.forked_processes import ForkedProcesses
 from tests.support.sessions.memory_session import hit as make_hit
 from vault.embedder import Embedder
-from vault.options import IndexOptions
+from vault.options import IndexOptions, SearchOptions
 from vault.search.hits import SIGNALS, Hit, SearchResult
 from vault.search.rerank import RERANKED, Reranker
 from vault.vault import Vault
@@ -116,7 +116,7 @@ def test_a_search_is_put_in_order_unless_it_is_not_to_be(
     options = IndexOptions(reranker=model)
     index = Vault(root, tmp_path / "index", (), embedder, lambda: options)
     index.update()
-    ranked, plain = index.search("beans", 2), index.search("beans", 2, reranks=False)
+    ranked, plain = index.search("beans", 2), index.search("beans", 2, SearchOptions(reranks=False))
     index.close()
     assert len(ranked.hits) == 2
     assert all(one.signals["rerank"] is not None for one in ranked.hits)
