@@ -40,4 +40,14 @@ Final text is not rewritten while more text arrives. The document contains plain
 never HTML. Copied text is the text as displayed, including citations such as `[1]`.
 """
 
-__all__ = ["card", "formats", "formula_store", "images", "lines", "note_view", "spacing", "view"]
+__all__ = [
+    "card",
+    "formats",
+    "formula_store",
+    "images",
+    "lines",
+    "note_view",
+    "spacing",
+    "view",
+    "wide",
+]

@@ -24,7 +24,7 @@ __all__ = [
     "find_alignment",
     "measure_columns",
     "reverse_rtl_columns",
-    "size_table",
+    "set_table_size",
     "table_format",
 ]
 
@@ -111,7 +111,7 @@ def choose_size(lengths: Sequence[float], inset: Inset, page_width: float) -> Ta
     return TableSize(max(0, room) if inset.start else 0)
 
 
-def size_table(
+def set_table_size(
     made: QTextTableFormat, size: TableSize, lengths: Sequence[float], shares: Sequence[float]
 ) -> None:
     """Complete the Qt format of a table by its width and those of its columns.

@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QScrollBar, QWidget
 from ui.markdown.page.decorations import Decorations, Panel, Rows
 from ui.markdown.page.geometry import find_bottom, find_top
 from ui.markdown.page.spacing import CODE_PADDING, Inset
-from ui.markdown.page.table import CELL_PADDING, choose_size, size_table
+from ui.markdown.page.table import CELL_PADDING, choose_size, set_table_size
 from ui.markdown.page.writer import OUTDENT
 
 __all__ = ["BAR_HEIGHT", "BAR_OVERHANG", "SharedTable", "WideBlocks", "make_bar"]
@@ -267,7 +267,7 @@ class WideBlocks(QObject):
         rows.size = size
         made = rows.table.format().toTableFormat()
         made.setLeftMargin(rows.start_inset)
-        size_table(made, size, rows.lengths, rows.shares)
+        set_table_size(made, size, rows.lengths, rows.shares)
         rows.table.setFormat(made)
 
     def _move(self, strip: _Strip, offset: int) -> None:

@@ -60,7 +60,7 @@ from ui.markdown.page.table import (
     find_alignment,
     measure_columns,
     reverse_rtl_columns,
-    size_table,
+    set_table_size,
     table_format,
 )
 from ui.theme import Theme
@@ -331,7 +331,7 @@ class DocumentWriter:
         lengths = measure_columns(leaf.columns)
         size = choose_size(lengths, inset, self.picture_width)
         format_ = table_format(leaf, inset.start)
-        size_table(format_, size, lengths, leaf.columns.shares)
+        set_table_size(format_, size, lengths, leaf.columns.shares)
         table = self._cursor.insertTable(len(leaf.rows), len(leaf.columns.shares), format_)
         for number, row in enumerate(leaf.rows):
             is_header = number == 0 and leaf.has_header and not leaf.is_continued

@@ -22,7 +22,7 @@
     review     The panel "Look after": findings of a review, with their reasons.
     sources    The sources of an answer: a row for each citation number, and whether it is
                verified.
-    table_bars The scroll bars of wide tables that a note shows in several parts.
+    table_bar  The scroll bars of wide tables that a note shows in several parts.
 
 This package may import PySide6, `ui.markdown`, `ui.widgets`, `ui.theme`, `ui.icons`, `ui.notify`,
 `ui.panels.index.progress`, `app.faults`, and the value types of `app`, `chains`, `context` and

@@ -25,7 +25,7 @@ from ui.markdown.page.images import Embedded
 from ui.markdown.page.note_view import NoteView
 from ui.markdown.page.spacing import compute_distance
 from ui.markdown.page.view import SPARE_BELOW
-from ui.panels.notes.table_bars import TableBars, TableSpan
+from ui.panels.notes.table_bar import TableBars, TableSpan
 from ui.theme import Theme, dress
 from ui.widgets.geometry import compute_column
 
