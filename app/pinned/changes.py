@@ -6,7 +6,7 @@ and one that came.
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from pathlib import PurePosixPath
@@ -91,9 +91,9 @@ def compare_rows(
     by_note = defaultdict[str, list[AnswerRow]](list)
     for row in left:
         by_note[row.path].append(row)
-    changed: list[ChangedRow] = []
+    came_by_note, changed = _group(came), list[ChangedRow]()
     for path, rows in by_note.items():
-        changed += _pair_edited(rows, [row for row in came if row.path == path])
+        changed += _pair_edited(rows, came_by_note.get(path, ()))
     edited = {id(one.before) for one in changed} | {id(one.after) for one in changed}
     return RowChanges(
         tuple(row for row in came if id(row) not in edited),
@@ -114,13 +114,34 @@ def _find_moves(
     old, new = _group(before), _group(after)
     gone = [path for path in old if path not in new and not is_there(path)]
     unknown = [path for path in new if path not in old]
-    moves: dict[str, str] = {}
-    for path in gone if unknown else ():
-        rated = [(_rate_move(old[path], new[to]), to) for to in unknown if to not in moves.values()]
+    likely, taken, moves = _Likely(unknown, new), set[str](), dict[str, str]()
+    for path in gone:
+        names = likely.find(old[path], taken)
+        rated = [(_rate_move(old[path], new[to]), to) for to in names]
         best = max(rated, default=(0.0, ""))
         if best[0] > 0 and sum(rating == best[0] for rating, _ in rated) == 1:
             moves[path] = best[1]
+            taken.add(best[1])
     return moves
+
+
+class _Likely:
+    """Finds the notes that an earlier note may be: those of its content, or with a line of it.
+
+    A folder of many notes may have been renamed. To rate each of them for each would take long.
+    """
+
+    def __init__(self, paths: Sequence[str], rows: Mapping[str, Sequence[AnswerRow]]) -> None:
+        self._paths = defaultdict[str, set[str]](set)
+        for path in paths:
+            for row in rows[path]:
+                self._paths[row.version].add(path)
+                self._paths[row.text].add(path)
+
+    def find(self, rows: Sequence[AnswerRow], taken: Set[str]) -> Set[str]:
+        """Return the paths of the notes that may be the one with these rows, and are not taken."""
+        same = self._paths[rows[0].version] - taken if rows[0].version else set[str]()
+        return same or set[str]().union(*(self._paths[row.text] for row in rows)) - taken
 
 
 def _group(rows: Iterable[AnswerRow]) -> Mapping[str, list[AnswerRow]]:

@@ -224,9 +224,13 @@ def _find_listed(vault: Vault, query: str) -> FoundRows:
     names = {each.name for clause in parsed.clauses for each in clause if each.name}
     values = vault.find_values([hit.path for hit in found.hits], names) if names else {}
     rows = tuple(
-        replace(
-            _make_row(hit.path, hit.lines, hit.text, hit),
-            values=values.get(hit.path, ""),
+        AnswerRow(
+            hit.path,
+            hit.lines[0],
+            hit.text.strip(),
+            hit.title,
+            hit.version or "",
+            values.get(hit.path, ""),
             is_note=not parsed.task,
         )
         for hit in found.hits

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from app.errors import StorageFailed, storage_errors
 from app.paths import Paths
@@ -31,6 +31,15 @@ _VERSION: Final = 1
 _log = logging.getLogger(__name__)
 
 Change = Callable[[tuple[PinnedAnswer, ...]], Sequence[PinnedAnswer]]
+
+
+class _Version(NamedTuple):
+    """Tells the versions of a file apart."""
+
+    file: Path
+    changed_ns: int = 0
+    size: int = 0
+    inode: int = 0
 
 
 @dataclass(frozen=True)
@@ -55,6 +64,7 @@ class PinnedStore:
         """Use the folder of pinned answers, which need not exist."""
         self._paths = paths
         self._lock = threading.Lock()
+        self._known: tuple[_Version, _Stored] | None = None  # of the file that was read last
 
     def read(self, index_dir: Path) -> tuple[PinnedAnswer, ...]:
         """Return the pinned answers of a vault, in the order of the sidebar.
@@ -65,7 +75,7 @@ class PinnedStore:
         Raises:
             StorageFailed: the file was written by a later version of Strata, or cannot be read.
         """
-        return _read(self._name_file(index_dir)).answers
+        return self._read(self._name_file(index_dir)).answers
 
     def change(self, index_dir: Path, change: Change) -> tuple[PinnedAnswer, ...]:
         """Change the pinned answers of a vault, and return them.
@@ -83,16 +93,35 @@ class PinnedStore:
             make_private_folder(file.parent)
             with lock_folder(file.parent):
                 remove_leftovers(file.parent, frozenset([file.name]))
-                stored = _read(self._name_file(index_dir))
+                stored = self._read(file)
                 changed = tuple(change(stored.answers))
                 if changed != stored.answers:
                     if stored.is_damaged:
                         put_aside(file)
                     _write(file, changed, stored.others)
+                    self._known = _find_version(file), _Stored(changed, stored.others)
                 return changed
+
+    def _read(self, file: Path) -> _Stored:
+        """Read a file, unless it is the one that was read last. Thousands of rows take long."""
+        with storage_errors(file):
+            version = _find_version(file)
+        known = self._known
+        if known is None or known[0] != version or known[1].is_damaged:
+            known = self._known = version, _read(file)
+        return known[1]
 
     def _name_file(self, index_dir: Path) -> Path:
         return self._paths.pinned / f"{index_dir.name}.json"
+
+
+def _find_version(file: Path) -> _Version:
+    """Return what tells versions of a file apart. Each of them is another file in its place."""
+    try:
+        found = file.stat()
+    except FileNotFoundError:
+        return _Version(file)
+    return _Version(file, found.st_mtime_ns, found.st_size, found.st_ino)
 
 
 def _read(file: Path) -> _Stored:
@@ -132,5 +161,7 @@ def _parse(entries: Sequence[Any], file: Path) -> _Stored:
 
 def _write(file: Path, answers: Sequence[PinnedAnswer], others: Sequence[Any]) -> None:
     entries = [*(answer.to_dict() for answer in answers), *others]
-    text = json.dumps({"version": _VERSION, "answers": entries}, ensure_ascii=False, indent=1)
+    stored = {"version": _VERSION, "answers": entries}
+    # With an indentation, thousands of rows would be written by slow code.
+    text = json.dumps(stored, ensure_ascii=False, separators=(",", ":"))
     write_atomically(file, text.encode("utf-8", "surrogatepass"))

@@ -1,8 +1,9 @@
 """The pinned answers in the sidebar: a row for each, which opens into the rows of the answer."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import (
@@ -33,6 +34,7 @@ _MOST_SHOWN: Final = 200
 # What begins a line of a list, a task or a quotation.
 _LEAD: Final = re.compile(r"(?:>\s*)*(?:(?:[-*+]|\d{1,3}[.)])\s+)?(?P<box>\[.\]\s+)?")
 _TOP: Final = 0
+_GONE: Final = "gone"
 
 
 @dataclass(frozen=True)
@@ -47,10 +49,17 @@ class _Line:
 
 @dataclass(frozen=True)
 class _Card:
-    """A pinned answer with the lines below it."""
+    """A pinned answer with the lines below it, each of which is made when it is drawn."""
 
     shown: "ShownAnswer"
-    lines: tuple[_Line, ...]
+    lines: "Sequence[Callable[[], _Line]]"
+    _made: dict[int, _Line] = field(default_factory=dict, compare=False, repr=False)
+
+    def line(self, at: int) -> _Line:
+        """Return the line in a row below the answer."""
+        if at not in self._made:
+            self._made[at] = self.lines[at]()
+        return self._made[at]
 
     @property
     def id(self) -> str:
@@ -105,7 +114,7 @@ class PinnedListModel(QAbstractItemModel):
     def line(self, index: Index) -> "_Line | None":
         """Return the line of an answer in a row, or None for any other row."""
         is_line = index.isValid() and index.internalId() != _TOP
-        return self._cards[index.internalId() - 1].lines[index.row()] if is_line else None
+        return self._cards[index.internalId() - 1].line(index.row()) if is_line else None
 
     def find(self, id: str) -> QModelIndex:
         """Return the index of a pinned answer, or an invalid index if it is not listed."""
@@ -343,31 +352,40 @@ def _build_row(shown: "ShownAnswer", *, is_open: bool) -> Row:
     )
 
 
-def _list_lines(shown: "ShownAnswer", most: int) -> "list[_Line]":
-    """Return the lines below a pinned answer, at most `most`: what is new, changed and gone first.
+def _list_lines(shown: "ShownAnswer", most: int) -> "Iterator[Callable[[], _Line]]":
+    """Yield the lines below a pinned answer, at most `most`: what is new, changed and gone first.
 
     Further rows are counted, and shown on a click if they are known.
     """
     answer, changes = shown.answer, shown.changes
     if answer.kind == "model":
-        return _list_source_lines(shown)
-    edited = {one.after: one.before for one in changes.changed}
-    lit = {*changes.new, *edited}
-    lines = [_make_line(row, "plus", "new") for row in changes.new]
-    for row, before in edited.items():
-        lines.append(_make_line(row, "pencil-simple", f"changed, before: {before.shown}"))
-    lines += [_make_line(row, "minus", "gone", is_gone=True) for row in changes.gone]
-    same = [_make_line(row, "", "") for row in answer.rows if row not in lit]
-    known = [*lines, *same]
-    shown_lines = known[:most]
-    left = len(changes.gone) + answer.total - len(shown_lines)
-    if not shown_lines:
-        return [_Line(Row(answer.summary or "Nothing now.", depth=1, head=True))]
-    if left > 0:
+        yield from (partial(_keep, line) for line in _list_source_lines(shown))
+        return
+    known = list(_list_rows(shown))
+    yield from (partial(_make_line, *row) for row in known[:most])
+    left = len(changes.gone) + answer.total - min(len(known), most)
+    if not known:
+        yield lambda: _Line(Row(answer.summary or "Nothing now.", depth=1, head=True))
+    elif left > 0:
         is_known = len(known) > most
         words = f"{count(left)} more" if not is_known else f"Show more ({count(left)} left)"
-        shown_lines.append(_Line(Row(words, depth=1, head=not is_known), is_more=is_known))
-    return shown_lines
+        yield lambda: _Line(Row(words, depth=1, head=not is_known), is_more=is_known)
+
+
+def _list_rows(shown: "ShownAnswer") -> "Iterator[tuple[AnswerRow, str, str]]":
+    """Yield each row of a pinned answer with its icon, and what has happened to it in words."""
+    changes = shown.changes
+    edited = {one.after: one.before for one in changes.changed}
+    yield from ((row, "plus", "new") for row in changes.new)
+    for row, before in edited.items():
+        yield row, "pencil-simple", f"changed, before: {before.shown}"
+    yield from ((row, "minus", _GONE) for row in changes.gone)
+    lit = {*changes.new, *edited}
+    yield from ((row, "", "") for row in shown.answer.rows if not lit or row not in lit)
+
+
+def _keep(line: _Line) -> _Line:
+    return line
 
 
 def _list_source_lines(shown: "ShownAnswer") -> "list[_Line]":
@@ -393,7 +411,8 @@ def _list_source_lines(shown: "ShownAnswer") -> "list[_Line]":
     return lines[:_MOST_SHOWN]
 
 
-def _make_line(row: "AnswerRow", icon: str, said: str, *, is_gone: bool = False) -> _Line:
+def _make_line(row: "AnswerRow", icon: str, said: str) -> _Line:
+    is_gone = said == _GONE
     lead = _LEAD.match(one_line(row.shown))
     is_task = lead is not None and lead["box"] is not None
     text = remove_markup(one_line(row.shown)[lead.end() if lead else 0 :]).strip() or row.title

@@ -92,6 +92,12 @@ def list_tasks(
 def _find_tasks(
     query: Query, passage: Passage, stems: WordStems, tag_clauses: Sequence[TagClause]
 ) -> Iterator[_FoundTask]:
+    if not stems:
+        yield from (
+            _FoundTask(passage, task, frozenset())
+            for task in list_matching_tasks(query, passage, tag_clauses)
+        )
+        return
     text = passage.markdown_text
     around = stems.find(" ".join((passage.title, *passage.heading)))
     for task in list_matching_tasks(query, passage, tag_clauses):

@@ -17,6 +17,7 @@ from chains.citations.answer_sources import Source, list_cited_sources
 from chains.citations.check import Citation, Unverified
 from chains.events import CITES_NOTHING
 from context.layers import Layer, Segment
+from ui.panels import pinned as pinned_panel
 from ui.panels.chats.sessions import ChatList
 from ui.panels.index.footer import IndexFooter
 from ui.panels.index.state import IndexState
@@ -431,3 +432,30 @@ def test_a_long_pinned_answer_shows_more_rows_on_a_click_or_a_key(qtbot: QtBot) 
     assert model.rowCount(card) == 501
     assert read_last() == "200 more"  # which the file of pinned answers does not keep
     assert shown.list_open() == ["a"]
+
+
+def test_all_of_thousands_of_rows_are_shown_in_the_end_and_only_those_in_view_are_made(
+    qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[str] = []
+    remove = pinned_panel.remove_markup
+    monkeypatch.setattr(
+        pinned_panel, "remove_markup", lambda text: made.append(text) or remove(text)
+    )
+    rows = tuple(AnswerRow("Long.md", number, f"- [ ] Step {number}.") for number in range(5_000))
+    answer = PinnedAnswer("a", "Steps", "steps", "list", total=5_000, rows=rows, seen=rows)
+    shown = PinnedList()
+    qtbot.addWidget(shown)
+    shown.set_limit(400)
+    shown.resize(300, 400)
+    shown.set_answers([ShownAnswer(answer, RowChanges())])
+    shown.show()
+    shown.open("a")
+    model, presses = shown.model(), 0
+    while (rows_now := model.rowCount(model.index(0, 0))) < 5_000:
+        shown.chosen.emit(model.index(rows_now - 1, 0, model.index(0, 0)))
+        presses += 1
+    assert presses < 6
+    last = model.index(4_999, 0, model.index(0, 0))
+    assert last.data() == "Step 4999."
+    assert len(set(made)) < 500

@@ -258,6 +258,27 @@ def test_pinned_answers_are_renamed_moved_removed_and_put_back(pinned: PinnedAns
         pinned.look("00000000")
 
 
+def test_of_thousands_of_rows_each_is_kept_and_what_came_and_went_is_told(
+    assistant: Assistant, pinned: PinnedAnswers, vault: Path
+) -> None:
+    def write(name: str, lines: list[str]) -> None:
+        (vault / f"{name}.md").write_text("".join(f"- [ ] {line}\n" for line in lines))
+
+    many = {f"Z{number}": [f"Job {number} {n}" for n in range(50)] for number in range(26)}
+    for name, lines in many.items():
+        write(name, lines)
+    update(assistant)
+    shown = pinned.add("task:open")
+    assert (shown.answer.total, len(shown.answer.rows)) == (1_303, 1_303)
+    write("Z9", [*many["Z9"][:-1], "Another", "And one more"])
+    (vault / "Z8.md").rename(vault / "Z80.md")
+    changes = find_again(assistant).changes
+    assert sorted(row.text for row in changes.new) == ["- [ ] And one more", "- [ ] Another"]
+    assert [row.text for row in changes.gone] == ["- [ ] Job 9 49"]
+    assert changes.moved == {"Z80.md": "Z8.md"}
+    assert changes.mark == "+2 −1"
+
+
 @pytest.mark.parametrize("question", ["", "  \n", "more"])
 def test_what_is_no_question_is_not_pinned(pinned: PinnedAnswers, question: str) -> None:
     with pytest.raises(InvalidRequest):

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
+from app.pinned import changes as changes_module
 from app.pinned.answer import AnswerRow
 from app.pinned.changes import RowChanges, compare_rows
 
@@ -128,3 +129,22 @@ def test_many_edited_lines_of_a_note_are_compared_in_little_time() -> None:
     before = [task("A.md", n, f"Task {n}") for n in range(500)]
     after = [task("A.md", n, f"Other {n}") for n in range(500)]
     assert compare(before, after).mark == "+500 −500"
+
+
+def test_the_notes_of_a_renamed_folder_are_compared_with_few_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rated, rate = list[float](), changes_module._rate_move
+
+    def rate_one(*rows: Sequence[AnswerRow]) -> float:
+        rated.append(rate(*rows))
+        return rated[-1]
+
+    monkeypatch.setattr(changes_module, "_rate_move", rate_one)
+    before = [task(f"Old/{n}.md", 1, f"Job {n}", f"v{n}") for n in range(300)]
+    edited = {7: "v7 edited", 8: "v8 edited"}
+    after = [task(f"New/{n}.md", 1, f"Job {n}", edited.get(n, f"v{n}")) for n in range(300)]
+    found = compare(before, after)
+    assert found.moved == {f"New/{n}.md": f"Old/{n}.md" for n in range(300)}
+    assert found.mark == ""
+    assert len(rated) < 400
