@@ -59,3 +59,24 @@ def test_the_plural_of_a_term_is_defined_by_the_same_sentence():
     question = read_question("explain beans")
     ranked = rank_parts(question, parts, facet=question.facets[0], rarity={}, compare=None)
     assert ranked[0].part.text == texts[2]
+
+
+def test_parts_that_could_not_be_shown_are_not_compared_by_meaning():
+    """Each comparison takes the model's time, for which the reader waits."""
+    near = [f"The server is backed up at {hour} in the night." for hour in range(1, 13)]
+    far = [f"Bed {number} has carrots and peas." for number in range(20)]
+    parts = build_parts(passage("Home", "\n\n".join([*near, *far])))
+    question = read_question("When is the server backed up?")
+    compared = []
+
+    def compare(_asked, texts):
+        compared.extend(texts)
+        return [0.6 if "server" in text else 0.1 for text in texts]
+
+    def rank(compare):
+        return rank_parts(question, parts, facet=question.facets[0], rarity={}, compare=compare)
+
+    ranked = rank(compare)
+    assert {text.removeprefix("Home. ") for text in compared} == set(near)
+    assert {each.part.text for each in ranked} == set(near)
+    assert len(rank(None)) == len(near) + len(far)
