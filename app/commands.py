@@ -18,7 +18,7 @@ from app.customize.commands import (
 from app.errors import InvalidRequest, NotFound
 from app.sessions.export import write_export
 from chains.events import Mode
-from context.report.markdown import envelope_markdown, report_markdown
+from context.report.markdown import format_envelope, report_markdown
 
 __all__ = [
     "COMMANDS",
@@ -147,7 +147,7 @@ def _context(assistant: Assistant, situation: Situation, argument: str) -> Comma
         session, mode, model = situation.session, situation.mode, situation.model
         found = assistant.preview(session, "", mode, model, full=is_full)
     body = found.get("request_body")
-    return CommandResult(report_markdown(found) if body is None else envelope_markdown(found, body))
+    return CommandResult(report_markdown(found) if body is None else format_envelope(found, body))
 
 
 def _last(assistant: Assistant, session: str | None, is_full: bool) -> Mapping[str, Any]:

@@ -10,10 +10,10 @@ This package may import only the standard library.
 
 from pathlib import Path
 
-__all__ = ["read_text", "resource_path", "sample_vault"]
+__all__ = ["locate_resource", "read_text", "sample_vault"]
 
 
-def resource_path(name: str) -> Path:
+def locate_resource(name: str) -> Path:
     """Return the path of a shipped file or folder on disk.
 
     Args:
@@ -39,9 +39,9 @@ def read_text(name: str) -> str:
     Raises:
         FileNotFoundError: there is no shipped file with that name.
     """
-    return resource_path(name).read_text("utf-8")
+    return locate_resource(name).read_text("utf-8")
 
 
 def sample_vault() -> Path:
     """Return the folder of the sample vault, a folder of notes that is also the user guide."""
-    return resource_path("vault")
+    return locate_resource("vault")

@@ -27,10 +27,10 @@ from PySide6.QtWidgets import QWidget
 from ui.theme import Theme
 
 __all__ = [
-    "app_icon",
     "begin_painting",
     "icon",
     "keep_upright",
+    "load_app_icon",
     "mirror_painter",
     "paint_icon",
     "pixmap",
@@ -55,7 +55,7 @@ def icon(name: str, tone: str = "text.secondary", on: str = "accent.base") -> QI
     return QIcon(_Engine(name, tone, on))
 
 
-def app_icon() -> QIcon:
+def load_app_icon() -> QIcon:
     """Return the application icon: three light bars on a square in the accent colour."""
     made = QIcon()
     for size in (16, 32, 48, 64, 128, 256):

@@ -94,13 +94,13 @@ def restore_import() -> None:
 def _create_app() -> "QApplication":
     from PySide6.QtWidgets import QApplication
 
-    from ui.icons import app_icon
+    from ui.icons import load_app_icon
 
     app = QApplication.instance() or QApplication(sys.argv[:1])
     assert isinstance(app, QApplication)
     app.setApplicationName("Strata")
     app.setDesktopFileName("strata")
-    app.setWindowIcon(app_icon())
+    app.setWindowIcon(load_app_icon())
     return app
 
 

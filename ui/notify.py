@@ -30,7 +30,7 @@ from shiboken6 import isValid
 
 from app.crashes.recorder import add_to_record
 from app.faults import report_fault, set_fault_listener
-from ui.icons import app_icon
+from ui.icons import load_app_icon
 from ui.widgets.buttons import ButtonText, LabelledAction
 from ui.widgets.controls import one_line
 from ui.widgets.geometry import compute_column
@@ -124,7 +124,7 @@ class Notifier(QObject):
         self.arrange()
         announce(self._place, text)
 
-    def toast_once(self, text: str, topic: str, action: LabelledAction | None = None) -> None:
+    def show_toast_once(self, text: str, topic: str, action: LabelledAction | None = None) -> None:
         """Show a toast, unless one with this topic was shown before.
 
         Toasts with an empty topic are always shown.
@@ -241,12 +241,12 @@ class DesktopNotifier(QObject):
     def _show(self, text: str) -> None:
         """Show a message and an icon in the notification area until the window is active again."""
         if self._tray is None:
-            self._tray = QSystemTrayIcon(app_icon(), self)
+            self._tray = QSystemTrayIcon(load_app_icon(), self)
             self._tray.messageClicked.connect(self.clicked)
             self._tray.activated.connect(lambda _reason: self.clicked.emit())
             self._window.installEventFilter(self)
         self._tray.show()
-        self._tray.showMessage("Strata", text, app_icon())
+        self._tray.showMessage("Strata", text, load_app_icon())
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Hide the icon in the notification area when the window becomes active."""

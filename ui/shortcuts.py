@@ -15,7 +15,7 @@ from ui.widgets.geometry import make_scroll_area
 from ui.widgets.layouts import align, grow, make_column, make_grid, make_row, stretch
 from ui.widgets.surfaces import Pane
 
-__all__ = ["ShortcutsDialog", "WindowActions", "command_choices"]
+__all__ = ["ShortcutsDialog", "WindowActions", "list_window_commands"]
 
 _LEAST_WIDTH = 440
 
@@ -50,7 +50,7 @@ class WindowActions(QObject):
             action.setShortcuts([QKeySequence(keys) for keys in keymap.list_keys(name)])
 
 
-def command_choices() -> list[Choice]:
+def list_window_commands() -> list[Choice]:
     """Return all commands as items for the palette, except the command that opens the palette."""
     keymap = Keymap.current()
     return [

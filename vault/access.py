@@ -14,7 +14,7 @@ from vault.notes.encodings import decode_text, normalize_line_ends
 from vault.notes.kinds import IMAGE, MARKDOWN, TEXT, FileKind, find_kind, is_readable_kind
 from vault.notes.note import Note, parse_note, read_bytes
 from vault.notes.text.document import Document
-from vault.paths import printable, safe_path
+from vault.paths import printable, resolve_safe_path
 from vault.scan import FileStat, read_stat, scan, scan_paths
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def read_as_tool(root: Path, path: str, exclude: Sequence[str] = ()) -> Note:
         UnsafePath: the path is outside of the vault.
         NoteUnreadable: the file is missing, is not a note or cannot be read as text.
     """
-    real = safe_path(root, path).relative_to(root.resolve()).as_posix()
+    real = resolve_safe_path(root, path).relative_to(root.resolve()).as_posix()
     for name in (path, real):
         if is_hidden(name):
             raise NoteExcluded(printable(path), HIDDEN)
@@ -176,7 +176,7 @@ def read_unchanged_text(
 def _refuse_excluded(root: Path, path: str, exclude: Sequence[str]) -> None:
     """Raise `NoteExcluded` if a rule excludes a path, or the file to which the path resolves."""
     rules = ExcludeRules.load(root, exclude)
-    real = safe_path(root, path).relative_to(root.resolve()).as_posix()
+    real = resolve_safe_path(root, path).relative_to(root.resolve()).as_posix()
     for name in (path, real):
         if (rule := rules.find_rule_on_path(name)) is not None:
             raise NoteExcluded(printable(path), rule)
@@ -292,7 +292,7 @@ class _CheckedNotes:
             and not os.path.islink(place)
         ):
             return place.removeprefix(f"{self._base}/")
-        return safe_path(self._root, path).relative_to(self._base).as_posix()
+        return resolve_safe_path(self._root, path).relative_to(self._base).as_posix()
 
     def _find_files(self, names: Collection[str]) -> Iterator[str]:
         for folder, folders, files in os.walk(self._base):

@@ -38,7 +38,7 @@ def check_folder(folder: Path) -> Path:
     return root
 
 
-def safe_path(root: Path, relative: str) -> Path:
+def resolve_safe_path(root: Path, relative: str) -> Path:
     """Return the absolute path of a file in the vault.
 
     Symbolic links are resolved before the check.

@@ -25,7 +25,7 @@ from app.sessions.session_info import ARCHIVED, PINNED, ChatMark
 from app.wiring import open_vault
 from chains.events import CompactionEnded, CompactionStarted
 from context.history.memory import read_memory
-from context.report.markdown import envelope_markdown, report_markdown
+from context.report.markdown import format_envelope, report_markdown
 from vault.errors import VaultError
 
 _log = logging.getLogger(__name__)
@@ -300,7 +300,7 @@ def _context_text(found: Mapping[str, Any]) -> Iterator[str]:
     if found["rebuilt"]:
         yield "(rebuilt: the request itself is not kept any more)\n"
     body = found.get("request_body")
-    text = report_markdown(found) if body is None else envelope_markdown(found, body)
+    text = report_markdown(found) if body is None else format_envelope(found, body)
     yield escape_text(text)
 
 

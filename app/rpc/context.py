@@ -14,7 +14,7 @@ from chains.cancel import CancelToken
 from chains.errors import CannotRead
 from chains.events import CompactionEnded
 from chains.request.ask import Ask
-from context.report.markdown import envelope_markdown, report_markdown
+from context.report.markdown import format_envelope, report_markdown
 
 __all__ = ["ContextRequests"]
 
@@ -183,7 +183,7 @@ class ContextRequests:
             found if request.include_ephemeral else {**found, "ephemerals": 0, "ephemeral_log": []}
         )
         markdown = (
-            envelope_markdown(shown, shown["request_body"]) if is_full else report_markdown(shown)
+            format_envelope(shown, shown["request_body"]) if is_full else report_markdown(shown)
         )
         return {"markdown": markdown, "context": found, "read_whole": read}
 

@@ -47,7 +47,7 @@ def report_markdown(context: Json) -> str:
     return "\n".join(lines) + "\n"
 
 
-def envelope_markdown(context: Json, body: Json) -> str:
+def format_envelope(context: Json, body: Json) -> str:
     """Render a whole request as Markdown, starting with the context report.
 
     Args:
@@ -74,7 +74,7 @@ def envelope_markdown(context: Json, body: Json) -> str:
     return "\n\n".join(sections) + "\n"
 
 
-def short_count(tokens: int) -> str:
+def shorten_count(tokens: int) -> str:
     """Format a token count in short form, such as `950`, `48.2k` or `3m`."""
     if tokens < 1_000:
         return str(tokens)
@@ -87,7 +87,7 @@ def _headline(context: Json) -> str:
     fraction = float(context["fraction"])
     cells = min(BAR_CELLS, round(fraction * BAR_CELLS))
     bar = "█" * cells + "░" * (BAR_CELLS - cells)
-    used, budget = short_count(context["used"]), short_count(context["budget"])
+    used, budget = shorten_count(context["used"]), shorten_count(context["budget"])
     return f"[{bar}] {context['model']} · ~{used}/{budget} tokens ({fraction:.0%})"
 
 
@@ -97,7 +97,7 @@ def _layer_line(layer: Layer, context: Json) -> str:
     percent = f" ({share}%)" if share else ""
     name = f"{layer} {LAYER_NAMES[layer]}" + (f" ({use['items']})" if layer is Layer.T else "")
     details = ", ".join(_details(layer, use, context))
-    return f"- {name}: ~{short_count(use['tokens'])}{percent}" + (
+    return f"- {name}: ~{shorten_count(use['tokens'])}{percent}" + (
         f" — {details}" if details else ""
     )
 
@@ -162,12 +162,12 @@ def _change(before: int | None, after: int | None) -> str:
     """
     if before is None or after is None:
         return ""
-    return f"~{short_count(before)} → ~{short_count(after)} tokens"
+    return f"~{shorten_count(before)} → ~{shorten_count(after)} tokens"
 
 
 def _part(number: int, noun: str, entries: Iterable[Json], verb: str) -> str:
     tokens = sum(entry["tokens"] for entry in entries)
-    size = f" (~{short_count(tokens)})" if tokens else ""
+    size = f" (~{shorten_count(tokens)})" if tokens else ""
     return f"{_plural(number, noun)}{size}, {verb}" if number else ""
 
 

@@ -242,7 +242,7 @@ class ImageModelController(Controller):
     def show_warning(self, warned: Warned) -> None:
         """Show that a model was sent no images, with the button that lets it have them."""
         action: LabelledAction = _SEND_IMAGES, partial(self.allow, warned.blind_model)
-        self._frame.notifier.toast_once(warned.message, warned.topic, action)
+        self._frame.notifier.show_toast_once(warned.message, warned.topic, action)
 
     def allow(self, model: str) -> None:
         """Send images to a model from now on, and offer to undo this."""

@@ -27,7 +27,7 @@ from ui.controllers.turns import ChatTurn, attach_to
 from ui.notify import announce
 from ui.panels.context.notice import Act, find_passed_share
 from ui.panels.context.panel import PanelState
-from ui.panels.context.words import Counted, Prices, spent_sentence
+from ui.panels.context.words import Counted, Prices, describe_spending
 from ui.panels.past_view import PastView
 from ui.panels.request_view import RequestView
 from ui.tasks import LatestOnly
@@ -321,7 +321,7 @@ class ContextController(ChatController):
 
     def _on_loaded(self, transcript: ChatTranscript, is_new: bool) -> None:
         cost = transcript.cost
-        self._spent = "" if cost is None else spent_sentence(cost.dollars, cost.is_estimate)
+        self._spent = "" if cost is None else describe_spending(cost.dollars, cost.is_estimate)
         if is_new or not self._session.is_running:
             if self._session.session is not None:
                 self.look_back(self._session.session)

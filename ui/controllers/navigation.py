@@ -21,7 +21,7 @@ from ui.controllers.notes import NotesController, build_offers
 from ui.controllers.session import ChatController, Collaborators, SessionController
 from ui.controllers.turns import CallDecided, ChatTurn
 from ui.palette import Group, Palette, WiderSearch
-from ui.shortcuts import command_choices
+from ui.shortcuts import list_window_commands
 from ui.tasks import LatestOnly
 from ui.widgets.completion_list import Choice
 from ui.widgets.find_bar import FindBar
@@ -370,7 +370,7 @@ class PaletteController(ChatController):
         """Return all commands: recently used ones first, then common ones, then the others."""
         first = dict.fromkeys((*self._recent, *_USEFUL))
         places = {name: place for place, name in enumerate(first)}
-        return sorted(command_choices(), key=lambda one: places.get(one.value, len(places)))
+        return sorted(list_window_commands(), key=lambda one: places.get(one.value, len(places)))
 
     def _on_chosen(self, group: str, value: str) -> None:
         if group == "command":

@@ -316,7 +316,7 @@ class SessionController(Controller):
     def _show_warning(self, warned: Warned) -> None:
         is_elsewhere = warned.is_reason or warned.is_offer or bool(warned.blind_model)
         if not is_elsewhere:  # which are shown in their own places
-            self._frame.notifier.toast_once(warned.message, warned.topic)
+            self._frame.notifier.show_toast_once(warned.message, warned.topic)
 
     def _show_live(self, turn: ChatTurn, event: object) -> None:
         step = show_live_event(event, turn, self._transcript.live)

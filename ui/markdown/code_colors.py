@@ -16,7 +16,7 @@ __all__ = [
     "Line",
     "color_lines",
     "each_line",
-    "plain_lines",
+    "list_plain_lines",
 ]
 
 Line = tuple[tuple[str, str], ...]
@@ -68,7 +68,7 @@ def each_line(code: str, language: str) -> Iterator[Line]:
     """
     lexer = _lexer(language) if len(code) <= MOST_CHARS else None
     if lexer is None:
-        return iter(plain_lines(code))
+        return iter(list_plain_lines(code))
     return islice(_lex(lexer, code), code.count("\n") + 1)
 
 
@@ -86,7 +86,7 @@ def _lex(lexer: Lexer, code: str) -> Iterator[Line]:
     yield tuple(line)
 
 
-def plain_lines(code: str) -> tuple[Line, ...]:
+def list_plain_lines(code: str) -> tuple[Line, ...]:
     """Return the lines of the code without highlighting, all in the colour named "plain"."""
     return tuple((("plain", line),) if line else () for line in code.split("\n"))
 

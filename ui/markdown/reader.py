@@ -32,7 +32,7 @@ from ui.markdown.blocks import (
     make_key,
     settle_columns,
 )
-from ui.markdown.code_colors import AT_ONCE_CHARS, CHUNK_LINES, Line, color_lines, plain_lines
+from ui.markdown.code_colors import AT_ONCE_CHARS, CHUNK_LINES, Line, color_lines, list_plain_lines
 from ui.markdown.embeds import PDF_ICON, enclose, find_pdf_page
 from ui.markdown.inline import FOOTNOTE_MARK, NOTE, cut_embeds, describe_target, read_inline
 from ui.markdown.parser import parse_callout, parser
@@ -399,7 +399,11 @@ def _close_code(before: str, content: str, language: str) -> CodeLines:
     code = before + content
     if len(code) > AT_ONCE_CHARS:
         is_short = bool(before) and len(content) <= AT_ONCE_CHARS
-        lines = _newest(before, content.split("\n"), language) if is_short else plain_lines(content)
+        lines = (
+            _newest(before, content.split("\n"), language)
+            if is_short
+            else list_plain_lines(content)
+        )
         return CodeLines(language, lines, is_continued=bool(before), later=code)
     whole = color_lines(code, language)
     lines = whole[-content.count("\n") - 1 :]

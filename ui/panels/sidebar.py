@@ -245,13 +245,13 @@ class Sidebar(Pane):
             return
         if not self.pinned.isHidden():
             lists = (self.notes, self.projects, self.chats)
-            left = free - sum(part.content_height() for part in lists if not part.isHidden())
+            left = free - sum(part.measure_content() for part in lists if not part.isHidden())
             self.pinned.set_limit(_fit_rows(max(free // 3, left), least=1))
             free -= self.pinned.height()
         if not self.projects.isHidden():
             self.projects.set_limit(_fit_rows(free // 3, least=1))
             free -= self.projects.height()
-        chats = min(self.chats.content_height(), free // 2)
+        chats = min(self.chats.measure_content(), free // 2)
         self.notes.set_limit(_fit_rows(free - chats, least=2))
         self.chats.set_limit(max(Theme.current().px(_SHORTEST_CHATS), free - self.notes.height()))
 

@@ -219,7 +219,7 @@ class ChoiceView(QListView):
             row = row % rows if abs(by) == 1 else max(0, min(rows - 1, row))
             self.setCurrentIndex(self._model.index(row, 0))
 
-    def rows_height(self) -> int:
+    def measure_rows(self) -> int:
         """Return the height of up to eight rows, in pixels."""
         return min(SHOWN_ROWS, len(self.matches)) * Theme.current().px(28)
 

@@ -6,17 +6,17 @@ from PySide6.QtCore import QDate, QLocale
 
 __all__ = [
     "ago",
+    "convert_to_local",
     "count",
     "duration",
-    "local_time",
-    "minutes_clock",
+    "format_minutes",
     "money",
+    "name_period",
     "percent",
     "plural",
     "share",
     "size",
     "span",
-    "when_group",
 ]
 
 _SPACE = "\N{NO-BREAK SPACE}"
@@ -95,7 +95,7 @@ def duration(seconds: float) -> str:
     return " ".join(parts)
 
 
-def local_time(stamp: str) -> datetime:
+def convert_to_local(stamp: str) -> datetime:
     """Convert an ISO 8601 time to a `datetime` in the local time zone.
 
     A time without a time zone is read as UTC.
@@ -104,9 +104,9 @@ def local_time(stamp: str) -> datetime:
     return (parsed if parsed.tzinfo else parsed.replace(tzinfo=UTC)).astimezone()
 
 
-def minutes_clock(stamp: str) -> str:
+def format_minutes(stamp: str) -> str:
     """Format an ISO 8601 time as the local time of day, such as `14:03`."""
-    return local_time(stamp).strftime("%H:%M")
+    return convert_to_local(stamp).strftime("%H:%M")
 
 
 def name_moment(stamp: str, now: datetime | None = None) -> str:
@@ -116,9 +116,9 @@ def name_moment(stamp: str, now: datetime | None = None) -> str:
         stamp: the time in ISO 8601.
         now: the current time, or None to read the clock.
     """
-    moment = local_time(stamp)
+    moment = convert_to_local(stamp)
     is_today = moment.date() == (now or datetime.now(UTC)).astimezone().date()
-    clock = f"at {minutes_clock(stamp)}"
+    clock = f"at {format_minutes(stamp)}"
     return clock if is_today else f"on {name_day(moment.date())} {clock}"
 
 
@@ -129,7 +129,7 @@ def ago(stamp: str, now: datetime | None = None) -> str:
         stamp: the time in ISO 8601.
         now: the current time, or None to read the clock.
     """
-    seconds = ((now or datetime.now(UTC)) - local_time(stamp)).total_seconds()
+    seconds = ((now or datetime.now(UTC)) - convert_to_local(stamp)).total_seconds()
     if seconds < 60:
         return "just now"
     if seconds < 3600:
@@ -138,17 +138,17 @@ def ago(stamp: str, now: datetime | None = None) -> str:
     if seconds < 86_400:
         hours = int(seconds // 3600)
         return "an hour ago" if hours == 1 else f"{hours} hours ago"
-    return f"on {name_day(local_time(stamp).date())}"
+    return f"on {name_day(convert_to_local(stamp).date())}"
 
 
-def when_group(stamp: str, today: date | None = None) -> str:
+def name_period(stamp: str, today: date | None = None) -> str:
     """Return the heading under which a chat is listed, such as `Today`, `Last week` or `June 2024`.
 
     Args:
         stamp: the time of the chat in ISO 8601.
         today: the current local date, or None to read the clock.
     """
-    day = local_time(stamp).date()
+    day = convert_to_local(stamp).date()
     today = today or datetime.now().astimezone().date()
     if day >= today:
         return "Today"

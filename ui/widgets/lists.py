@@ -279,7 +279,7 @@ class FitTree(WithMenus, QTreeView):
         self._limit = height
         self.fit()
 
-    def content_height(self) -> int:
+    def measure_content(self) -> int:
         """Return the total height of the rows in pixels, without those inside collapsed rows.
 
         Rows with the same parent have the same height, so that one of them is measured for all: a
@@ -304,7 +304,7 @@ class FitTree(WithMenus, QTreeView):
 
     def fit(self) -> None:
         """Set the view's height to the height of its content, up to the maximum height."""
-        height = min(self.content_height(), self._limit)
+        height = min(self.measure_content(), self._limit)
         if height != self.minimumHeight() or height != self.maximumHeight():
             self.setFixedHeight(height)
             self.height_changed.emit()

@@ -44,7 +44,7 @@ from vault.notes.links import LinkResolver, find_links, list_lines_with_links
 from vault.notes.note import parse_note
 from vault.notes.tasks import TaskItem, toggle_status
 from vault.notes.text.document import parse_document
-from vault.paths import printable, safe_path
+from vault.paths import printable, resolve_safe_path
 
 __all__ = ["NoteEditor"]
 
@@ -282,7 +282,7 @@ class NoteEditor:
             VaultError: the note cannot be read, or a model may not read it.
         """
         path = self._find_relative(path)
-        real = safe_path(self._root, path).relative_to(self._root).as_posix()
+        real = resolve_safe_path(self._root, path).relative_to(self._root).as_posix()
         if self._is_outside(real):
             raise EditRefused(
                 f"{printable(real)} is not in this project. Only its notes are edited."
@@ -325,7 +325,7 @@ class NoteEditor:
         path = self._find_relative(path)
         path = path if posixpath.splitext(path)[1] else f"{path}.md"
         with convert_errors(path):
-            real = safe_path(self._root, path).relative_to(self._root).as_posix()
+            real = resolve_safe_path(self._root, path).relative_to(self._root).as_posix()
             folders = find_missing_folders(self._root, real)
         for name in (path, real):
             if any(part.startswith(".") and part not in (".", "..") for part in name.split("/")):

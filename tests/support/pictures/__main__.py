@@ -18,7 +18,7 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QApplication
 
-from resources import resource_path, sample_vault
+from resources import locate_resource, sample_vault
 from tests.support.pictures.dialog_pictures import (
     show_compaction,
     show_compare,
@@ -63,7 +63,7 @@ from tests.support.pictures.start_pictures import (
     show_starts,
 )
 from tests.support.vaults.documents import pdf
-from ui.icons import app_icon
+from ui.icons import load_app_icon
 from ui.theme import Theme
 
 README_PICTURE = "Attachments/window.png"
@@ -144,7 +144,7 @@ def make_readme_picture(on: Stage) -> None:
     on.play(POWER)
     on.go_on(BACKUPS)
     open_layer(on, 4)
-    save(on.window, resource_path("vault") / README_PICTURE)
+    save(on.window, locate_resource("vault") / README_PICTURE)
 
 
 def make_all(folder: Path, names: list[str]) -> None:
@@ -222,7 +222,7 @@ def main() -> None:
         if os.environ["QT_QPA_PLATFORM"] == "offscreen":
             os.environ["QT_QPA_PLATFORM"] = f"offscreen:configfile={screen}"
         app = QApplication(sys.argv[:1])
-    app.setWindowIcon(app_icon())
+    app.setWindowIcon(load_app_icon())
     Theme.current().apply("light")
     if chosen.folder is not None:
         make_all(chosen.folder, chosen.names)

@@ -107,7 +107,7 @@ def list_colors(transcript: Transcript) -> set[str]:
 def find_top(transcript: Transcript) -> tuple[str, int]:
     """Return the message at the top of the view, and how much of it is above."""
     value = transcript.scroller.bar.value()
-    row = transcript.feed.row_at(value)
+    row = transcript.feed.find_row_at(value)
     assert row is not None
     return str(row.widget.text), value - row.y()
 

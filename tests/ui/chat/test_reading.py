@@ -64,10 +64,10 @@ def test_a_new_width_keeps_the_message_at_the_top(place: Place) -> None:
     settle()
     scroller = place.transcript.scroller
     scroller.bar.setValue(scroller.bar.maximum() // 2)
-    before = scroller.feed.row_at(scroller.bar.value())
+    before = scroller.feed.find_row_at(scroller.bar.value())
     place.resize(520, 700)
     settle()
-    assert scroller.feed.row_at(scroller.bar.value()) is before
+    assert scroller.feed.find_row_at(scroller.bar.value()) is before
 
 
 def test_a_long_message_folds(qtbot: QtBot, transcript: Transcript) -> None:
@@ -114,7 +114,7 @@ def test_older_messages_come_in_without_a_jump(transcript: Transcript) -> None:
     settle()
     scroller = transcript.scroller
     scroller.bar.setValue(40)
-    row = scroller.feed.row_at(scroller.bar.value())
+    row = scroller.feed.find_row_at(scroller.bar.value())
     assert row is not None
     place = row.y() - scroller.bar.value()
     many = len(transcript.feed.rows)

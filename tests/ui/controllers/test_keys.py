@@ -14,7 +14,7 @@ from app.startup import Startup
 from tests.support.window.clicks import button_named
 from tests.support.window.window_pages import WindowPage, open_window
 from ui.settings.keyboard import CommandRow
-from ui.shortcuts import ShortcutsDialog, command_choices
+from ui.shortcuts import ShortcutsDialog, list_window_commands
 from ui.tasks import TaskRunner
 
 SETTINGS_KEYS = "Ctrl+Alt+S"
@@ -66,7 +66,7 @@ def test_tooltips_the_palette_and_the_list_of_keys_follow(page: WindowPage) -> N
     record(page, "New chat", Qt.Key.Key_F9, Qt.KeyboardModifier.NoModifier)
     assert button_named(page.view, "Settings").toolTip() == f"Settings ({SETTINGS_KEYS})"
     assert button_named(page.view, "New chat").toolTip() == "New chat (F9)"
-    beside = {choice.value: choice.beside for choice in command_choices()}
+    beside = {choice.value: choice.beside for choice in list_window_commands()}
     assert (beside["settings"], beside["new_chat"]) == (SETTINGS_KEYS, "F9")
     listed = {label.text() for label in ShortcutsDialog(page.view).findChildren(QLabel)}
     assert SETTINGS_KEYS in listed

@@ -5,7 +5,7 @@ from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from tests.support.window.window_pages import WindowPage, open_window
-from ui.shortcuts import command_choices
+from ui.shortcuts import list_window_commands
 from ui.tasks import TaskRunner
 
 
@@ -60,4 +60,4 @@ def test_a_setting_is_found_by_its_words_and_opened(window: WindowPage) -> None:
 
 
 def test_no_command_has_the_key_of_another_system_as_its_icon() -> None:
-    assert {choice.icon for choice in command_choices()} == {"terminal-window"}
+    assert {choice.icon for choice in list_window_commands()} == {"terminal-window"}

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from tests.support.sessions.contexts import CHATS, make_context
 from ui.panels.context.bar import ContextBar
-from ui.panels.context.scale import bar_parts, label_spans, marks, slots
+from ui.panels.context.scale import label_spans, list_bar_parts, marks, slots
 from ui.theme import Theme, tokens
 
 WIDTHS = (272, 312, 488)
@@ -29,7 +29,7 @@ def bar(qtbot: QtBot) -> ContextBar:
 def test_the_bar_is_filled_from_edge_to_edge_without_holes(
     width: int, layers: dict[str, int] | None
 ) -> None:
-    drawn = slots(bar_parts(make_context(layers, factor=1.1)), width)
+    drawn = slots(list_bar_parts(make_context(layers, factor=1.1)), width)
     edges = [(left, left + size) for _, left, size in drawn]
     assert edges[0][0] == 0
     assert edges[-1][1] == width
@@ -39,14 +39,14 @@ def test_the_bar_is_filled_from_edge_to_edge_without_holes(
 @pytest.mark.parametrize("width", WIDTHS)
 def test_a_part_is_as_wide_as_its_share_of_the_window(width: int) -> None:
     context = make_context({"L1": 20_000, "L4": 60_000, "L3": 30_000})
-    for part, _, size in slots(bar_parts(context), width):
+    for part, _, size in slots(list_bar_parts(context), width):
         assert abs(size - part.tokens * width / context.request_budget.window) <= 1 + 4
 
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_the_used_stretch_is_the_used_share_within_a_pixel_a_part(width: int) -> None:
     context = make_context({"L1": 20_000, "L4": 60_000, "L3": 30_000})
-    drawn = slots(bar_parts(context), width)
+    drawn = slots(list_bar_parts(context), width)
     used = [size for part, _, size in drawn if part.code in tokens()["layer_order"]]
     exact = context.used * width / context.request_budget.window
     assert abs(sum(used) - exact) <= len(drawn)
@@ -55,17 +55,19 @@ def test_the_used_stretch_is_the_used_share_within_a_pixel_a_part(width: int) ->
 @pytest.mark.parametrize("width", WIDTHS)
 def test_a_part_that_is_not_zero_can_be_seen(width: int) -> None:
     bar = tokens()["bar"]
-    for _, _, size in slots(bar_parts(make_context(CHATS[3])), width):
+    for _, _, size in slots(list_bar_parts(make_context(CHATS[3])), width):
         assert size >= bar["min_segment"] + bar["gap"] - 1
 
 
 def test_the_parts_stand_in_the_order_of_the_wire() -> None:
-    codes = [part.code for part in bar_parts(make_context({"L5": 5, "T": 5, "L3": 5, "L4": 5}))]
+    codes = [
+        part.code for part in list_bar_parts(make_context({"L5": 5, "T": 5, "L3": 5, "L4": 5}))
+    ]
     assert codes == ["T", "L4", "L3", "L5", "free", "reserve"]
 
 
 def test_what_the_counter_holds_back_stands_before_the_reserve() -> None:
-    parts = bar_parts(make_context(None, factor=1.1))
+    parts = list_bar_parts(make_context(None, factor=1.1))
     assert [part.code for part in parts[-3:]] == ["free", "margin", "reserve"]
     assert sum(part.tokens for part in parts) == 128_000
 
@@ -75,7 +77,7 @@ def test_over_the_budget_nothing_is_free_and_the_end_of_the_budget_is_red(bar: C
     assert [part.code for part, _, _ in bar.slots()] == ["L1", "L5"]
     (end,) = bar.marks()
     assert (end.text, end.x) == ("budget", round(6_000 * 312 / 8_000))
-    color = bar.grab().toImage().pixelColor(end.x, bar.bar_rect().bottom())
+    color = bar.grab().toImage().pixelColor(end.x, bar.compute_bar_rect().bottom())
     assert color == Theme.current().color("danger.graphic")
 
 
@@ -122,7 +124,7 @@ def test_a_passed_mark_is_amber(bar: ContextBar) -> None:
     bar.show_context(make_context({"L4": 102_026}))
     assert [mark.is_passed for mark in bar.marks()] == [True, False, False]
     trim = bar.marks()[0]
-    color = bar.grab().toImage().pixelColor(trim.x, bar.bar_rect().center().y())
+    color = bar.grab().toImage().pixelColor(trim.x, bar.compute_bar_rect().center().y())
     assert color == Theme.current().color("amber.graphic")
 
 
@@ -160,7 +162,7 @@ def test_parts_move_to_their_new_places(bar: ContextBar, qtbot: QtBot) -> None:
     bar.show()
     bar.show_context(make_context({"L4": 90_000}))
     first = bar.grab().toImage()
-    x, y = round(80_000 * 312 / 128_000), bar.bar_rect().top() + 2
+    x, y = round(80_000 * 312 / 128_000), bar.compute_bar_rect().top() + 2
     free, history = (Theme.current().color(f"layer.{code}") for code in ("free", "L4"))
     assert first.pixelColor(x, y) == free
     qtbot.waitUntil(lambda: bar.grab().toImage().pixelColor(x, y) == history)

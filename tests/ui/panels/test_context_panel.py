@@ -24,7 +24,7 @@ from tests.support.window.widgets import (
     overlapping_siblings,
     unnamed,
 )
-from ui.panels.context.layer_rows import layer_rows, part_rows
+from ui.panels.context.layer_rows import layer_rows, list_part_rows
 from ui.panels.context.layer_tree import LayerTree, PinList
 from ui.panels.context.left_out_list import LeftOutList
 from ui.panels.context.panel import ContextPanel, PanelState
@@ -106,7 +106,7 @@ def test_a_layer_without_segments_opens_into_a_count() -> None:
     context = make_context()
     layers = {**context.layers, Layer.L4: replace(context.layers[Layer.L4], items=18)}
     context = replace(context, layers=layers)
-    assert [part.text for part in part_rows(context, "L4")] == ["18 turns"]
+    assert [part.text for part in list_part_rows(context, "L4")] == ["18 turns"]
 
 
 def test_rows_have_names_for_screen_readers() -> None:
@@ -202,8 +202,8 @@ def test_a_segment_of_a_sent_request_can_be_pinned(panel: ContextPanel, qtbot: Q
 def test_what_is_not_sent_yet_cannot_be_pinned() -> None:
     segments = [make_segment(), make_segment(id="s2", layer="L2")]
     context = make_context(segments=segments)
-    assert part_rows(context, "L3")[0].target == ""
-    assert part_rows(context, "L2")[0].target == "s2"
+    assert list_part_rows(context, "L3")[0].target == ""
+    assert list_part_rows(context, "L2")[0].target == "s2"
 
 
 def test_the_menu_of_a_segment_offers_what_its_keys_do(panel: ContextPanel) -> None:
@@ -224,7 +224,7 @@ def test_an_opened_row_tells_what_became_of_a_segment() -> None:
     segment = make_segment(
         layer="L2", kind="note", lines=None, state="compacted", tokens=1_188, original_tokens=6_240
     )
-    (row,) = part_rows(make_context(segments=[segment | {"version": "0123456789"}]), "L2")
+    (row,) = list_part_rows(make_context(segments=[segment | {"version": "0123456789"}]), "L2")
     assert row.beside == ("compacted from 6,240", "compacted")
     assert row.tip.splitlines() == [
         "garden/Tomatoes.md",
@@ -235,7 +235,7 @@ def test_an_opened_row_tells_what_became_of_a_segment() -> None:
 
 def test_tools_and_instructions_open_into_their_names_with_their_tokens() -> None:
     context = panel_states()["calm"]
-    tools, written = part_rows(context, "T"), part_rows(context, "L1")
+    tools, written = list_part_rows(context, "T"), list_part_rows(context, "L1")
     assert [(row.text, row.tokens) for row in tools] == [
         ("search_notes", 1_204),
         ("read_note", 936),
@@ -245,7 +245,7 @@ def test_tools_and_instructions_open_into_their_names_with_their_tokens() -> Non
 
 
 def test_the_history_opens_into_its_turns_by_what_was_asked() -> None:
-    rows = part_rows(panel_states()["calm"], "L4", {"u1": "How are\nthe notes backed up?"})
+    rows = list_part_rows(panel_states()["calm"], "L4", {"u1": "How are\nthe notes backed up?"})
     assert [(row.text, row.tokens) for row in rows] == [
         ("Summary of what was said before", 604),
         ("14 older turns", 24_190),
@@ -257,7 +257,7 @@ def test_the_history_opens_into_its_turns_by_what_was_asked() -> None:
 def test_instructions_from_a_note_stand_there_once() -> None:
     segment = make_segment(id="user_instructions", layer="L1", source="AGENTS.md")
     context = change_context(panel_states()["calm"], segments=[segment])
-    assert [row.text for row in part_rows(context, "L1")][1:] == ["Base instructions"]
+    assert [row.text for row in list_part_rows(context, "L1")][1:] == ["Base instructions"]
 
 
 def test_the_layer_that_makes_a_request_too_large_is_marked() -> None:

@@ -6,7 +6,7 @@ from pytestqt.qtbot import QtBot
 from app.assistant import Assistant
 from tests.support.models.model_server import Answer, Failure, ModelServer
 from tests.support.window.window_pages import WindowPage, open_window
-from ui.panels.context.words import what_changed
+from ui.panels.context.words import describe_reuse
 from ui.tasks import TaskRunner
 
 HEAD = "Reused from before"
@@ -61,4 +61,4 @@ def test_nothing_is_reused_where_no_model_is_called(window: WindowPage) -> None:
     ("reused", "used", "said"), [(0, 90, ""), (40, 90, "The rest is new."), (90, 90, "")]
 )
 def test_a_rest_is_named_only_where_there_is_one(reused: int, used: int, said: str) -> None:
-    assert what_changed(reused, used, ()) == said
+    assert describe_reuse(reused, used, ()) == said

@@ -12,17 +12,17 @@ from tests.support.sessions.contexts import (
     make_segment,
     panel_states,
 )
-from ui.panels.context.layer_rows import part_rows, pin_rows
-from ui.panels.context.left_out import LeftOutRow, left_out_rows
+from ui.panels.context.layer_rows import list_part_rows, pin_rows
+from ui.panels.context.left_out import LeftOutRow, list_left_out_rows
 from ui.panels.context.notice import build_notice, find_passed_share
-from ui.panels.context.words import Counted, Prices, price_sentence, window_sentence
+from ui.panels.context.words import Counted, Prices, describe_window, price_sentence
 from ui.widgets.formatting import money
 
 PRICES = Prices(read=1e-5, kept=1e-6)
 
 
 def only(context: ContextReport) -> LeftOutRow:
-    (row,) = left_out_rows(context, QUESTIONS)
+    (row,) = list_left_out_rows(context, QUESTIONS)
     return row
 
 
@@ -66,7 +66,7 @@ def test_a_pasted_image_is_named_as_on_its_chip_and_not_by_its_hidden_folder() -
         assert row.what == "Pasted image.png"
         assert [(detail.text, detail.path) for detail in row.below] == [("Open the image", PASTED)]
     sent = segment | {"state": "full", "tokens": 418}
-    assert part_rows(make_context({"L3": 418}, segments=[sent]), "L3")[0].text == row.what
+    assert list_part_rows(make_context({"L3": 418}, segments=[sent]), "L3")[0].text == row.what
     (pin,) = pin_rows(
         make_context(pins=[{"target": "s1", "kind": "image", "source": PASTED, "tokens": 9}]),
         questions={},
@@ -144,7 +144,7 @@ def test_summarised_messages_offer_their_summary() -> None:
 
 
 def test_a_compaction_is_told_once() -> None:
-    assert left_out_rows(panel_states()["compacted"], {}, "c1") == []
+    assert list_left_out_rows(panel_states()["compacted"], {}, "c1") == []
 
 
 def test_a_summary_that_a_later_one_replaced_is_not_listed() -> None:
@@ -152,8 +152,8 @@ def test_a_summary_that_a_later_one_replaced_is_not_listed() -> None:
     (first,) = state.compactions
     second = replace(first, entry="c2", before_tokens=4_614, after_tokens=2_339)
     both = replace(state, compactions=(first, second))
-    assert [row.below[-1].summary for row in left_out_rows(both, {}, "")] == ["c2"]
-    assert left_out_rows(both, {}, "c2") == []
+    assert [row.below[-1].summary for row in list_left_out_rows(both, {}, "")] == ["c2"]
+    assert list_left_out_rows(both, {}, "c2") == []
 
 
 def test_results_that_are_kept_aside_are_named_with_their_size() -> None:
@@ -267,9 +267,9 @@ def test_the_highest_mark_that_is_passed_is_told(used: int, passed: float) -> No
 
 def test_the_window_is_explained_in_one_sentence() -> None:
     plain = make_context()
-    assert window_sentence(plain) == "Window 128,000, less 4,096 kept for the answer"
+    assert describe_window(plain) == "Window 128,000, less 4,096 kept for the answer"
     unsure = make_context(factor=1.1, model_limit=None)
-    sentence = window_sentence(unsure, Counted(48_511))
+    sentence = describe_window(unsure, Counted(48_511))
     assert sentence.split(" · ")[1:] == [
         "10\u00a0% spare, because this model's tokenizer is not known",
         "The model's limit is not known",

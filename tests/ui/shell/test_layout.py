@@ -141,7 +141,7 @@ def test_a_note_tree_that_scrolls_shows_whole_rows(make: Make, height: int) -> N
         notes.expand(notes.model().index(row, 0))
     for _ in range(3):
         QApplication.processEvents()
-    assert notes.height() < notes.content_height()
+    assert notes.height() < notes.measure_content()
     assert notes.height() % Theme.current().px(28) == 0
 
 

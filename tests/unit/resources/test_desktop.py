@@ -8,7 +8,7 @@ import pytest
 from PySide6.QtGui import QIcon, QImage
 from pytestqt.qtbot import QtBot
 
-from ui.icons import app_icon
+from ui.icons import load_app_icon
 from ui.theme import Theme
 
 ROOT = Path(__file__).parents[3]
@@ -35,7 +35,9 @@ def test_the_entry_starts_an_installed_command(entry: configparser.SectionProxy)
 def test_the_icon_is_that_of_the_window(qtbot: QtBot) -> None:
     Theme.current().apply("light")
     size = 64
-    drawn = app_icon().pixmap(size, size).toImage().convertToFormat(QImage.Format.Format_ARGB32)
+    drawn = (
+        load_app_icon().pixmap(size, size).toImage().convertToFormat(QImage.Format.Format_ARGB32)
+    )
     kept = QIcon(str(DESKTOP / "strata.svg")).pixmap(size, size).toImage()
     kept = kept.convertToFormat(QImage.Format.Format_ARGB32)
     assert (kept.width(), kept.height()) == (size, size)

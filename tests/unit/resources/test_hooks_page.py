@@ -14,7 +14,7 @@ from app.wiring import build
 from context.hooks import HOOK_KINDS
 from context.log.entries import EphemeralEntry, MessageEntry
 from context.patches import _APPLIERS
-from context.report.markdown import envelope_markdown
+from context.report.markdown import format_envelope
 from resources import read_text
 from tests.support.models.model_server import Answer, ModelServer
 from tests.support.sessions.turns import ask, result_of
@@ -143,7 +143,7 @@ def test_the_reminder_goes_with_each_request_and_is_never_history(
     assert said == ["When?", "Understood.", "And?", "Understood."]
     found = assistant.history.last_context(str(first.session), full=True)
     assert found is not None
-    end = envelope_markdown(found, found["request_body"]).split("## Ephemeral")[1]
+    end = format_envelope(found, found["request_body"]).split("## Ephemeral")[1]
     assert end.count("**user** — Answer in at most three sentences.") == 2
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from vault.errors import NoteUnreadable, UnsafePath
 from vault.notes.note import read_bytes, read_note
-from vault.paths import is_text_name, printable, safe_path
+from vault.paths import is_text_name, printable, resolve_safe_path
 
 # Exchanges a note, then its folder, with a link to outside, again and again.
 SWAPPING = """
@@ -34,7 +34,7 @@ while True:
 )
 def test_a_path_that_could_leave_the_vault_is_refused(tmp_path: Path, path: str) -> None:
     with pytest.raises(UnsafePath):
-        safe_path(tmp_path, path)
+        resolve_safe_path(tmp_path, path)
 
 
 def test_a_link_to_outside_is_refused(tmp_path: Path) -> None:
@@ -43,7 +43,7 @@ def test_a_link_to_outside_is_refused(tmp_path: Path) -> None:
     (tmp_path / "secret.md").write_text("secret")
     (root / "link.md").symlink_to(tmp_path / "secret.md")
     with pytest.raises(UnsafePath, match="leads out of the vault"):
-        safe_path(root, "link.md")
+        resolve_safe_path(root, "link.md")
 
 
 def test_a_loop_of_links_is_an_error_of_ours(tmp_path: Path) -> None:
@@ -57,7 +57,7 @@ def test_a_loop_of_links_is_an_error_of_ours(tmp_path: Path) -> None:
     "path", ["note.md", "a/b c/ü.md", "~draft.md", "..md", "a/...md", "q?*[.md"]
 )
 def test_every_ordinary_name_is_allowed(tmp_path: Path, path: str) -> None:
-    assert safe_path(tmp_path, path) == tmp_path.resolve() / path
+    assert resolve_safe_path(tmp_path, path) == tmp_path.resolve() / path
 
 
 def test_a_foreign_name_can_be_printed_and_is_told_apart() -> None:

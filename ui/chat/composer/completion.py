@@ -321,7 +321,7 @@ class _Popup(QFrame):
         window = field.window()
         spot = field.viewport().mapTo(window, mark.topLeft())
         width = min(Theme.current().px(_WIDTH), window.width() - 16)
-        height = self.view.rows_height() + 10
+        height = self.view.measure_rows() + 10
         box = field.parentWidget() or field  # its attachments stay visible
         above = min(spot.y(), box.mapTo(window, QPoint(0, 0)).y()) - height - 6
         y = above if above >= 8 else spot.y() + mark.height() + 6

@@ -34,7 +34,7 @@ from ui.theme import Theme
 from ui.widgets.controls import make_wrapped_label
 from ui.widgets.diff import DiffView
 from ui.widgets.drags import DragSource, pack_markdown
-from ui.widgets.formatting import minutes_clock, plural
+from ui.widgets.formatting import format_minutes, plural
 from ui.widgets.geometry import OUTDENT
 from ui.widgets.layouts import make_column, make_row
 from ui.widgets.surfaces import AccessibleFrame
@@ -193,7 +193,7 @@ class Answer(AccessibleFrame):
             self.view.finish()
         self.set_entry(entry or "")
         self._slot.setCurrentWidget(self.tools)
-        self._clock = minutes_clock(time) if time else ""
+        self._clock = format_minutes(time) if time else ""
         self._say()
 
     def set_entry(self, entry: str, siblings: Sequence[str] = (), label: str = "") -> None:

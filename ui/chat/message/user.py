@@ -35,7 +35,7 @@ from ui.markdown.page.formats import AT_LEAST, FIXED
 from ui.theme import Theme, dress
 from ui.widgets.buttons import CANCEL, SHOW_ALL, SHOW_LESS, ButtonText, make_button
 from ui.widgets.controls import ElidedLabel, wrap_for
-from ui.widgets.formatting import minutes_clock
+from ui.widgets.formatting import format_minutes
 from ui.widgets.geometry import OUTDENT, keep_place
 from ui.widgets.layouts import align, grow, make_column, make_row
 from ui.widgets.surfaces import AccessibleFrame
@@ -84,7 +84,7 @@ class UserMessage(AccessibleFrame):
         self._text = text
         self.attached = tuple(attached)
         self._entry = ""
-        clock = minutes_clock(time) if time else ""
+        clock = format_minutes(time) if time else ""
         self.setAccessibleName(f"You, {clock}" if clock else "You")
         self.body = _Body()
         self.body.setAccessibleName(self.accessibleName())

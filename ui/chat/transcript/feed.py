@@ -291,7 +291,7 @@ class Feed(QWidget):
         self._wants_newer = self.has_newer
         self._start()
 
-    def row_at(self, y: int) -> MessageRow | None:
+    def find_row_at(self, y: int) -> MessageRow | None:
         """Return the row at a y coordinate in pixels, or None if there are no rows.
 
         For a coordinate above the first row, the first row is returned.

@@ -160,7 +160,7 @@ class Finder(QObject):
         scroller = self._transcript.scroller
         covered = self._bar.sizeHint().height() if self._bar.isHidden() else 0
         top = scroller.bar.value() + covered
-        row = self._transcript.feed.row_at(top)
+        row = self._transcript.feed.find_row_at(top)
         slots = self._transcript.feed.slots()
         slot = next((slot for slot in slots if row is not None and slot.row is row), None)
         self._origin = (slot, 0 if row is None else top - row.y())

@@ -96,7 +96,7 @@ class Scroller(PlaceKeeper, QWidget):
         """
         top, bottom = self.bar.value(), self.bar.value() + self.bar.pageStep()
         starting = [row for row in self.feed.rows if top <= row.y() < bottom]
-        return starting[-1] if starting else self.feed.row_at(top)
+        return starting[-1] if starting else self.feed.find_row_at(top)
 
     def reveal(self, slot: Slot) -> None:
         """Build a message's widget if it has none, and stop scrolling along with new messages."""
@@ -215,7 +215,7 @@ class Scroller(PlaceKeeper, QWidget):
             self._show_jump()
 
     def _note_anchor(self) -> None:
-        row = self.feed.row_at(self.bar.value())
+        row = self.feed.find_row_at(self.bar.value())
         self._anchor = None if row is None else (row, row.y() - self.bar.value())
 
     def _page(self) -> None:
@@ -254,7 +254,7 @@ class Scroller(PlaceKeeper, QWidget):
     def _list_covered(self, place: QRect) -> list[QRect]:
         """Return the places of the buttons in the messages near a place, the lowest first."""
         value, room = self.bar.value(), 2 * place.height()
-        near = [self.feed.row_at(value + y) for y in (place.bottom(), place.top() - room)]
+        near = [self.feed.find_row_at(value + y) for y in (place.bottom(), place.top() - room)]
         rows = dict.fromkeys(row for row in near if row is not None)
         found = [
             QRect(button.mapTo(self, QPoint()), button.size())

@@ -13,7 +13,7 @@ from ui.chat.transcript.widgets import MessageMaker
 from ui.controllers.navigation import SessionListController
 from ui.controllers.session import ChatController, Collaborators, SessionController
 from ui.controllers.turns import ChatTurn, show_event
-from ui.icons import app_icon
+from ui.icons import load_app_icon
 
 __all__ = ["QuickAskController"]
 
@@ -90,7 +90,7 @@ class QuickAskController(ChatController):
         return "chat" if self._assistant.vault is None else "vault"
 
     def _make_tray(self) -> QSystemTrayIcon:
-        tray = QSystemTrayIcon(app_icon(), self)
+        tray = QSystemTrayIcon(load_app_icon(), self)
         tray.setToolTip("Strata: quick ask")
         menu = QMenu(self._frame.window)
         choices: tuple[tuple[str, Callable[[], object]], ...] = (

@@ -11,7 +11,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QMenu, QWidget
 
 from ui.markdown.blocks import CodeLines, Leaf
-from ui.markdown.code_colors import plain_lines
+from ui.markdown.code_colors import list_plain_lines
 from ui.markdown.inline import BREAK, TASK
 from ui.markdown.note_parts import NotePart, read_part
 from ui.markdown.page.decorations import ListMarker, list_tasks
@@ -72,7 +72,7 @@ class NoteView(MarkdownView):
     def draw_source(self) -> None:
         """Draw the Markdown of the part as it is written."""
         repeated = self.part.repeated
-        lines = plain_lines("\n".join(self.part.text.split("\n")[repeated:]))
+        lines = list_plain_lines("\n".join(self.part.text.split("\n")[repeated:]))
         self.set_leaves([CodeLines("", lines, line=1 + repeated)])
 
     @property

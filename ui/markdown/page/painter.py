@@ -97,7 +97,7 @@ class DecorationPainter:
         """Return the rectangle of the background behind a code block, callout or quote."""
         return self._place(panel).rects[0]
 
-    def pill_rects(self, pill: Pill) -> list[QRectF]:
+    def list_pill_rects(self, pill: Pill) -> list[QRectF]:
         """Return the rectangles of a citation, one per line."""
         return self._place(pill).rects
 

@@ -28,7 +28,7 @@ __all__ = [
     "compute_distance",
     "compute_inset",
     "compute_padding_below",
-    "gap_above",
+    "measure_gap_above",
 ]
 
 CODE_PADDING = 12
@@ -73,7 +73,7 @@ def compute_inset(boxes: tuple[Box, ...]) -> Inset:
     return Inset(min(start, theme.px(_MOST_INSET)), min(end, _MOST_END))
 
 
-def gap_above(leaf: Leaf, previous: Leaf | None) -> float:
+def measure_gap_above(leaf: Leaf, previous: Leaf | None) -> float:
     """Return the space in pixels above a leaf (block of Markdown).
 
     The space includes the padding of boxes (such as callouts) that end or begin before the leaf.

@@ -19,13 +19,13 @@ from ui.theme import Theme
 __all__ = [
     "CELL_PADDING",
     "TableSize",
-    "cell_format",
+    "build_cell_format",
+    "build_table_format",
     "choose_size",
     "find_alignment",
     "measure_columns",
     "reverse_rtl_columns",
     "set_table_size",
-    "table_format",
 ]
 
 CELL_PADDING = 5
@@ -80,7 +80,7 @@ def find_alignment(columns: ColumnLayout, column: int) -> Qt.AlignmentFlag:
     return _AT_RIGHT if columns.is_rtl and align != "center" else _ALIGNMENTS[align]
 
 
-def table_format(leaf: TableRows, start: float) -> QTextTableFormat:
+def build_table_format(leaf: TableRows, start: float) -> QTextTableFormat:
     """Return the Qt format for a group of a table's rows, without its width.
 
     Args:
@@ -148,7 +148,9 @@ def _choose_lengths(fixed: Sequence[float], shares: Sequence[float]) -> list[QTe
     return [QTextLength(_PERCENT, share) for share in shares]
 
 
-def cell_format(columns: ColumnLayout, column: int, char: QTextCharFormat) -> QTextTableCellFormat:
+def build_cell_format(
+    columns: ColumnLayout, column: int, char: QTextCharFormat
+) -> QTextTableCellFormat:
     """Return the format of a table cell, with its padding.
 
     Args:

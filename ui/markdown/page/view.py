@@ -570,7 +570,7 @@ class MarkdownView(QTextBrowser):
     def _find_pills(self, number: int) -> dict[Pill, list[QRect]]:
         pills = [*self._writer.final.pills, *self._writer.tail.pills]
         cited = (pill for pill in pills if number in pill.numbers)
-        return {pill: [rect.toRect() for rect in self._ink.pill_rects(pill)] for pill in cited}
+        return {pill: [rect.toRect() for rect in self._ink.list_pill_rects(pill)] for pill in cited}
 
 
 _KEY = Qt.Key

@@ -29,7 +29,7 @@ from ui.markdown.blocks import (
     plain,
 )
 from ui.markdown.code_colors import Line as CodeLine
-from ui.markdown.code_colors import plain_lines
+from ui.markdown.code_colors import list_plain_lines
 from ui.markdown.embeds import EmbeddedText, EmbedFailure, draw_embed, make_embed_source, point_more
 from ui.markdown.inline import NOTE
 from ui.markdown.page.callout_folds import Folds
@@ -52,16 +52,16 @@ from ui.markdown.page.spacing import (
     EMBED_HANG,
     compute_inset,
     compute_padding_below,
-    gap_above,
+    measure_gap_above,
 )
 from ui.markdown.page.table import (
-    cell_format,
+    build_cell_format,
+    build_table_format,
     choose_size,
     find_alignment,
     measure_columns,
     reverse_rtl_columns,
     set_table_size,
-    table_format,
 )
 from ui.theme import Theme
 from ui.widgets.texts import END_ISOLATE, ISOLATE, has_rtl
@@ -223,7 +223,7 @@ class DocumentWriter:
         self._has_tail = False
 
     def _write(self, leaf: Leaf) -> None:
-        top = gap_above(leaf, self._previous)
+        top = measure_gap_above(leaf, self._previous)
         self._is_first, self._line = True, leaf.line
         match leaf:
             case Paragraph():
@@ -330,7 +330,7 @@ class DocumentWriter:
         inset = compute_inset(leaf.boxes)
         lengths = measure_columns(leaf.columns)
         size = choose_size(lengths, inset, self.picture_width)
-        format_ = table_format(leaf, inset.start)
+        format_ = build_table_format(leaf, inset.start)
         set_table_size(format_, size, lengths, leaf.columns.shares)
         table = self._cursor.insertTable(len(leaf.rows), len(leaf.columns.shares), format_)
         for number, row in enumerate(leaf.rows):
@@ -341,7 +341,7 @@ class DocumentWriter:
                 at = cell.firstCursorPosition()
                 at.block().setUserState(find_row_line(leaf, number))
                 char = self._write_cell(at, runs, align, is_header)
-                cell.setFormat(cell_format(leaf.columns, column, char))
+                cell.setFormat(build_cell_format(leaf.columns, column, char))
         self._ink.tables.append(
             Rows(
                 table.lastPosition(),
@@ -393,7 +393,7 @@ class DocumentWriter:
         reason = self._explain_formula(leaf.tex, char, is_display=True)
         if not reason:
             return leaf
-        lines = plain_lines(leaf.tex)
+        lines = list_plain_lines(leaf.tex)
         return CodeLines("TeX", lines, leaf.boxes, line=leaf.line, hint=reason)
 
     def _write_formula(self, leaf: FormulaLeaf, top: float) -> None:

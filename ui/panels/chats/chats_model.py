@@ -19,7 +19,7 @@ from PySide6.QtCore import (
 )
 
 from ui.widgets.controls import one_line
-from ui.widgets.formatting import count, plural, when_group
+from ui.widgets.formatting import count, name_period, plural
 from ui.widgets.lists import Row
 
 if TYPE_CHECKING:
@@ -232,7 +232,7 @@ def _sort_pinned_first(chats: "Sequence[SessionInfo]") -> "list[SessionInfo]":
 
 
 def _find_group(chat: "SessionInfo") -> str:
-    return "Pinned" if chat.pinned else when_group(chat.updated)
+    return "Pinned" if chat.pinned else name_period(chat.updated)
 
 
 def _make_fold_row(word: str, number: int, is_open: bool) -> Row:

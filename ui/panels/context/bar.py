@@ -24,7 +24,15 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QProgressBar, QSizePolicy, QToolTip, QWidget
 
-from ui.panels.context.scale import BarPart, ScaleMark, Slot, bar_parts, label_spans, marks, slots
+from ui.panels.context.scale import (
+    BarPart,
+    ScaleMark,
+    Slot,
+    label_spans,
+    list_bar_parts,
+    marks,
+    slots,
+)
 from ui.theme import Theme, tokens
 from ui.widgets.controls import paint_focus
 from ui.widgets.formatting import count, percent, share
@@ -70,7 +78,7 @@ class ContextBar(QProgressBar):
         Args:
             context: the request report.
         """
-        before, after = self._parts, bar_parts(context)
+        before, after = self._parts, list_bar_parts(context)
         self._from = {part.code: (left, width) for part, left, width in self._drawn()}
         self._context, self._parts = context, after
         self._current = min(self._current, len(after) - 1)
@@ -96,7 +104,7 @@ class ContextBar(QProgressBar):
         """
         return [] if self._context is None else marks(self._context, self.width())
 
-    def bar_rect(self) -> QRect:
+    def compute_bar_rect(self) -> QRect:
         """Return the rectangle of the stacked bar, without the labels above it."""
         theme = Theme.current()
         high = theme.px(theme.value("bar.height"))
@@ -114,7 +122,7 @@ class ContextBar(QProgressBar):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw the segments, the threshold marks, and a line below the cached prefix."""
-        painter, bar, drawn = QPainter(self), self.bar_rect(), self._drawn()
+        painter, bar, drawn = QPainter(self), self.compute_bar_rect(), self._drawn()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         outline = QPainterPath()
         radius = Theme.current().radius("bar")

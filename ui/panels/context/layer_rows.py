@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from context.layers import Layer, name_place, name_source
 from ui.panels.context.left_out import is_excerpt, name_segment
-from ui.panels.context.words import in_words, reason_in_words
+from ui.panels.context.words import word_name, word_reason
 from ui.theme import tokens
 from ui.widgets.controls import one_line
 from ui.widgets.formatting import count, plural, share
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from context.report.layer_parts import LayerPart
     from context.report.report import ContextReport, SegmentUse
 
-__all__ = ["LayerRow", "PartRow", "layer_rows", "part_rows", "pin_rows"]
+__all__ = ["LayerRow", "PartRow", "layer_rows", "list_part_rows", "pin_rows"]
 
 _UNITS = {"T": "tool", "L1": "part", "L4": "turn", "L2": "part", "L3": "part", "E": "note"}
 _STATES = ("compacted", "shrunk", "pinned")
@@ -144,7 +144,7 @@ def layer_rows(context: "ContextReport", *, is_estimate: bool = False) -> list[L
     return rows
 
 
-def part_rows(
+def list_part_rows(
     context: "ContextReport",
     code: str,
     questions: Mapping[str, str] = NO_QUESTIONS,
@@ -222,14 +222,14 @@ def _describe_part(part: "LayerPart", questions: Mapping[str, str]) -> str:
         case "tool":
             return one_line(part.name)
         case _:
-            return "Base instructions" if part.name in _BASE else in_words(part.name)
+            return "Base instructions" if part.name in _BASE else word_name(part.name)
 
 
 def _segment_row(use: "SegmentUse", pinned: set[str], *, can_pin: bool) -> PartRow:
     lines, source = use.segment.lines, use.segment.source or ""
     is_message = source == _OWN_CHAT
     text = "A message of this chat" if is_message else name_place(name_segment(use), lines)
-    text = text or in_words(use.segment.kind)
+    text = text or word_name(use.segment.kind)
     is_pinned = use.segment.id in pinned or use.state == "pinned"
     return PartRow(
         text=text,
@@ -265,14 +265,14 @@ def _tip(use: "SegmentUse", text: str, *, is_pinned: bool) -> str:
     if use.original_tokens != use.tokens:
         size = f"{count(use.tokens)} of {plural(use.original_tokens, 'token')}"
     state = "in full" if use.state == "full" else str(use.state)
-    facts = [in_words(use.segment.kind), size, state]
+    facts = [word_name(use.segment.kind), size, state]
     if is_pinned and state != "pinned":
         facts.append("pinned")
     version = one_line(use.segment.version or "")[:_VERSION_CHARS]
     found = (
         text,
         " · ".join(facts),
-        reason_in_words(use.reason),
+        word_reason(use.reason),
         f"Version {version} of the note" if version else "",
     )
     return "\n".join(line for line in found if line)

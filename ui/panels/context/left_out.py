@@ -5,14 +5,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from context.layers import name_place, name_source
-from ui.panels.context.words import describe_maker, in_words, reason_in_words
+from ui.panels.context.words import describe_maker, word_name, word_reason
 from ui.widgets.controls import one_line
 from ui.widgets.formatting import count, plural
 
 if TYPE_CHECKING:
     from context.report.report import Compaction, ContextReport, LeftOut, SegmentUse
 
-__all__ = ["Detail", "LeftOutRow", "is_excerpt", "left_out_rows", "name_segment"]
+__all__ = ["Detail", "LeftOutRow", "is_excerpt", "list_left_out_rows", "name_segment"]
 
 _UNREADABLE = ("gone", "excluded")
 _UNITS = {"shortened": "long answer", "work": "result", "withheld": "message"}
@@ -67,7 +67,7 @@ class LeftOutRow:
         return ", ".join(filter(None, (self.layer, self.what, size, self.reason)))
 
 
-def left_out_rows(
+def list_left_out_rows(
     context: "ContextReport", questions: Mapping[str, str], reported: str = ""
 ) -> list[LeftOutRow]:
     """Return a row for each item that a request omits or shortens, such as a turn or a passage.
@@ -129,7 +129,7 @@ def _list_dropped(
     questions: Mapping[str, str],
 ) -> LeftOutRow:
     entries, turns = dropped.entries, dropped.turns
-    reason = reason_in_words(dropped.reason)
+    reason = word_reason(dropped.reason)
     kinds = {sources[entry].segment.kind for entry in entries if entry in sources}
     if dropped.reason == "share" and kinds and "passage" not in kinds:
         part = "it" if kinds == {"image"} else "any of its passages"
@@ -209,7 +209,7 @@ def _list_deferred(context: "ContextReport") -> Iterator[LeftOutRow]:
 
 def _segment(use: "SegmentUse") -> LeftOutRow:
     lost = use.original_tokens - use.tokens
-    reason = reason_in_words(use.reason)
+    reason = word_reason(use.reason)
     if use.state == "shrunk" and use.reason == "share":
         reason = f"About {count(use.tokens)} of it go: what is found on sending"
     elif use.state == "shrunk":
@@ -228,7 +228,7 @@ def _make_open_row(detail: Detail, noun: str = "note") -> Detail:
 
 def _detail(use: "SegmentUse") -> Detail:
     lines = use.segment.lines
-    named = name_segment(use) or in_words(use.segment.kind)
+    named = name_segment(use) or word_name(use.segment.kind)
     spot = (lines[0], lines[1]) if lines else None
     return Detail(name_place(named, lines), use.segment.source or "", spot)
 

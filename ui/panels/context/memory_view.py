@@ -12,7 +12,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from ui.panels.context.sections import SIDE, MemoryText, memory_lines
+from ui.panels.context.sections import SIDE, MemoryText, list_memory_lines
 from ui.theme import dress
 from ui.widgets.buttons import ButtonText, make_button
 from ui.widgets.controls import label
@@ -67,7 +67,7 @@ class MemoryView(QWidget):
             memory: the memory in the request, or None if it contains no memory.
             current: the chat's current memory, for editing, or None if it cannot be edited.
         """
-        lines = memory_lines(memory)
+        lines = list_memory_lines(memory)
         self._current = current
         self._text.show_lines(lines or _EMPTY)
         self.edit.setVisible(current is not None and self.fields is None)

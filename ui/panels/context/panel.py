@@ -9,9 +9,9 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QHBoxLayout, QVBoxLayout, QWidget
 
 from ui.panels.context.bar import ContextBar
-from ui.panels.context.layer_rows import layer_rows, part_rows, pin_rows
+from ui.panels.context.layer_rows import layer_rows, list_part_rows, pin_rows
 from ui.panels.context.layer_tree import LayerTree, PinList
-from ui.panels.context.left_out import left_out_rows
+from ui.panels.context.left_out import list_left_out_rows
 from ui.panels.context.left_out_list import LeftOutList
 from ui.panels.context.memory_view import MemoryView
 from ui.panels.context.notice import ACTION_TEXTS, Act, NoticeText, build_notice
@@ -19,10 +19,10 @@ from ui.panels.context.sections import SIDE, Section
 from ui.panels.context.words import (
     Counted,
     Prices,
+    describe_reuse,
+    describe_window,
     explain_estimate,
     price_sentence,
-    what_changed,
-    window_sentence,
 )
 from ui.theme import Theme, dress
 from ui.widgets.buttons import ButtonText, make_button
@@ -172,14 +172,14 @@ class ContextPanel(Pane):
         layers = layer_rows(context, is_estimate=beside.is_estimate)
         self._show_headline(context, beside)
         self._bar.show_context(context)
-        self._window.setText(window_sentence(context, beside.counted))
+        self._window.setText(describe_window(context, beside.counted))
         self._spent.setText(beside.spent)
         self._spent.setVisible(bool(beside.spent))
         notice = build_notice(context)
         self._show_notice(notice, beside.offers)
         asked = beside.questions
         parts = {
-            row.code: part_rows(context, row.code, asked, is_estimate=row.is_estimate)
+            row.code: list_part_rows(context, row.code, asked, is_estimate=row.is_estimate)
             for row in layers
         }
         self._rows.show_rows(layers, parts)
@@ -219,7 +219,7 @@ class ContextPanel(Pane):
         self._notice.show_notice(notice.tone, notice.title, notice.text, actions)
 
     def _show_left_out(self, context: "ContextReport", beside: PanelState, reported: str) -> None:
-        rows = left_out_rows(context, beside.questions, reported)
+        rows = list_left_out_rows(context, beside.questions, reported)
         self._left_out.show_rows(rows)
         self._left_out_box.show_figure(count(len(rows)), is_shown=bool(rows))
 
@@ -227,7 +227,7 @@ class ContextPanel(Pane):
         prefix = context.prefix
         reused = prefix.tokens_reused
         price = price_sentence(context, beside.prices, beside.counted)
-        change = what_changed(reused, context.used, prefix.reasons)
+        change = describe_reuse(reused, context.used, prefix.reasons)
         for line, text in ((self._change, change), (self._price, price)):
             line.setText(text)
             line.setVisible(bool(text))

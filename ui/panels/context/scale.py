@@ -19,10 +19,10 @@ __all__ = [
     "BarPart",
     "ScaleMark",
     "Slot",
-    "bar_parts",
-    "budget_mark",
     "label_spans",
+    "list_bar_parts",
     "marks",
+    "place_budget_mark",
     "slots",
 ]
 
@@ -64,7 +64,7 @@ class ScaleMark:
     is_passed: bool
 
 
-def bar_parts(context: "ContextReport") -> tuple[BarPart, ...]:
+def list_bar_parts(context: "ContextReport") -> tuple[BarPart, ...]:
     """Return the non-empty segments of the bar: layers, free space, margin and reserve.
 
     Their token counts add up to the context window. If the request exceeds the budget, only the
@@ -117,7 +117,7 @@ def marks(context: "ContextReport", width: int) -> list[ScaleMark]:
         width: the width of the bar in pixels.
     """
     if context.used > context.budget:
-        return [budget_mark(context, width)]
+        return [place_budget_mark(context, width)]
     budget = context.budget
     found = []
     shares = context.policy
@@ -129,7 +129,7 @@ def marks(context: "ContextReport", width: int) -> list[ScaleMark]:
     return found
 
 
-def budget_mark(context: "ContextReport", width: int) -> ScaleMark:
+def place_budget_mark(context: "ContextReport", width: int) -> ScaleMark:
     """Return the mark at the end of the token budget, for a request that exceeds its budget.
 
     Args:

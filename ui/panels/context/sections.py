@@ -14,7 +14,7 @@ from ui.widgets.surfaces import Hairline
 if TYPE_CHECKING:
     from context.history.memory import Memory
 
-__all__ = ["SIDE", "MemoryText", "Section", "memory_lines"]
+__all__ = ["SIDE", "MemoryText", "Section", "list_memory_lines"]
 
 SIDE = 16
 _SHORT_CHARS = 400
@@ -90,7 +90,7 @@ class MemoryText(QWidget):
         self._fill()
 
 
-def memory_lines(memory: "Memory | None") -> list[Line]:
+def list_memory_lines(memory: "Memory | None") -> list[Line]:
     """Return the lines of a chat's memory, each with its text colour.
 
     Return an empty list if `memory` is None.

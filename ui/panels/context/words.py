@@ -15,13 +15,13 @@ __all__ = [
     "Counted",
     "Prices",
     "describe_maker",
+    "describe_reuse",
+    "describe_spending",
+    "describe_window",
     "explain_estimate",
-    "in_words",
     "price_sentence",
-    "reason_in_words",
-    "spent_sentence",
-    "what_changed",
-    "window_sentence",
+    "word_name",
+    "word_reason",
 ]
 
 _REASONS = {
@@ -69,19 +69,19 @@ def describe_maker(compaction: "Compaction") -> str:
     return f"{maker}, edited by you" if maker and compaction.edited else maker
 
 
-def in_words(name: str) -> str:
+def word_name(name: str) -> str:
     """Convert an identifier to words, for example `task_context` to `Task context`."""
     words = one_line(name.replace("_", " "))
     return words[:1].upper() + words[1:]
 
 
-def reason_in_words(reason: str | None) -> str:
+def word_reason(reason: str | None) -> str:
     """Return a sentence that explains why a request omits something.
 
     Args:
         reason: the reason in the request report, such as `budget`, or None.
     """
-    return _REASONS.get(reason or "", in_words(reason or ""))
+    return _REASONS.get(reason or "", word_name(reason or ""))
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ class Counted:
     kept: int = 0
 
 
-def window_sentence(context: "ContextReport", counted: Counted | None = None) -> str:
+def describe_window(context: "ContextReport", counted: Counted | None = None) -> str:
     """Return a line of text that explains how the token budget is computed.
 
     Args:
@@ -129,7 +129,7 @@ def window_sentence(context: "ContextReport", counted: Counted | None = None) ->
     return " · ".join(parts)
 
 
-def spent_sentence(dollars: float, is_estimate: bool) -> str:
+def describe_spending(dollars: float, is_estimate: bool) -> str:
     """Return a sentence with the price of a chat so far.
 
     Args:
@@ -140,7 +140,7 @@ def spent_sentence(dollars: float, is_estimate: bool) -> str:
     return f"This chat has cost {about}{money(dollars)} so far."
 
 
-def what_changed(reused: int, used: int, reasons: Sequence[str]) -> str:
+def describe_reuse(reused: int, used: int, reasons: Sequence[str]) -> str:
     """Return a sentence that explains why a part of a request was not in the provider's cache.
 
     Return an empty string if there is nothing to explain.

@@ -19,7 +19,7 @@ from tests.support.window.clicks import button_named
 from tests.support.window.waiting import settle
 from tests.support.window.window_pages import WindowPage, open_window
 from ui.chat.composer.attachment import Attachment, Drops
-from ui.panels.context.words import reason_in_words
+from ui.panels.context.words import word_reason
 
 MODELS = ({"id": "eye", "capabilities": ["vision"]}, {"id": "ear", "capabilities": ["tools"]})
 
@@ -222,7 +222,7 @@ def test_a_model_of_which_nothing_is_known_is_not_said_to_see_no_images(
     (image,) = window.composer.chips
     report = assistant.preview(None, "What?", "chat", "gemini/unheard-of", attach=(image,))
     (segment,) = report["segments"]
-    assert reason_in_words(segment["reason"]) == "Not known whether the model sees images"
+    assert word_reason(segment["reason"]) == "Not known whether the model sees images"
     assert report["warnings"][0].startswith("It is not known whether the model")
 
 

@@ -12,7 +12,7 @@ from context.log.entries import (
     TransformEntry,
 )
 from context.pipeline import prepare
-from context.report.markdown import envelope_markdown
+from context.report.markdown import format_envelope
 from tests.support.sessions.chats import TIME, Chat, passage
 from tests.support.sessions.loops import WHY, Loop, body_bytes, hooked, marker, once, texts
 
@@ -221,7 +221,7 @@ def test_a_request_in_full_shows_its_parts_apart():
     )
     loop.begin("Why?")
     prepared = loop.step("found it")
-    text = envelope_markdown(prepared.report.to_dict(), prepared.request_body())
+    text = format_envelope(prepared.report.to_dict(), prepared.request_body())
     cached, uncached = text.split("## Messages (uncached)")
     assert '2. **assistant** — [search {"q": "x"}]\n3. **tool** — found it' in cached
     assert "1. **user** — [once]" in uncached

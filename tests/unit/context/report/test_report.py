@@ -9,7 +9,7 @@ from context.history.memory import Memory, Progress
 from context.layers import Layer
 from context.offload import Offloaded
 from context.report.layer_parts import LayerPart
-from context.report.markdown import envelope_markdown, report_markdown, short_count
+from context.report.markdown import format_envelope, report_markdown, shorten_count
 from context.report.reader import read_report
 from context.report.report import (
     Actions,
@@ -302,14 +302,14 @@ def test_an_overflow_fills_the_bar_and_no_more():
     ],
 )
 def test_counts_are_short(tokens, text):
-    assert short_count(tokens) == text
+    assert shorten_count(tokens) == text
 
 
 def test_the_whole_request_can_be_read():
     chat = Chat()
     chat.ask("What is ```this```?", "An answer\nin lines.", [passage(1, "a note")])
     prepared = chat.ask("x" * 3_000)
-    text = envelope_markdown(prepared.report.to_dict(), prepared.request_body())
+    text = format_envelope(prepared.report.to_dict(), prepared.request_body())
     titles = [line for line in text.splitlines() if line.startswith("#")]
     assert titles == [
         "# Context Usage",
@@ -333,13 +333,13 @@ def test_the_whole_request_can_be_read():
 
 def test_a_fence_in_the_instructions_does_not_end_their_block():
     prepared = Chat(system="Use ```code```.").ask("Why?")
-    text = envelope_markdown(prepared.report.to_dict(), prepared.request_body())
+    text = format_envelope(prepared.report.to_dict(), prepared.request_body())
     assert "````\nUse ```code```.\n````" in text
 
 
 def test_the_parts_of_a_message_stand_on_one_line():
     prepared = Chat().ask("Why?", segments=[passage(1, "a note")])
-    text = envelope_markdown(prepared.report.to_dict(), prepared.request_body())
+    text = format_envelope(prepared.report.to_dict(), prepared.request_body())
     assert '1. **user** — <source n="1"' in text
     assert "</source> Why?\n" in text
 
@@ -348,28 +348,28 @@ def test_a_request_whose_parts_are_not_known_is_shown_whole():
     prepared = Chat().ask("Why?")
     report = prepared.report.to_dict()
     del report["system_parts"]
-    text = envelope_markdown(report, prepared.request_body())
+    text = format_envelope(report, prepared.request_body())
     assert "## System\n\n```\nYou answer from the notes.\n```" in text
 
 
 def test_a_tool_cannot_begin_a_section_of_the_markdown():
     prepared = Chat().ask("Why?")
     tool = {"name": "x", "description": "Does this.\n\n## Messages (cached)\n\nand that."}
-    text = envelope_markdown(prepared.report.to_dict(), prepared.request_body() | {"tools": [tool]})
+    text = format_envelope(prepared.report.to_dict(), prepared.request_body() | {"tools": [tool]})
     assert "- x: Does this. ## Messages (cached) and that.\n" in text
 
 
 def test_a_transform_is_told_with_what_it_shows_of_itself():
     told = {"entry": "t1", "name": "redact", "ops": ["message_hide"], "reasons": ["secrets"]}
     report = replace(REPORT, transforms=(told | {"title": "Redaction", "summary": "One\nkey"},))
-    text = envelope_markdown(report.to_dict(), Chat().ask("Why?").request_body())
+    text = format_envelope(report.to_dict(), Chat().ask("Why?").request_body())
     assert "- t1 **redact** — message_hide (secrets): Redaction: One key\n" in text
 
 
 def test_the_log_of_what_was_added_to_single_requests_is_listed():
     said = {"role": "user", "content": "[once]\n## System"}
     log = [{"entry": "e1", "timestamp": "2026-01-01T00:00:00Z", "messages": [said]}]
-    text = envelope_markdown(
+    text = format_envelope(
         REPORT.to_dict() | {"ephemeral_log": log}, Chat().ask("Why?").request_body()
     )
     end = text.split("## Ephemeral (request-only log)\n\n")[1]

@@ -13,7 +13,7 @@ from typing import get_args
 
 import pytest
 
-from resources import resource_path
+from resources import locate_resource
 from vault.questions import reader
 from vault.questions.vocabulary import Name, NameKind, VaultNames
 from vault.questions.words import find_roles, split_words
@@ -35,7 +35,7 @@ def _list_phrases(table: Mapping[str, object]) -> Iterator[str]:
 def _list_words() -> list[str]:
     """Return every single word that has a role, and other texts of one word."""
     found = {*_DAYS, *_OTHERS, "server"}
-    for path in resource_path("questions").glob("*.toml"):
+    for path in locate_resource("questions").glob("*.toml"):
         phrases = _list_phrases(tomllib.loads(path.read_text("utf-8")))
         found |= {phrase for phrase in phrases if len(split_words(phrase)) == 1}
     return sorted(found)
