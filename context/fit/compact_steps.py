@@ -108,6 +108,7 @@ class CompactionState:
         warnings: one sentence for each failed summary.
         final_exam: what requests still say of what left them, or None if that was not examined.
         is_asked_again: whether the model was asked for the summary twice.
+        is_outline: whether the summary is an outline, also one that stands for a model's.
     """
 
     turns: tuple[MeasuredTurn, ...]
@@ -121,6 +122,7 @@ class CompactionState:
     warnings: list[str] = field(default_factory=list)
     final_exam: SummaryExam | None = None
     is_asked_again: bool = False
+    is_outline: bool = False
 
     @property
     def is_attempt(self) -> bool:
@@ -177,7 +179,7 @@ def run_steps(order: CompactionInput, summarise: Summarise | None) -> Compaction
     if state.tokens(order.counter) > order.target:
         _truncate(order, state)
     if state.summary and (examiner := _build_examiner(order, state)) is not None:
-        exam = examiner.examine(state.summary, may_change=state.by == "model")
+        exam = examiner.examine(state.summary, may_change=not state.is_outline)
         state.final_exam = replace(exam, is_asked_again=state.is_asked_again)
     return state
 
@@ -263,9 +265,11 @@ def _summarise(order: CompactionInput, state: CompactionState, summarise: Summar
     if order.given is not None:
         text = check_given_summary(order.given.text, old, order.summary_tokens, order.counter)
         by = SUMMARISE if order.given.by == "model" else OUTLINE
+        state.is_outline = by == OUTLINE
         state.is_edited = order.given.is_edited
     elif not (text := _summarise_by_model(order, task, old, state, summarise, examiner)):
         text = _summarise_by_outline(order, task, old, state, examiner)
+        state.is_outline = True
         by = SUMMARISE if order.is_foretold else OUTLINE
     if text:
         state.turns, state.summary, state.summarised = state.turns[cut:], text, cut

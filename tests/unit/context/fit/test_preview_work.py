@@ -70,6 +70,15 @@ def test_previews_read_the_facts_of_each_message_once(kind):
     assert sum(previews.read.values()) == seen
 
 
+def test_an_outline_that_stands_for_a_models_summary_is_not_searched_for_changes():
+    previews, compared = Previews(imported("plain")), []
+    previews.reader = replace(previews.reader, find_changed=lambda *texts: compared.append(texts))
+    report = previews.preview("A").report
+    assert [one.by for one in report.compactions] == ["model"]
+    assert report.compactions[0].exam is not None
+    assert compared == []
+
+
 def searched(monkeypatch, turns):
     """Return how many characters are searched for facts by a preview, and by one after it."""
     sizes, find = [], has_whole
