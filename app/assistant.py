@@ -40,6 +40,7 @@ from chains.web.client import WebClient
 from context.layers import Segment
 from vault.access import read_allowed
 from vault.embedder import Embedder
+from vault.errors import VaultError
 from vault.notes.note import READ_WHOLE, Note, ReadOptions
 from vault.records import NoteState
 from vault.search.hits import SearchResult
@@ -47,6 +48,7 @@ from vault.search.hits import SearchResult
 if TYPE_CHECKING:
     from app.config.model_setup import ModelSetup
     from app.judge.judging import Judging
+    from app.judge.kept import KeptVerdicts
     from app.library.embedded_notes import EmbeddedNotes
     from app.library.finding_fixes import FindingFixes
     from app.library.long_texts import LongTexts
@@ -191,16 +193,24 @@ class Assistant:
         )
 
     def remove_excluded(self, references: Sequence[str] | None = None) -> None:
-        """Remove the texts of excluded notes that are kept. A failure is only logged.
+        """Remove the texts of excluded notes that are kept, and the verdicts on these notes.
+
+        A failure is only logged.
 
         Args:
-            references: the requests to look at, or None for all.
+            references: the requests to look at, or None for all, and for the verdicts.
         """
         if self.sessions.sent.folder.is_dir():
             try:
                 self.kept_passages.remove_excluded(references)
             except AppError as error:
                 _log.warning("Texts of excluded notes are still kept: %s", error)
+        vault = self._vault.vault
+        if references is None and vault is not None and self.paths.judged.is_dir():
+            try:
+                self.kept_verdicts.forget_hidden(vault)
+            except (AppError, VaultError) as error:
+                _log.warning("Verdicts on excluded notes are still kept: %s", error)
 
     def _after_set(self, key: str) -> None:
         if key == EXCLUDE:
@@ -351,7 +361,15 @@ class Assistant:
         """Judges every note of a scope by a question."""
         from app.judge.judging import Judging
 
-        return Judging(self.paths.judged, self._vault, self.projects, self._turns, self.user_edits)
+        kept, edits = self.kept_verdicts, self.user_edits
+        return Judging(kept, self._vault, self.projects, self._turns, edits)
+
+    @cached_property
+    def kept_verdicts(self) -> "KeptVerdicts":
+        """The stored verdicts on notes."""
+        from app.judge.kept import KeptVerdicts
+
+        return KeptVerdicts(self.paths.judged)
 
     @property
     def vault(self) -> Path | None:

@@ -2,7 +2,7 @@
 
 import argparse
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -12,23 +12,32 @@ from app.assistant import Assistant
 from app.cli import text as cli_text
 from app.cli.interrupt import Interruptible
 from app.cli.output import Output, ProgressLine, can_ask, complain, readable
-from app.errors import storage_errors
+from app.errors import InvalidRequest, storage_errors
 from app.hidden_characters import escape_text
 from app.judge.judging import FIRST_NOTES, JudgeFinished
-from app.judge.table import JudgeRequest, JudgeRow, JudgeTable, write_csv
+from app.judge.table import DEFAULT_SAMPLE, JudgeRequest, JudgeRow, JudgeTable, write_csv
 from app.library.library import IndexFinished
 from app.wiring import open_vault
 from chains.errors import Cancelled
+from context.fixes import Command, Fix
 from resources.system.files import write_atomically
 from vault.coverage import name_count
 
 __all__ = ["judge"]
 
+_NONE_STORED: Final = "No verdicts are stored."
 _AGAIN: Final = "Verdicts so far are kept. The same command goes on."
 
 
 def judge(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
     """Run `strata judge`, and return the exit code."""
+    if args.stored or args.forget:
+        return _show_stored(args, assistant, output)
+    if args.question is None:
+        raise InvalidRequest(
+            "There is no question to judge notes by.",
+            hint=Fix("Write it behind {}, in quotation marks.", Command("judge")),
+        )
     open_vault(assistant, args.vault)
     first = FIRST_NOTES if args.first is None else args.first
     request = JudgeRequest(
@@ -38,6 +47,8 @@ def judge(args: argparse.Namespace, assistant: Assistant, output: Output) -> int
         args.model,
         first,
         args.retry,
+        args.sample_model,
+        DEFAULT_SAMPLE if args.sample is None else args.sample,
     )
     run = _JudgeRun(assistant, output)
     if not args.no_index:
@@ -48,11 +59,41 @@ def judge(args: argparse.Namespace, assistant: Assistant, output: Output) -> int
         table = run.judge(replace(request, first=None) if args.yes else request)
         if first and table.cost.notes and not args.yes and run.may_go_on(table):
             table = run.judge(replace(request, first=None, retries=False))
+        if table.sample is not None and table.cost.notes and run.may_judge_sample(args, table):
+            table = run.judge(replace(request, first=None, retries=False))
     if not output.is_json:  # the verdicts are shown even if they cannot be written
         output.print_lines(_list_lines(table))
     written = _write(args, assistant, table)
     output.show(lambda: {**table.to_dict(), **written}, _say(written))
     return run.exit_code
+
+
+def _show_stored(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
+    """List the questions with stored verdicts, or delete those of one question or of all."""
+    kept = assistant.kept_verdicts
+    question = None if args.question is None else " ".join(readable(args.question).split())
+    found = [one for one in kept.list_questions() if question in (None, one.question)]
+    lines = [escape_text(one.sentence) for one in found] or [_NONE_STORED]
+    is_agreed = args.forget and (question is not None or _may_forget(args, output, lines))
+    forgotten = kept.forget(question) if is_agreed else 0
+    if is_agreed:
+        lines = [f"{name_count(forgotten, 'verdict')} deleted."]
+    told = {"questions": [one.to_dict() for one in found], "forgotten": forgotten}
+    output.show(lambda: told, lines)
+    return 0
+
+
+def _may_forget(args: argparse.Namespace, output: Output, lines: Sequence[str]) -> bool:
+    """Return whether to delete the verdicts on all questions, asking the user."""
+    if args.yes:
+        return True
+    if output.is_json or not can_ask():
+        complain("With --yes, the verdicts on all questions are deleted without asking.")
+        return False
+    sys.stderr.write("".join(f"{line}\n" for line in lines))
+    sys.stderr.write("Delete the verdicts on all questions? [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 class _JudgeRun:
@@ -102,6 +143,13 @@ class _JudgeRun:
         """Print what judging the notes takes, on standard error."""
         if table.cost.notes:
             complain(table.cost.sentence)
+
+    def may_judge_sample(self, args: argparse.Namespace, table: JudgeTable) -> bool:
+        """Return whether to judge the sample, whose price is shown."""
+        if not args.yes:
+            return self.may_go_on(table)
+        self.show_cost(table)
+        return not self.exit_code
 
     def may_go_on(self, table: JudgeTable) -> bool:
         """Return whether to judge the other notes too, asking the user."""

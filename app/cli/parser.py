@@ -339,7 +339,17 @@ def _define_ask(verb: ArgumentParser) -> None:
 
 def _define_judge(verb: ArgumentParser) -> None:
     verb.add_argument(
-        "question", metavar="QUESTION", help="what each note is judged by; filters in it are rules"
+        "question",
+        metavar="QUESTION",
+        nargs="?",
+        help="what each note is judged by; filters in it are rules",
+    )
+    stored = verb.add_mutually_exclusive_group()
+    stored.add_argument("--stored", action="store_true", help="list the questions with verdicts")
+    stored.add_argument(
+        "--forget",
+        action="store_true",
+        help="delete the stored verdicts on QUESTION, or without it those on all questions",
     )
     verb.add_argument("--scope", metavar="FILTER", help="the notes to judge, as folder:Journal")
     _add_project(verb)
@@ -348,6 +358,12 @@ def _define_judge(verb: ArgumentParser) -> None:
         "--first", metavar="N", type=int, help="judge N notes before asking (10; 0: only the price)"
     )
     verb.add_argument("--yes", action="store_true", help="judge all notes without asking")
+    verb.add_argument(
+        "--sample-model",
+        metavar="NAME",
+        help="a stronger model that judges a sample again, which bounds the number of matches",
+    )
+    verb.add_argument("--sample", metavar="N", type=int, help="the notes of the sample (100)")
     verb.add_argument("--retry", action="store_true", help="judge notes again that have failed")
     verb.add_argument("--no-index", action="store_true", help="leave the index as it is")
     verb.add_argument("--csv", metavar="FILE", help="write the table into a file")

@@ -6,11 +6,12 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import partial
-from pathlib import Path
 from typing import Final
 
 from app.errors import InvalidRequest
+from app.judge.kept import KeptVerdicts
 from app.judge.run import AT_ONCE, JudgeRun, PauseSwitch
+from app.judge.sampling import sample_notes
 from app.judge.sorting import LostNotes, SortedNotes, sort_notes
 from app.judge.store import StoredVerdicts, VerdictStore
 from app.judge.table import (
@@ -88,7 +89,7 @@ class Judging:
 
     def __init__(
         self,
-        folder: Path,
+        kept: KeptVerdicts,
         vault: OpenVault,
         projects: Projects,
         turns: TurnBuilder,
@@ -98,14 +99,14 @@ class Judging:
         """Create the object. Nothing is read yet.
 
         Args:
-            folder: the folder of the verdicts.
+            kept: the stored verdicts.
             vault: the open vault.
             projects: opens the notes of projects.
             turns: builds what calls need.
             edits: writes a table into the vault.
             today: returns the day that words such as "yesterday" refer to.
         """
-        self._folder, self._vault, self._projects = folder, vault, projects
+        self._kept, self._vault, self._projects = kept, vault, projects
         self._turns, self._edits, self._today = turns, edits, today
 
     def read(self, request: JudgeRequest) -> JudgeTable:
@@ -134,7 +135,8 @@ class Judging:
         """Judge notes, and yield the progress, ending with `JudgeFinished`.
 
         Without a model, rules decide what they can, and no call is made. The notes of a project,
-        which may be outside of the watched folder, are indexed first.
+        which may be outside of the watched folder, are indexed first. A sample for another model is
+        judged by the next call, once no note is left for the first model.
 
         Args:
             request: the question and its scope.
@@ -151,6 +153,7 @@ class Judging:
         if request.project is not None:
             with suppress(VaultError):  # another program indexes them, or what is indexed counts
                 deque(self.update(request, cancel), maxlen=0)
+        pause = pause or PauseSwitch()
         opened = self._open(request, cancel, dry_run=True)
         lost, calls = LostNotes(), 0
         with opened.store.hold():
@@ -160,11 +163,46 @@ class Judging:
             found = self._sort(opened, stored)
             chosen = _choose_notes(opened, found.waiting)
             if chosen and opened.model != EXTRACTIVE:
-                run = self._build_run(request, cancel, pause or PauseSwitch(), stored, chosen)
+                run = self._build_run(request, cancel, pause, stored, chosen)
                 yield from run.run()
                 lost, calls, stored = run.lost, run.calls, opened.store.load()
                 found = self._sort(opened, stored, lost)
-        yield JudgeFinished(replace(self._make_table(opened, found, stored), calls=calls))
+        if not chosen and request.first != 0:  # the price of the sample was shown before
+            calls += yield from self._judge_sample(request, found, cancel, pause)
+        table = self._make_table(opened, found, stored)
+        yield JudgeFinished(replace(table, calls=calls))
+
+    def _judge_sample(
+        self,
+        request: JudgeRequest,
+        found: SortedNotes,
+        cancel: CancelToken,
+        pause: PauseSwitch,
+    ) -> Generator[JudgeProgress, None, int]:
+        """Let the other model judge what is left of the sample, and return the number of calls."""
+        other = self._open_sample(request, found, cancel)
+        if other is None:
+            return 0
+        with other.store.hold():
+            if request.retries:
+                other.store.forget_failures()
+            stored = other.store.load()
+            drawn = sample_notes(found, other.model, request.sample, stored)
+            if not drawn.waiting:
+                return 0
+            notes = drawn.waiting[: request.first]
+            run = self._build_run(other.request, cancel, pause, stored, notes)
+            yield from run.run()
+            return run.calls
+
+    def _open_sample(
+        self, request: JudgeRequest, found: SortedNotes, cancel: CancelToken
+    ) -> _Opened | None:
+        """Open what the other model judges, or return None before the first one has ended."""
+        if request.sample_model is None or found.waiting or request.sample < 1:
+            return None
+        other = replace(request, model=request.sample_model, sample_model=None)
+        return self._open(other, cancel, dry_run=True)
 
     def save(self, table: JudgeTable, path: str | None = None) -> tuple[str, str]:
         """Write a table into the vault as a new note.
@@ -194,9 +232,15 @@ class Judging:
                 hint="Write what each note is judged by, in a sentence.",
             )
         vault = self._find_vault(request.project)
+        self._kept.forget_hidden(vault)
         ask = Ask(question, "chat", request.model, project=request.project, dry_run=dry_run)
         begun = self._turns.begin_turn(ask, None, cancel, may_ask=False)
         turn = open_turn(self._turns.equip_turn(begun))
+        if request.sample_model == turn.model_name:
+            raise InvalidRequest(
+                f"{turn.model_name} judges all notes, so it cannot judge the sample too.",
+                hint="Name another model for the sample.",
+            )
         call = CallSetup(
             JUDGE_PROMPT,
             turn.customization.prompts(JUDGE_PROMPT).sections,
@@ -217,7 +261,7 @@ class Judging:
             read_rules(question),
             turn,
             JudgeSetup(asked, call),
-            VerdictStore(self._folder, question, turn.model_name, seen),
+            VerdictStore.for_question(self._kept.folder, question, turn.model_name, seen),
         )
 
     def _find_vault(self, project: str | None) -> Vault:
@@ -247,6 +291,12 @@ class Judging:
     def _make_table(
         self, opened: _Opened, found: SortedNotes, stored: StoredVerdicts
     ) -> JudgeTable:
+        cost, check = _estimate_cost(opened, found.waiting, stored), None
+        other = self._open_sample(opened.request, found, CancelToken())
+        if other is not None:
+            known = other.store.load()
+            drawn = sample_notes(found, other.model, opened.request.sample, known)
+            cost, check = _estimate_cost(other, drawn.waiting, known), drawn.check
         return JudgeTable(
             replace(opened.request, question=opened.question),
             opened.model,
@@ -254,7 +304,8 @@ class Judging:
             found.rows,
             found.private,
             found.excluded,
-            _estimate_cost(opened, found.waiting, stored),
+            cost,
+            sample=check,
         )
 
 

@@ -11,13 +11,21 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
+from app.block_marks import blank_blocks
 from app.errors import AppError
-from app.judge.sorting import LostNotes, name_note
+from app.judge.sorting import LostNotes
 from app.judge.store import StoredVerdicts, VerdictStore
 from app.judge.table import JudgeProgress, say_model
 from chains.cancel import CancelToken
 from chains.concurrency import Emit, WorkerPool, gather, iterate
-from chains.judge.blocks import MOST_PARTS, JudgeNote, JudgePiece, JudgeSetup, join_pieces
+from chains.judge.blocks import (
+    MOST_PARTS,
+    JudgeNote,
+    JudgePiece,
+    JudgeSetup,
+    join_pieces,
+    name_note,
+)
 from chains.judge.calls import BlockJudge, JudgedPieces
 from chains.judge.verdicts import Verdict
 from context.fixes import Fix
@@ -197,7 +205,8 @@ class JudgeRun:
             self.lost.unreadable[path] = str(error)
             return None
         self.lost.versions[path] = read.version
-        return JudgeNote(read.path, name_note(read.path), read.version, read.text)
+        text = blank_blocks(read.text)  # what other notes say is judged there
+        return JudgeNote(read.path, name_note(read.path), read.version, text)
 
     def _judge_block(self, block: Sequence[JudgePiece]) -> Iterator[None]:
         for judged in self.judge.judge(block):

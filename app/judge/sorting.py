@@ -4,20 +4,23 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
+from app.block_marks import blank_blocks
 from app.judge.store import StoredVerdicts
 from app.judge.table import JudgeRow, RowOutcome
-from chains.judge.blocks import make_key
+from chains.judge.blocks import make_key, name_note
 from chains.judge.rules import QuestionRules
 from chains.judge.verdicts import Verdict
 from vault.access import PRIVATE, read_unchanged_text
 from vault.errors import NoteExcluded, VaultError
 from vault.listing.inventory import Inventory, InventoryNote, find_note_paths, list_inventory
+from vault.notes.kinds import MARKDOWN, TEXT, find_kind
 from vault.search.query import Query
 from vault.vault import Vault
 
-__all__ = ["LostNotes", "SortedNotes", "name_note", "sort_notes"]
+__all__ = ["LostNotes", "SortedNotes", "sort_notes"]
 
 _EMPTY: Final = "the note has no text"
+_WRITTEN: Final = "Strata wrote it from other notes"
 
 
 @dataclass
@@ -42,12 +45,14 @@ class SortedNotes:
     Attributes:
         rows: a row for each note that models may read.
         waiting: the notes that a model has to judge, the cheapest first.
+        judged: the notes that a model has judged, by its verdict.
     """
 
     rows: tuple[JudgeRow, ...]
     waiting: tuple[InventoryNote, ...]
     private: int
     excluded: int
+    judged: Mapping[RowOutcome, Sequence[InventoryNote]] = field(default_factory=dict)
 
 
 def sort_notes(
@@ -84,12 +89,8 @@ def sort_notes(
         tuple(waiting),
         private,
         inventory.excluded + sorter.excluded,
+        sorter.judged,
     )
-
-
-def name_note(path: str) -> str:
-    """Return the name of a note without its folder, which the model sees."""
-    return path.rpartition("/")[2].removesuffix(".md")
 
 
 @dataclass
@@ -104,6 +105,8 @@ class _NoteSorter:
     waiting: list[InventoryNote] = field(default_factory=list)
     private: int = 0
     excluded: int = 0
+    judged: dict[RowOutcome, list[InventoryNote]] = field(default_factory=dict)
+    _last: tuple[InventoryNote, str | None] | None = field(default=None, init=False)
 
     def list_rows(self, notes: Sequence[InventoryNote]) -> Iterator[JudgeRow]:
         for note in notes:
@@ -131,6 +134,8 @@ class _NoteSorter:
             return self._by_rule(note, Verdict("no", reason=reason))
         if rules.is_whole and not rules.phrase:
             return self._by_rule(note, Verdict("yes", reason=rules.description))
+        if self._is_written(note):
+            return self._by_rule(note, Verdict("no", reason=_WRITTEN))
         if rules.phrase and (found := self._decide_literal(note)) is not None:
             return self._by_rule(note, found)
         if not note.tokens and not (self._read(note) or "").strip():
@@ -139,7 +144,16 @@ class _NoteSorter:
 
     def _decide_literal(self, note: InventoryNote) -> Verdict | None:
         text = self._read(note)
-        return None if text is None else self.rules.decide_literal(name_note(note.path), text)
+        if text is None:
+            return None
+        return self.rules.decide_literal(name_note(note.path), blank_blocks(text))
+
+    def _is_written(self, note: InventoryNote) -> bool:
+        """Return whether a note has nothing but blocks that Strata wrote into it."""
+        if find_kind(note.path) not in (MARKDOWN, TEXT):
+            return False
+        text = self._read(note) or ""
+        return bool(text.strip()) and not blank_blocks(text).strip()
 
     def _by_model(self, note: InventoryNote) -> JudgeRow:
         verdict = self.verdicts.get(make_key(name_note(note.path), note.version))
@@ -153,6 +167,7 @@ class _NoteSorter:
         if verdict.outcome in ("failed", "too_long"):
             return self._make_row(note, verdict.outcome, verdict.reason)
         row = self._make_row(note, verdict.outcome)
+        self.judged.setdefault(verdict.outcome, []).append(note)
         if verdict.place is None:
             return replace(row, by="model")
         return replace(row, by="model", quote=verdict.place.cut(text), lines=verdict.place.lines)
@@ -170,14 +185,19 @@ class _NoteSorter:
     def _read(self, note: InventoryNote) -> str | None:
         """Return the text of a note, or None if it is not the version that is known.
 
+        The text of the last note is remembered, since several rules may ask for it.
+
         Raises:
             NoteExcluded: models may not read the note, or not any more.
             VaultError: the note is gone or cannot be read.
         """
+        if self._last is not None and self._last[0] is note:
+            return self._last[1]
         vault = self.vault
         text = read_unchanged_text(vault.root, note.path, note.version, vault.exclude)
         if text is None:  # what it has become may be private
             vault.read_allowed(vault.name_path(note.path))
+        self._last = note, text
         return text
 
     def _make_row(self, note: InventoryNote, verdict: RowOutcome, reason: str = "") -> JudgeRow:

@@ -7,21 +7,22 @@ saw: the name and content of a note. It holds no text of notes: a quotation is k
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from app.errors import AppError, storage_errors
 from app.line_file import LineFile
 from chains.judge.calls import JudgedPieces
 from chains.judge.verdicts import Verdict
-from context.json_codec import MalformedValue, decode, encode_record
+from context.json_codec import MalformedValue, Record, decode, encode_record
 from resources.system.files import acquire_lock, make_private_folder, open_file
+from vault.coverage import name_count
 
-__all__ = ["JudgeBusy", "StoredVerdicts", "VerdictStore"]
+__all__ = ["JudgeBusy", "JudgedQuestion", "StoredVerdicts", "VerdictStore"]
 
 _QUESTION: Final = "question"
 _CALL: Final = "call"
@@ -49,21 +50,54 @@ class StoredVerdicts:
     seconds: float = 0.0
 
 
+@dataclass(frozen=True)
+class JudgedQuestion(Record):
+    """A question with stored verdicts.
+
+    Attributes:
+        at: when the first verdict was given, in ISO 8601 and UTC.
+        verdicts: the number of notes, and parts of long ones, with a verdict.
+    """
+
+    question: str
+    model: str
+    at: str
+    verdicts: int
+
+    @property
+    def sentence(self) -> str:
+        """A line that says what is stored."""
+        return f"{name_count(self.verdicts, 'verdict')} by {self.model}: {self.question}"
+
+
 class VerdictStore:
     """The stored verdicts of one question, one model and one prompt. Thread-safe."""
 
-    def __init__(self, folder: Path, question: str, model: str, prompt: str) -> None:
+    def __init__(self, path: Path, question: str = "", model: str = "") -> None:
         """Create the object. Nothing is read or written yet.
 
         Args:
-            folder: the folder of these files.
-            prompt: the text of the prompt, and all else that the verdicts depend on.
+            path: the file.
+            question: the question, for a file that does not exist yet.
+            model: the model that judges, for such a file.
         """
         self._head = {"question": question, "model": model}
+        self.path = path
+        self._file = LineFile(path)
+
+    @classmethod
+    def for_question(cls, folder: Path, question: str, model: str, prompt: str) -> Self:
+        """Return the store of a question.
+
+        Args:
+            folder: the folder of the stored verdicts.
+            question: the question.
+            model: the model that judges.
+            prompt: the text of the prompt, and all else that the verdicts depend on.
+        """
         asked = json.dumps([question, model, prompt]).encode()
         digest = hashlib.sha256(asked).hexdigest()[:_HASH_CHARS]
-        self.path = folder / f"{digest}.jsonl"
-        self._file = LineFile(self.path)
+        return cls(folder / f"{digest}.jsonl", question, model)
 
     @contextmanager
     def hold(self) -> Iterator[None]:
@@ -123,16 +157,59 @@ class VerdictStore:
                 self._file.append({"id": _QUESTION, **self._head, "at": at})
             self._file.append(line)
 
+    def describe(self) -> JudgedQuestion | None:
+        """Return what is stored, or None if there is nothing.
+
+        Raises:
+            StorageFailed: the file cannot be read.
+        """
+        with storage_errors(self.path):
+            lines = self._file.list_lines()
+        head = next((line for line in lines if line["id"] == _QUESTION), None)
+        if head is None:
+            return None
+        question, model, at = (str(head.get(key, "")) for key in ("question", "model", "at"))
+        keys = {key for line in lines for key in _list_verdicts(line)}
+        return JudgedQuestion(question, model, at, len(keys))
+
+    def delete(self) -> None:
+        """Delete all verdicts.
+
+        Raises:
+            JudgeBusy: the question is being judged.
+            StorageFailed: the file cannot be deleted.
+        """
+        with self.hold(), storage_errors(self.path), self._file.hold_lock():
+            self.path.unlink(missing_ok=True)
+
     def forget_failures(self) -> None:
         """Forget which notes have failed, so that they are judged again.
 
         Raises:
             StorageFailed: the file cannot be written.
         """
+        self.forget(lambda _key, verdict: verdict.get("outcome") == "failed")
+
+    def forget(self, is_forgotten: Callable[[str, Mapping[str, Any]], bool]) -> int:
+        """Forget some verdicts, and return how many.
+
+        Args:
+            is_forgotten: returns whether a verdict is forgotten, given its key and its fields.
+
+        Raises:
+            StorageFailed: the file cannot be written.
+        """
         if not self.path.exists():
-            return
+            return 0
         with storage_errors(self.path), self._file.hold_lock():
-            self._file.replace(map(_without_failures, self._file.read()))
+            lines = self._file.read()
+            gone = [
+                {key for key, value in _list_verdicts(line).items() if is_forgotten(key, value)}
+                for line in lines
+            ]
+            if any(gone):
+                self._file.replace(map(_remove_verdicts, lines, gone))
+        return len(frozenset().union(*gone))
 
 
 def _take_line(line: Mapping[str, Any], found: StoredVerdicts) -> None:
@@ -151,13 +228,16 @@ def _take_line(line: Mapping[str, Any], found: StoredVerdicts) -> None:
         found.seconds += seconds
 
 
-def _without_failures(line: Mapping[str, Any]) -> Mapping[str, Any]:
+def _list_verdicts(line: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
+    """Return the verdicts of a line by their keys."""
     given = line.get("verdicts")
     if not isinstance(given, dict):
+        return {}
+    return {key: value for key, value in given.items() if isinstance(value, dict)}
+
+
+def _remove_verdicts(line: Mapping[str, Any], keys: Collection[str]) -> Mapping[str, Any]:
+    if not keys:
         return line
-    kept = {
-        key: value
-        for key, value in given.items()
-        if not (isinstance(value, dict) and value.get("outcome") == "failed")
-    }
+    kept = {key: value for key, value in line["verdicts"].items() if key not in keys}
     return {**line, "verdicts": kept}

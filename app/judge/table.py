@@ -1,18 +1,22 @@
 """The values of an exhaustive answer: rows, counts, costs, progress; a table as Markdown or CSV."""
 
 import csv
+import hashlib
 import io
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
+from app.block_marks import write_marks
+from chains.judge.sample import CONFIDENCE, SampledKind, bound_matches
 from chains.models import EXTRACTIVE
 from context.json_codec import Record
 from vault.coverage import name_count
 
 __all__ = [
+    "DEFAULT_SAMPLE",
     "JudgeCost",
     "JudgeCounts",
     "JudgeProgress",
@@ -20,6 +24,7 @@ __all__ = [
     "JudgeRow",
     "JudgeTable",
     "RowOutcome",
+    "SampleCheck",
     "say_model",
     "say_time",
     "write_csv",
@@ -40,6 +45,7 @@ OUTCOMES: Final[Mapping[RowOutcome, str]] = {
 }
 _ORDER: Final = {outcome: place for place, outcome in enumerate(OUTCOMES)}
 
+DEFAULT_SAMPLE: Final = 100
 _COLUMNS: Final = ("note", "verdict", "quotation", "lines", "by", "reason")
 _FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r")
 
@@ -54,6 +60,8 @@ class JudgeRequest:
         model: the model, or None for the configured one.
         first: the number of notes to judge now, or None for all.
         retries: whether to judge notes again that have failed before.
+        sample_model: the model that judges a sample again, or None for no sample.
+        sample: the number of notes in the sample.
     """
 
     question: str
@@ -62,6 +70,8 @@ class JudgeRequest:
     model: str | None = None
     first: int | None = None
     retries: bool = False
+    sample_model: str | None = None
+    sample: int = DEFAULT_SAMPLE
 
 
 @dataclass(frozen=True)
@@ -232,6 +242,69 @@ class JudgeProgress(Record):
 
 
 @dataclass(frozen=True)
+class SampleCheck(Record):
+    """What a sample of the verdicts says of all of them, since another model judged it again.
+
+    Attributes:
+        model: the model that judges the sample.
+        kinds: the notes of each verdict, with the sample from them.
+        agreed: how many notes of the sample got the same verdict.
+        failed: the notes of the sample on which the model gave no verdict.
+        waiting: the notes of the sample that it has not judged yet.
+    """
+
+    model: str
+    kinds: tuple[SampledKind, ...]
+    agreed: int
+    failed: int = 0
+    waiting: int = 0
+
+    @property
+    def notes(self) -> int:
+        """The number of notes from which the sample is."""
+        return sum(kind.notes for kind in self.kinds)
+
+    @property
+    def sampled(self) -> int:
+        """The number of notes of the sample with a verdict."""
+        return sum(kind.sampled for kind in self.kinds)
+
+    @cached_property
+    def bounds(self) -> tuple[int, int]:
+        """The least and the most notes that the model would say yes to, with `CONFIDENCE`."""
+        return bound_matches(self.kinds)
+
+    @property
+    def sentence(self) -> str:
+        """The sentence that says what is known by the sample."""
+        model = say_model(self.model)
+        if self.waiting:
+            return f"{name_count(self.waiting, 'note')} of a sample for {model} to judge again."
+        failed = f" {self.failed:,} more of the sample failed." if self.failed else ""
+        low, high = self.bounds
+        said = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+        sure = "" if self.sampled == self.notes else f"with {CONFIDENCE:.0%} confidence, "
+        return (
+            f"{model} judged {self.sampled:,} of these {self.notes:,} again and agreed on "
+            f"{self.agreed:,}: {sure}it would say yes to {said}.{failed}"
+        ).replace("%", " %")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the check as a JSON object."""
+        low, high = self.bounds
+        return {
+            "model": self.model,
+            "kinds": [kind.to_dict() for kind in self.kinds],
+            "agreed": self.agreed,
+            "failed": self.failed,
+            "waiting": self.waiting,
+            "confidence": CONFIDENCE,
+            "least": low,
+            "most": high,
+        }
+
+
+@dataclass(frozen=True)
 class JudgeTable(Record):
     """The verdicts on the notes of a scope.
 
@@ -241,6 +314,7 @@ class JudgeTable(Record):
         rules: what rules decide, in words, or an empty string.
         cost: what is left to do, estimated.
         calls: the calls of the run that made this table.
+        sample: what a sample says that another model judged again, or None.
     """
 
     request: JudgeRequest
@@ -251,6 +325,7 @@ class JudgeTable(Record):
     excluded: int = 0
     cost: JudgeCost = JudgeCost()
     calls: int = 0
+    sample: SampleCheck | None = None
 
     json_shape = (
         "question = request.question",
@@ -264,6 +339,7 @@ class JudgeTable(Record):
         "cost",
         "calls",
         "rows",
+        "sample",
     )
 
     @cached_property
@@ -322,6 +398,8 @@ class JudgeTable(Record):
             yield f"{name_count(counts.waiting, 'note')} {need} a model, and no model is set."
         elif counts.waiting:
             yield f"Not judged yet: {counts.waiting:,}."
+        if self.sample is not None:
+            yield self.sample.sentence
 
 
 def say_time(seconds: float) -> str:
@@ -359,8 +437,15 @@ def write_csv(table: JudgeTable) -> str:
 
 
 def write_markdown(table: JudgeTable) -> str:
-    """Return a table as a note: the question, the coverage, and the rows but those of a no."""
-    return "\n".join(_write_lines(table))
+    """Return a table as a note: the question, the coverage, and the rows but those of a no.
+
+    All of it is a marked block, so that the note is not judged as one of the user's.
+    """
+    request = table.request
+    asked = "\n".join((request.question, request.scope, request.project or "", table.model))
+    id = hashlib.sha256(asked.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    start, end = write_marks("table of verdicts", id)
+    return "\n".join((start, *_write_lines(table), end, ""))
 
 
 def _write_lines(table: JudgeTable) -> Iterator[str]:
@@ -390,16 +475,16 @@ def _write_lines(table: JudgeTable) -> Iterator[str]:
 
 def _link(path: str) -> str:
     """Return a link to a note, which holds no character that would end it."""
-    if any(char in path for char in "[]|#^\n"):
+    if "%%" in path or any(char in path for char in "[]|#^\n"):
         return _escape(path)
     return f"[[{path.removesuffix('.md')}]]"
 
 
 def _escape(text: str) -> str:
-    """Return a text that is neither markup nor a link nor the end of a table's cell."""
+    """Return a text that is neither markup, a link, a comment nor the end of a table's cell."""
     for char in "\\|`*_[]<>#$":
         text = text.replace(char, f"\\{char}")
-    return text.replace("\n", " ")
+    return text.replace("%%", "\\%\\%").replace("\n", " ")
 
 
 def _disarm(cell: str) -> str:

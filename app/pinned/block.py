@@ -1,41 +1,24 @@
-"""Write a pinned answer as a marked block of a note, and find such blocks.
+"""Write a pinned answer as a marked block of a note.
 
-The marks are comments, which Obsidian does not show. Nothing in a block is a task, a tag or a
-property, so that a note with a block does not become an answer by it.
+Nothing in a block is a task, a tag or a property, so that a note with a block does not become an
+answer by it.
 """
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Final
 
+from app.block_marks import write_marks
 from app.pinned.answer import AnswerRow, PinnedAnswer
 from chains.citations.pieces import split_at_code
 from chains.extractive.writer import write_item, write_text
 from vault.notes.kinds import drop_note_suffix
 
-__all__ = ["PinnedBlock", "find_blocks", "write_block"]
+__all__ = ["write_block"]
 
 _MOST_LINES: Final = 200
-_MARK: Final = re.compile(r"%% (?P<end>end of )?pinned answer (?P<id>[0-9a-f]{8})[^\n]* %%\s*")
 # A tag, an inline property, the name of a block, and the mark of a comment.
 _ACTS: Final = re.compile(r"(?<!\S)(#)(?=\w)|(::)|(?<=\s)(\^)(?=[\w-]+$)|%(?=%)|(?<=%)%")
 _NOT_IN_LINKS: Final = frozenset("[]#^|\n")
-
-
-@dataclass(frozen=True, slots=True)
-class PinnedBlock:
-    """A block in the text of a note.
-
-    Attributes:
-        id: the pinned answer that it shows.
-        lines: its first and last line, counted from 1, with the marks.
-        text: its text, with the marks.
-    """
-
-    id: str
-    lines: tuple[int, int]
-    text: str
 
 
 def write_block(answer: PinnedAnswer) -> str:
@@ -46,24 +29,8 @@ def write_block(answer: PinnedAnswer) -> str:
     lines = [f"- {_write_row(row)}" for row in answer.rows[:_MOST_LINES]]
     if (left := answer.total - len(lines)) > 0:
         lines.append(f"- {left:,} more")
-    start = f"%% pinned answer {answer.id}: Strata refreshes this block when you ask for it %%"
-    end = f"%% end of pinned answer {answer.id} %%"
+    start, end = write_marks("pinned answer", answer.id)
     return "\n".join((start, head, "", *lines, "", end) if lines else (start, head, "", end))
-
-
-def find_blocks(text: str) -> Iterator[PinnedBlock]:
-    """Yield the blocks of a note. A block without its end is none."""
-    lines = text.split("\n")
-    begun: tuple[str, int] | None = None
-    for at, line in enumerate(lines):
-        if (mark := _MARK.fullmatch(line)) is None:
-            continue
-        if not mark["end"]:
-            begun = (mark["id"], at)
-        elif begun is not None and begun[0] == mark["id"]:
-            first = begun[1]
-            yield PinnedBlock(mark["id"], (first + 1, at + 1), "\n".join(lines[first : at + 1]))
-            begun = None
 
 
 def _write_row(row: AnswerRow) -> str:

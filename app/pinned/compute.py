@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Final
 
+from app.block_marks import MarkedBlock, find_blocks, may_have_blocks
 from app.errors import InvalidRequest
 from app.pinned.answer import MOST_ROWS, AnswerRow, PinKind
-from app.pinned.block import PinnedBlock, find_blocks
 from chains.citations.sections import ShownSection
 from chains.extractive.model import ExtractiveModel
 from chains.retrieval.listing_query import ListQuery, read_list_query
@@ -55,10 +55,7 @@ class UnderstoodQuestion:
 
 
 class WrittenBlocks:
-    """The blocks of pinned answers in notes, which are no source of an answer.
-
-    The marks in a note tell, so that also blocks of removed answers and copies of blocks are known.
-    """
+    """The blocks that Strata wrote into notes, which are no source of an answer."""
 
     def __init__(self, vault: Vault, id: str, note: str = "") -> None:
         """Create the object. A note is read when its lines are asked for.
@@ -69,7 +66,7 @@ class WrittenBlocks:
             note: the note that shows it, which is not in its own list, or an empty string.
         """
         self._vault, self._id, self._note = vault, id, note
-        self._blocks = dict[str, tuple[PinnedBlock, ...]]()
+        self._blocks = dict[str, tuple[MarkedBlock, ...]]()
 
     def hold(self, path: str, first: int, last: int, *, is_note: bool = False) -> bool:
         """Return whether lines are in a block, or stand for a note that shows the answer."""
@@ -83,14 +80,12 @@ class WrittenBlocks:
             for block in self._blocks[path]
         )
 
-    def _read(self, path: str) -> tuple[PinnedBlock, ...]:
+    def _read(self, path: str) -> tuple[MarkedBlock, ...]:
         """Read the blocks of a note. A note that is gone or hidden has none."""
         if find_kind(path) not in (MARKDOWN, TEXT):
             return ()
         try:
-            content = read_file(self._vault.root / path)
-            # Without the zeros, also where each character takes two bytes.
-            if b"%% pinned answer " not in content.replace(b"\0", b""):
+            if not may_have_blocks(read_file(self._vault.root / path)):
                 return ()
             return tuple(find_blocks(self._vault.read_allowed(path).text))
         except (OSError, VaultError):

@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from app.block_marks import find_blocks
 from app.errors import InvalidRequest
 from app.library.edits import UserEdits
 from app.library.open_vault import OpenVault
 from app.pinned.answer import PinnedAnswer
 from app.pinned.answers import PinnedAnswers
-from app.pinned.block import find_blocks, write_block
+from app.pinned.block import write_block
 from context.json_codec import Record
 from vault.notes.kinds import BASE
 from vault.search.query import parse_query
@@ -121,7 +122,8 @@ class PinnedNotes:
         if not self._is_there(path):
             return self._edits.plan_create(path, f"{block}\n")
         text = self._vault.require_vault().read_allowed(path).text
-        found = next((one for one in find_blocks(text) if one.id == answer.id), None)
+        blocks = (one for one in find_blocks(text) if one.kind == "pinned answer")
+        found = next((one for one in blocks if one.id == answer.id), None)
         if found is None:
             return self._edits.plan_append(path, block)
         if found.text == block:

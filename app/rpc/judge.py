@@ -5,13 +5,14 @@ request stops it: the verdicts that were given are kept, and the same request go
 """
 
 import threading
+from dataclasses import replace
 from typing import Any, cast
 
 from app.assistant import Assistant
 from app.errors import NotFound
 from app.judge.judging import JudgeFinished
 from app.judge.run import PauseSwitch
-from app.judge.table import JudgeRequest
+from app.judge.table import DEFAULT_SAMPLE, JudgeRequest
 from app.rpc.requests import Handlers, Quick, RpcRequest, Slow
 from app.rpc.wire import Json, Wire
 from chains.cancel import CancelToken
@@ -26,16 +27,21 @@ class GetJudged(RpcRequest):
         scope: a filter for the notes, or an empty string for all.
         project: the folder of the project whose notes are judged, or None for the vault.
         model: the model, or None for the configured one.
+        sample_model: the model that judges a sample again, or None for no sample.
+        sample: the number of notes in the sample.
     """
 
     question: str
     scope: str = ""
     project: str | None = None
     model: str | None = None
+    sample_model: str | None = None
+    sample: int = DEFAULT_SAMPLE
 
     def build(self) -> JudgeRequest:
         """Return the question for the use-cases."""
-        return JudgeRequest(self.question, self.scope, self.project, self.model)
+        named = (self.question, self.scope, self.project, self.model)
+        return JudgeRequest(*named, sample_model=self.sample_model, sample=self.sample)
 
 
 class Judge(GetJudged):
@@ -51,8 +57,7 @@ class Judge(GetJudged):
 
     def build(self) -> JudgeRequest:
         """Return the question for the use-cases."""
-        named = (self.question, self.scope, self.project, self.model)
-        return JudgeRequest(*named, self.first, self.retry)
+        return replace(super().build(), first=self.first, retries=self.retry)
 
 
 class PauseJudge(RpcRequest):
@@ -66,6 +71,16 @@ class SaveJudged(GetJudged):
     """Save the table of a question as a new note. `path` is None for a name of the question."""
 
     path: str | None = None
+
+
+class ListJudged(RpcRequest):
+    """List the questions with stored verdicts, the newest first."""
+
+
+class ForgetJudged(RpcRequest):
+    """Delete the stored verdicts on a question, by whichever model, or on all if it is None."""
+
+    question: str | None = None
 
 
 class JudgeRequests:
@@ -90,6 +105,8 @@ class JudgeRequests:
             "get_judged": Slow(GetJudged, self._read),
             "save_judged": Slow(SaveJudged, self._save),
             "pause_judge": Quick(PauseJudge, self._pause),
+            "list_judged": Slow(ListJudged, self._list),
+            "forget_judged": Slow(ForgetJudged, self._forget),
         }
 
     def _judge(self, request: Judge, cancel: CancelToken) -> Json:
@@ -113,6 +130,13 @@ class JudgeRequests:
         judging = self._assistant.judging
         path, run = judging.save(judging.read(request.build()), request.path)
         return {"path": path, "run": run}
+
+    def _list(self, _request: ListJudged, _cancel: CancelToken) -> Json:
+        found = self._assistant.kept_verdicts.list_questions()
+        return {"questions": [one.to_dict() for one in found]}
+
+    def _forget(self, request: ForgetJudged, _cancel: CancelToken) -> Json:
+        return {"forgotten": self._assistant.kept_verdicts.forget(request.question)}
 
     def _pause(self, request: PauseJudge) -> Json:
         with self._lock:

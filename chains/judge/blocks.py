@@ -19,11 +19,14 @@ from context.layers import Layer, Segment
 __all__ = [
     "MOST_NOTES",
     "MOST_PARTS",
+    "NAME_KEY_CHARS",
     "JudgeNote",
     "JudgePiece",
     "JudgeSetup",
+    "hash_name",
     "join_pieces",
     "make_key",
+    "name_note",
 ]
 
 MOST_NOTES: Final = 10
@@ -32,7 +35,8 @@ MOST_BLOCK_TOKENS: Final = 6_000
 LEAST_BLOCK_TOKENS: Final = 300
 NAME_TOKENS: Final = 60
 NAME_CHARS: Final = 60
-KEY_CHARS: Final = 24
+NAME_KEY_CHARS: Final = 6
+_KEY_CHARS: Final = 18
 FILLED: Final = 0.98  # joined texts may have slightly more tokens than their sum
 
 
@@ -79,7 +83,7 @@ class JudgePiece:
     def build_segment(self) -> Segment:
         """Build the source of a call, which the ledger names."""
         return Segment.build(
-            id=self.key[:12],
+            id=self.key,
             layer=Layer.L3,
             kind="note",
             source=self.note.path,
@@ -183,13 +187,29 @@ def _frame_notes(notes: str, question: str) -> str:
     )
 
 
+def name_note(path: str) -> str:
+    """Return the name of a note without its folder, which the model sees."""
+    return path.rpartition("/")[2].removesuffix(".md")
+
+
 def make_key(name: str, version: str, part: str = "") -> str:
     """Return the key of what a model is shown of a note: its name and its content, or a part of it.
+
+    It begins with the hash of the name. The key of a part begins with that of its note.
 
     Args:
         name: the name of the note without its folder, which the model sees.
         version: the hash of the note's content.
         part: which part of the note it is, or an empty string for the whole note.
     """
-    seen = "\n".join((name, version, part)).encode("utf-8", "surrogatepass")
-    return hashlib.sha256(seen).hexdigest()[:KEY_CHARS]
+    key = hash_name(name) + _hash(f"{name}\n{version}", _KEY_CHARS)
+    return f"{key}-{_hash(part, NAME_KEY_CHARS)}" if part else key
+
+
+def hash_name(name: str) -> str:
+    """Return what the keys of all notes of a name begin with."""
+    return _hash(name, NAME_KEY_CHARS)
+
+
+def _hash(text: str, chars: int) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:chars]

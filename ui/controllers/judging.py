@@ -78,6 +78,7 @@ class JudgeController(Controller):
             view.stop_requested.connect(self._stop)
             view.save_requested.connect(self._save)
             view.export_requested.connect(self._export)
+            view.forget_requested.connect(self._delete)
             view.note_chosen.connect(self._show_note)
             view.changed.connect(self._forget)
         return self.view
@@ -184,6 +185,16 @@ class JudgeController(Controller):
     def _undo(self, path: str, run: str) -> None:
         task = self._runner.call(lambda: self._assistant.edits.undo(run=run))
         task.yielded.connect(lambda _undone: self._frame.notifier.toast(f"{path} is removed."))
+        task.failed.connect(self._on_not_written)
+        task.start()
+
+    def _delete(self) -> None:
+        """Delete the verdicts on the question that is shown."""
+        if self._table is None:
+            return
+        question, kept = self._table.request.question, self._assistant.kept_verdicts
+        task = self._runner.call(partial(kept.forget, question))
+        task.yielded.connect(lambda _forgotten: self._look())
         task.failed.connect(self._on_not_written)
         task.start()
 

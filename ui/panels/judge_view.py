@@ -25,6 +25,7 @@ from ui.panels.index.progress import ProgressBar
 from ui.theme import Theme, dress, tokens
 from ui.widgets.buttons import ButtonText, make_button
 from ui.widgets.controls import label, make_wrapped_label
+from ui.widgets.dialogs import QuestionDialog
 from ui.widgets.layouts import grow, make_column, make_row, stretch
 from ui.widgets.menus import MenuButton
 from ui.widgets.surfaces import Pane
@@ -55,6 +56,10 @@ _START: Final = (
 )
 _LOOKING: Final = "Looking at the notes…"
 _STOPPING: Final = "Stopping…"
+_DELETE_QUESTION: Final = (
+    "Delete the stored verdicts on this question, of all models and scopes? The table is empty "
+    "then, and a model has to judge the notes again."
+)
 _PRICE = ButtonText("Show the price", "Count the notes and the tokens. Nothing is sent")
 _FIRST = ButtonText("Judge 10 notes first", "Then you can put the question differently")
 _ALL = ButtonText("Judge all", "Judge every note that is left")
@@ -64,6 +69,8 @@ _RESUME = ButtonText("Go on", "Go on with the notes that are left")
 _STOP = ButtonText("Stop", "Stop here. The verdicts so far are kept")
 _SAVE = ButtonText("Save as a note", "Write the table into a new note")
 _EXPORT = ButtonText("Export as CSV…", "Write all rows into a file for a spreadsheet")
+_FORGET = ButtonText("Delete verdicts…", "Delete the stored verdicts on this question")
+_DELETE = ButtonText("Delete", "Delete the verdicts, so that a model judges these notes anew")
 _CLOSE = ButtonText("Close", "Close this dialog. A run is stopped, and its verdicts are kept")
 
 Index = QModelIndex | QPersistentModelIndex
@@ -139,6 +146,7 @@ class JudgeView(QDialog):
         pause_requested: emitted with whether to pause.
         stop_requested: emitted when the run is to stop.
         save_requested, export_requested: emitted when the table is to be written.
+        forget_requested: emitted when the user has agreed to delete the verdicts.
         note_chosen: emitted with a path, and the first and last line, or 0.
         changed: emitted when the question or its scope has changed.
 
@@ -155,6 +163,7 @@ class JudgeView(QDialog):
     stop_requested = Signal()
     save_requested = Signal()
     export_requested = Signal()
+    forget_requested = Signal()
     note_chosen = Signal(str, int, int)
     changed = Signal()
 
@@ -185,6 +194,7 @@ class JudgeView(QDialog):
         self.stop = make_button(_STOP, "", self._on_stop)
         self.save = make_button(_SAVE, "", self.save_requested.emit)
         self.export = make_button(_EXPORT, "", self.export_requested.emit)
+        self.delete = make_button(_FORGET, "", self._on_delete)
         self.close_button = make_button(_CLOSE, "", self.close)
         self.which.chosen.connect(lambda: self.model.show_no(self.which.value == "all"))
         self.table.row_chosen.connect(self._on_row)
@@ -240,6 +250,7 @@ class JudgeView(QDialog):
             has_failed=table.counts.failed > 0,
             has_rows=table.counts.judged > 0,
             is_many=table.cost.notes > self._first,
+            has_stored=table.counts.by_model + table.counts.failed > 0,
         )
         if self.focusWidget() in (None, self.close_button, self.stop, self.price):
             (self.all if table.cost.notes else self.table).setFocus()
@@ -272,6 +283,11 @@ class JudgeView(QDialog):
         self.state.setText(_STOPPING)
         self.stop_requested.emit()
 
+    def _on_delete(self) -> None:
+        question = QuestionDialog(self, _DELETE_QUESTION, _DELETE)
+        question.accepted.connect(self.forget_requested)
+        question.open()
+
     def _on_row(self, number: int) -> None:
         row = self.model.rows[number]
         first, last = row.lines or (0, 0)
@@ -285,6 +301,7 @@ class JudgeView(QDialog):
         has_failed: bool = False,
         has_rows: bool = False,
         is_many: bool = False,
+        has_stored: bool = False,
     ) -> None:
         is_running = self._is_running
         for widget, is_shown in (
@@ -297,6 +314,7 @@ class JudgeView(QDialog):
             (self.bar, is_running),
             (self.save, has_rows and not is_running),
             (self.export, has_rows and not is_running),
+            (self.delete, has_stored and not is_running),
             (self.table, has_rows),
             (self.which, has_rows),
         ):
@@ -321,7 +339,8 @@ class JudgeView(QDialog):
         )
         acts.addWidget(self.pause)
         acts.addWidget(self.stop)
-        foot = make_row(self.save, self.export, stretch(), self.close_button, spacing=8)
+        foot = make_row(self.save, self.export, self.delete, stretch(), spacing=8)
+        foot.addWidget(self.close_button)
         head = label("Judge every note", "h2")
         body = (head, fields, self.state, self.bar, acts, grow(self.table), grow(self._rest), foot)
         make_column(*body, margins=24, spacing=12, parent=ground)

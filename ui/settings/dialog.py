@@ -32,6 +32,7 @@ from ui.settings.sections import (
     PrivacySection,
     SpendingSection,
     TextSizeSection,
+    VerdictsSection,
 )
 from ui.settings.shapes import ShapeSection
 from ui.settings.skills import SkillsSection
@@ -98,6 +99,7 @@ class SettingsDialog(QDialog):
         self.index.index_requested.connect(self.index_requested)
         self.privacy = PrivacySection(assistant, runner)
         self.kept = KeptSection(assistant, runner)
+        self.verdicts = VerdictsSection(assistant, runner)
         self.ledger = LedgerSection(assistant, runner)
         self.spending = SpendingSection(assistant, runner)
         self.skills = SkillsSection(assistant, runner)
@@ -148,6 +150,7 @@ class SettingsDialog(QDialog):
             self.index,
             self.privacy,
             self.kept,
+            self.verdicts,
             self.ledger,
             self.text_size,
             self.servers,
@@ -348,7 +351,7 @@ class SettingsDialog(QDialog):
             "Prompts": (self.instructions, *self.folders["Prompts"], self.skills),
             "Hooks": self.folders["Hooks"],
             "Memory": (self.memories,),
-            "Privacy": (self.privacy, self.kept),
+            "Privacy": (self.privacy, self.kept, self.verdicts),
             "Ledger": (self.ledger,),
             "Backup": (self.backup,),
             "Spending": (self.spending,),

@@ -1,6 +1,7 @@
 """Sections of the settings dialog without settings: text size, index, privacy, costs, actions."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QVBoxLayout, QWidget
@@ -14,12 +15,16 @@ from ui.tasks import LatestOnly, TaskRunner
 from ui.theme import Theme, dress, tokens
 from ui.widgets.buttons import ButtonText, make_button
 from ui.widgets.controls import ElidedLabel, IconLabel, label, make_wrapped_label, one_line
+from ui.widgets.dialogs import QuestionDialog
 from ui.widgets.formatting import percent, plural
 from ui.widgets.geometry import clear_layout
 from ui.widgets.layouts import align, grow, make_column, make_row
 from ui.widgets.menus import MenuButton
 from ui.widgets.surfaces import Hairline
 from vault.records import NoteState
+
+if TYPE_CHECKING:
+    from app.judge.store import JudgedQuestion
 
 __all__ = [
     "ActionSection",
@@ -28,6 +33,7 @@ __all__ = [
     "PrivacySection",
     "SpendingSection",
     "TextSizeSection",
+    "VerdictsSection",
     "stack_separated",
 ]
 
@@ -39,6 +45,12 @@ _KEPT = (
 )
 _PURGE = ButtonText("Forget deleted notes", "Remove what is kept of notes that are deleted")
 _NOTHING_DELETED = "Nothing is kept of notes that are deleted"
+_VERDICTS = (
+    "What a model said of each note when you judged every note, without any text of the notes. "
+    "Verdicts on excluded and private notes leave at once."
+)
+_FORGET = ButtonText("Delete all verdicts…", "Delete what is stored. A model would judge anew")
+_DELETE = ButtonText("Delete", "Delete the verdicts on all questions")
 
 
 class TextSizeSection(QWidget):
@@ -205,6 +217,61 @@ class KeptSection(QWidget):
             return texts.describe()
 
         self._asks.ask(remove, now=True)
+
+    def _on_failed(self, error: Exception) -> None:
+        self.state.setText(describe(error).message)
+        dress(self.state, "caption", "danger")
+
+
+class VerdictsSection(QWidget):
+    """The section that says how many verdicts on notes are stored, and deletes them."""
+
+    def __init__(self, assistant: Assistant, runner: TaskRunner) -> None:
+        super().__init__()
+        self._assistant = assistant
+        self._asks = LatestOnly(runner, 0, self)
+        self._asks.answered.connect(self.show_questions)
+        self._asks.failed.connect(self._on_failed)
+        self.state = make_wrapped_label("Loading…", "caption", "secondary")
+        texts = make_column(
+            label("Verdicts on notes", "ui_strong"),
+            self.state,
+            make_wrapped_label(_VERDICTS, "caption", "secondary"),
+            spacing=2,
+        )
+        self.forget = make_button(_FORGET, "", self._on_forget)
+        self.forget.setEnabled(False)
+        top = Qt.AlignmentFlag.AlignTop
+        make_row(
+            grow(texts), align(self.forget, top), margins=(0, 10, 0, 10), spacing=8, parent=self
+        )
+
+    def refresh(self) -> None:
+        """Find out what is stored, and show it."""
+        self._asks.ask(self._assistant.kept_verdicts.list_questions, now=True)
+
+    def show_questions(self, found: "Sequence[JudgedQuestion]") -> None:
+        """Show how many verdicts are stored."""
+        dress(self.state, "caption", "secondary")
+        verdicts = sum(one.verdicts for one in found)
+        said = f"{plural(verdicts, 'verdict')} on {plural(len(found), 'question')}."
+        self.state.setText(said if found else "No verdicts are stored.")
+        self.forget.setEnabled(bool(found))
+
+    def _on_forget(self) -> None:
+        question = QuestionDialog(self, f"Delete all of this? {self.state.text()}", _DELETE)
+        question.accepted.connect(self._forget)
+        question.open()
+
+    def _forget(self) -> None:
+        kept = self._assistant.kept_verdicts
+        self.forget.setEnabled(False)
+
+        def forget() -> "Sequence[JudgedQuestion]":
+            kept.forget()
+            return kept.list_questions()
+
+        self._asks.ask(forget, now=True)
 
     def _on_failed(self, error: Exception) -> None:
         self.state.setText(describe(error).message)

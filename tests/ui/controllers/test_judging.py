@@ -14,8 +14,10 @@ from chains.cancel import CancelToken
 from tests.conftest import write_notes
 from tests.support.models.model_server import Answer, Body, Failure, ModelServer
 from tests.support.models.note_judge import PLANTED, judge_by_words, list_shown
+from tests.support.window.clicks import click_button
 from tests.support.window.window_pages import WindowPage, open_window
 from ui.panels.judge_view import JudgeView
+from ui.widgets.dialogs import QuestionDialog
 
 QUESTION = "What did I promise to my sister?"
 NOTES = {
@@ -62,6 +64,11 @@ def cells(view: JudgeView) -> list[tuple[str, ...]]:
         tuple(model.index(row, column).data() for column in range(3))
         for row in range(model.rowCount())
     ]
+
+
+def find_question(view: JudgeView) -> QuestionDialog:
+    (question,) = (one for one in view.findChildren(QuestionDialog) if one.isVisible())
+    return question
 
 
 def test_the_price_is_shown_then_some_notes_are_judged_then_all(
@@ -139,3 +146,18 @@ def test_a_run_is_paused_and_stopped_and_a_failure_is_said(
     qtbot.keyClick(view.scope, Qt.Key.Key_Return)
     qtbot.waitUntil(lambda: "is not a filter" in view.state.text(), timeout=PATIENCE_MS)
     QApplication.processEvents()
+
+
+def test_stored_verdicts_are_deleted_after_a_question(
+    view: JudgeView, server: ModelServer, window: WindowPage, qtbot: QtBot
+) -> None:
+    assert not view.delete.isVisible()
+    qtbot.mouseClick(view.all, CLICK)
+    qtbot.waitUntil(lambda: "16 of 16 judged" in view.state.text(), timeout=PATIENCE_MS)
+    qtbot.mouseClick(view.delete, CLICK)
+    qtbot.keyClick(find_question(view), Qt.Key.Key_Escape)
+    assert view.delete.isVisible()
+    qtbot.mouseClick(view.delete, CLICK)
+    click_button(find_question(view), "Delete")
+    qtbot.waitUntil(lambda: "15 notes for the model" in view.state.text(), timeout=PATIENCE_MS)
+    assert (view.all.isVisible(), view.delete.isVisible()) == (True, False)

@@ -74,6 +74,39 @@ def test_it_judges_first_notes_then_all(
     assert len(rows) == 15
 
 
+def test_stored_verdicts_are_listed_and_deleted(
+    judge: Strata, strata: Strata, model: ModelServer, folder: Path
+) -> None:
+    assert strata("judge", "--stored") == (0, "No verdicts are stored.\n", "")
+    judge(QUESTION, "--vault", str(folder), "--yes")
+    judge("Another?", "--vault", str(folder), "--first", "1")
+    listed = document(strata("judge", "--stored", "--json")[1])["questions"]
+    assert sorted((one["question"], one["verdicts"]) for one in listed) == [
+        ("Another?", 1),
+        (QUESTION, 15),
+    ]
+    assert strata("judge", "Another?", "--forget")[1] == "1 verdict deleted.\n"
+    _, out, err = strata("judge", "--forget")
+    assert (f"15 verdicts by gpt-4o: {QUESTION}" in out, "With --yes" in err) == (True, True)
+    assert document(strata("judge", "--forget", "--yes", "--json")[1])["forgotten"] == 15
+    assert strata("judge", "--stored")[1] == "No verdicts are stored.\n"
+    code, _, err = strata("judge")
+    assert (code, "There is no question" in err) == (1, True)
+
+
+def test_a_sample_is_judged_by_another_model_once_its_price_was_shown(
+    judge: Strata, model: ModelServer, folder: Path
+) -> None:
+    asked = (QUESTION, "--vault", str(folder), "--sample-model", "gpt-4", "--sample", "6")
+    _, out, err = judge(*asked, "--first", "20")
+    assert "6 notes of a sample for gpt-4 to judge again." in out
+    assert ("6 notes for the model" in err, "With --yes" in err) == (True, True)
+    assert {body["model"] for body in model.bodies} == {"gpt-4o"}
+    _, out, _ = judge(*asked, "--yes", "--no-index")
+    assert "gpt-4 judged 6 of these 15 again and agreed on 6: with 95 % confidence" in out
+    assert [body["model"] for body in model.bodies[2:]] == ["gpt-4"]
+
+
 def test_without_a_model_it_says_what_a_model_is_needed_for(strata: Strata, folder: Path) -> None:
     told = document(strata("judge", QUESTION, "--vault", str(folder), "--json", "--yes")[1])
     assert told["coverage"].endswith("15 notes need a model, and no model is set.")
@@ -118,5 +151,9 @@ def test_rpc_tells_the_progress_pauses_and_saves(
         saved = client.do("save_judged", **asked, path="Judged")
         assert saved["path"] == "Judged.md"
         assert "[[Yes]]" in (folder / "Judged.md").read_text()
+        (stored,) = client.do("list_judged")["questions"]
+        assert (stored["question"], stored["verdicts"]) == (QUESTION, 15)
+        assert client.do("forget_judged", question=QUESTION) == {"forgotten": 15}
+        assert client.do("list_judged") == {"questions": []}
 
     Conversation(assistant).run(talk)
