@@ -1,8 +1,8 @@
 """Pictures of the window, to be made again whenever it has changed.
 
-`python -m tests.support.pictures` makes the README's picture. `python -m tests.support.pictures
-FOLDER [GROUP…] [SIZE…]` saves pictures there of all states, or of the named groups and sizes: light
-and dark, narrow and wide, in Latin, Japanese and Arabic script.
+`python -m tests.support.pictures` makes the pictures of the README and of the guide.
+`python -m tests.support.pictures FOLDER [GROUP…] [SIZE…]` saves pictures there of all states, or of
+the named groups and sizes: light and dark, narrow and wide, in Latin, Japanese and Arabic script.
 
 The pictures show the real program with the sample notes; only the model is scripted.
 """
@@ -20,11 +20,17 @@ from PySide6.QtWidgets import QApplication
 
 from resources import locate_resource, sample_vault
 from tests.support.pictures.dialog_pictures import (
+    judge_all,
+    leave_out_source,
+    look_at_price,
+    open_judging,
+    open_rehearsal,
     show_compaction,
     show_compare,
     show_judge,
     show_keys,
     show_quick_ask,
+    show_rehearsal,
     show_settings,
 )
 from tests.support.pictures.error_pictures import (
@@ -67,6 +73,8 @@ from ui.icons import load_app_icon
 from ui.theme import Theme
 
 README_PICTURE = "Attachments/window.png"
+JUDGE_PICTURE = "Attachments/judging.png"
+REHEARSAL_PICTURE = "Attachments/rehearsal.png"
 SIZES = ("narrow", "medium", "wide")
 GROUPS: dict[str, Group] = {
     "answers": show_answers,
@@ -93,6 +101,7 @@ GROUPS: dict[str, Group] = {
     "request": show_request,
     "compare": show_compare,
     "judge": show_judge,
+    "rehearsal": show_rehearsal,
     "compaction": show_compaction,
     "quick": show_quick_ask,
     "first": show_first_run,
@@ -147,6 +156,20 @@ def make_readme_picture(on: Stage) -> None:
     save(on.window, locate_resource("vault") / README_PICTURE)
 
 
+def make_guide_pictures(on: Stage) -> None:
+    """Save the pictures of the guide."""
+    vault = resource_path("vault")
+    rehearsal = open_rehearsal(on)
+    leave_out_source(rehearsal)
+    save(rehearsal, vault / REHEARSAL_PICTURE)
+    rehearsal.close()
+    judging = open_judging(on)
+    look_at_price(judging)
+    judge_all(on, judging)
+    save(judging, vault / JUDGE_PICTURE)
+    judging.close()
+
+
 def make_all(folder: Path, names: list[str]) -> None:
     """Save pictures of the states of the named groups, or of all groups."""
     with _copy_vault() as vault, stage(vault) as on:
@@ -188,7 +211,7 @@ def read_arguments(argv: Sequence[str] | None = None) -> argparse.Namespace:
         metavar="FOLDER",
         nargs="?",
         type=_name_folder,
-        help="save pictures of all states there (otherwise only the README's picture is made)",
+        help="save pictures of all states there (otherwise those of the README and the guide)",
     )
     parser.add_argument(
         "names",
@@ -213,7 +236,7 @@ def _find_name(text: str) -> str:
 
 
 def main() -> None:
-    """Save the README's picture, or all pictures."""
+    """Save the pictures of the README and the guide, or all pictures."""
     chosen = read_arguments()
     with tempfile.TemporaryDirectory() as folder:
         screen = Path(folder) / "screen.json"
@@ -229,6 +252,7 @@ def main() -> None:
         return
     with stage() as on:
         make_readme_picture(on)
+        make_guide_pictures(on)
 
 
 if __name__ == "__main__":

@@ -25,6 +25,7 @@ from ui.chat.versions import VersionsDialog
 from ui.panels.chats.save_note import SaveNoteDialog
 from ui.panels.context.compaction import CompactionDialog
 from ui.panels.judge_view import JudgeView
+from ui.panels.rehearsal.dialog import RehearsalDialog
 from ui.settings.dialog import SettingsDialog
 from ui.settings.keyboard import CommandRow
 from ui.settings.project import ProjectView
@@ -34,6 +35,11 @@ SUMMARY = """\
 The user asked about power failures and backups of the home server. The battery lasts 22 minutes; \
 the server is backed up every night at 02:30. Open: test a restore from the rented machine.
 """
+_FACTS = {
+    "22 minutes": "The battery carries the server for 22 minutes.",
+    "shuts itself down": "After ten minutes without mains it shuts itself down.",
+    "Test a restore": "A restore from the rented machine is still to be tested.",
+}
 BRIEF = """\
 Every night at 02:30 [1].
 
@@ -64,15 +70,55 @@ def show_compare(on: Stage) -> Iterator[Shot]:
     dialog.close()
 
 
+def show_rehearsal(on: Stage) -> Iterator[Shot]:
+    """Show the dialog that asks again: the switches, both answers, and what each source carried."""
+    dialog = open_rehearsal(on)
+    yield Shot("rehearsal-parts")
+    leave_out_source(dialog)
+    yield Shot("rehearsal")
+    dialog.each_requested.emit()
+    wait_until(lambda: "answers of" in dialog.state.text())
+    settle()
+    yield Shot("rehearsal-each")
+    dialog.close()
+
+
+def open_rehearsal(on: Stage) -> RehearsalDialog:
+    """Open the dialog for an answer whose sentences rest on several notes."""
+    on.server.script(_tell_facts)
+    on.window.open_session(None)
+    on.ask(POWER)
+    wait_until(lambda: not on.window.controllers.session.is_running)
+    settle()
+    on.window.run_command("rehearse")
+    dialog = on.window.controllers.rehearsal.dialog
+    wait_until(dialog.ask.isEnabled)
+    settle()
+    return dialog
+
+
+def leave_out_source(dialog: RehearsalDialog) -> None:
+    """Turn off the first source, and ask again without it."""
+    key = next(key for key, one in dialog.parts.switches.items() if key.isdigit())
+    dialog.parts.switches[key].click()
+    settle()
+    dialog.ask.click()
+    wait_until(lambda: "same" in dialog.state.text())
+    settle()
+
+
+def _tell_facts(body: Body) -> Answer:
+    """Answer with the facts whose words stand in the request."""
+    seen = str(body["messages"])
+    said = " ".join(fact for words, fact in _FACTS.items() if words in seen)
+    return Answer(said or "Your notes do not say it.", usage=None)
+
+
 def show_judge(on: Stage) -> Iterator[Shot]:
     """Show the dialog that judges every note: empty, with the price, busy, done, and refused."""
-    on.window.run_command("judge_notes")
-    dialog = find(on.window, JudgeView)
-    settle()
+    dialog = open_judging(on)
     yield Shot("judge-empty")
-    dialog.question.setText("Which notes say when something is backed up?")
-    dialog.price.click()
-    wait_until(dialog.all.isVisible)
+    look_at_price(dialog)
     yield Shot("judge-price")
     on.server.script(_judge_backups, lambda _body: Answer("[", stall_after=0))
     dialog.all.click()
@@ -81,16 +127,35 @@ def show_judge(on: Stage) -> Iterator[Shot]:
     yield Shot("judge-busy")
     dialog.stop.click()
     wait_until(dialog.all.isVisible)
-    on.server.script(_judge_backups)
-    dialog.all.click()
-    wait_until(lambda: dialog.save.isVisible() and not dialog.all.isVisible())
-    settle()
+    judge_all(on, dialog)
     yield Shot("judge")
     dialog.scope.setText("no filter")
     dialog.price.click()
     wait_until(lambda: "not a filter" in dialog.state.text())
     yield Shot("judge-refused")
     dialog.close()
+
+
+def open_judging(on: Stage) -> JudgeView:
+    """Open the dialog that judges every note."""
+    on.window.run_command("judge_notes")
+    settle()
+    return find(on.window, JudgeView)
+
+
+def look_at_price(dialog: JudgeView) -> None:
+    """Write a question, and show what judging the notes by it takes."""
+    dialog.question.setText("Which notes say when something is backed up?")
+    dialog.price.click()
+    wait_until(dialog.all.isVisible)
+
+
+def judge_all(on: Stage, dialog: JudgeView) -> None:
+    """Judge all notes, and wait for the table."""
+    on.server.script(_judge_backups)
+    dialog.all.click()
+    wait_until(lambda: dialog.save.isVisible() and not dialog.all.isVisible())
+    settle()
 
 
 def _judge_backups(body: Body) -> Answer:
