@@ -216,13 +216,14 @@ class Spending:
         """
         self._ask = ask
 
-    def open_turn(self, *, may_ask: bool = True) -> "TurnSpending":
+    def open_turn(self, *, may_ask: bool = True, calls: int | None = None) -> "TurnSpending":
         """Return the limit for the calls of one turn.
 
         Args:
             may_ask: whether the user is asked. Otherwise, a call that may pass a limit is refused.
+            calls: the number of calls at most, if they do not answer a message of the user.
         """
-        return TurnSpending(self, self._ask if may_ask else None)
+        return TurnSpending(self, self._ask if may_ask else None, calls)
 
     def summarise(self) -> SpendingOverview:
         """Return what was spent today and this month.
@@ -248,8 +249,14 @@ class Spending:
             self._has_limit and values.spending_hold_unpriced,
         )
 
-    def find_passed_limit(self, call: PricedCall) -> SpendingLimitReached | None:
-        """Return the limit that a call may pass, or None.
+    def find_passed_limit(
+        self, call: PricedCall, calls: int | None = None
+    ) -> SpendingLimitReached | None:
+        """Return the limit that a call may pass, or so many calls like it together, or None.
+
+        Args:
+            call: the call.
+            calls: the number of calls, or None for one call that answers a message.
 
         Raises:
             LedgerFailed: what was spent cannot be read.
@@ -258,16 +265,19 @@ class Spending:
             return None
         try:
             with self._file.hold_lock():
-                return self._find_passed(call, self._file.read())
+                return self._find_passed(call, self._file.read(), calls)
         except (OSError, StorageFailed) as error:
             raise LedgerFailed(call.host, describe_failure(self._file.path, error)) from error
 
-    def reserve(self, call: PricedCall, *, is_allowed: bool) -> "SpendingReservation":
+    def reserve(
+        self, call: PricedCall, *, is_allowed: bool, has_message: bool = True
+    ) -> "SpendingReservation":
         """Reserve the highest possible cost of a call.
 
         Args:
             call: the call.
             is_allowed: whether the user has allowed it to pass the limits.
+            has_message: whether it answers a message of the user.
 
         Raises:
             SpendingLimitReached: the call may pass a limit, and is not allowed to.
@@ -277,7 +287,8 @@ class Spending:
         line = {"id": id, "day": self._find_day(), "model": call.model, "most": call.most}
         try:
             with self._file.hold_lock():
-                passed = None if is_allowed else self._find_passed(call, self._file.read())
+                lines, calls = self._file.read(), None if has_message else 1
+                passed = None if is_allowed else self._find_passed(call, lines, calls)
                 if passed is not None:
                     raise passed
                 if self._file.append(line) > self._max_bytes:
@@ -307,7 +318,7 @@ class Spending:
         return self._now().date().isoformat()
 
     def _find_passed(
-        self, call: PricedCall, lines: Iterable[Mapping[str, Any]]
+        self, call: PricedCall, lines: Iterable[Mapping[str, Any]], calls: int | None
     ) -> SpendingLimitReached | None:
         if not self._has_limit or (call.most is None and not self._holds_unpriced):
             return None
@@ -320,11 +331,17 @@ class Spending:
             spent = _sum_period(joined, start).cost
             if limit > 0 and call.most is None:
                 return UnpricedCallHeld(
-                    call.host, period=period, spent=spent, limit=limit, model=call.model
+                    call.host,
+                    period=period,
+                    spent=spent,
+                    limit=limit,
+                    model=call.model,
+                    calls=calls,
                 )
-            if limit > 0 and call.most is not None and spent + call.most > limit + _TINY:
+            most = None if call.most is None else call.most * (calls or 1)
+            if limit > 0 and most is not None and spent + most > limit + _TINY:
                 return SpendingLimitReached(
-                    call.host, period=period, most=call.most, spent=spent, limit=limit
+                    call.host, period=period, most=most, spent=spent, limit=limit, calls=calls
                 )
         return None
 
@@ -345,10 +362,16 @@ class TurnSpending:
     """The limit for the calls of one turn, which the user is asked about at most once.
 
     It implements `chains.spending.SpendingPort`.
+
+    Attributes:
+        calls: the number of calls that are left to make at most, or None if that is not known and
+            they answer a message of the user. The user is asked about all of them together.
     """
 
-    def __init__(self, spending: Spending, ask: AskAboutLimit | None) -> None:
-        self._spending, self._ask = spending, ask
+    def __init__(
+        self, spending: Spending, ask: AskAboutLimit | None, calls: int | None = None
+    ) -> None:
+        self._spending, self._ask, self.calls = spending, ask, calls
         self._lock = threading.Lock()
         self._is_allowed = False
 
@@ -360,7 +383,7 @@ class TurnSpending:
         with self._lock:
             start = monotonic()
             while not self._is_allowed:
-                passed = self._spending.find_passed_limit(call)
+                passed = self._spending.find_passed_limit(call, self.calls)
                 if passed is None:
                     break
                 verdict = "stop" if self._ask is None else _ask_user(self._ask, passed, cancel)
@@ -373,7 +396,10 @@ class TurnSpending:
 
     def reserve(self, call: PricedCall) -> SpendingReservation:
         """Reserve the highest possible cost of a call. See `chains.spending.SpendingPort`."""
-        return self._spending.reserve(call, is_allowed=self._is_allowed)
+        has_message = self.calls is None
+        with self._lock:
+            self.calls = None if self.calls is None else max(1, self.calls - 1)
+        return self._spending.reserve(call, is_allowed=self._is_allowed, has_message=has_message)
 
 
 def _ask_user(

@@ -301,23 +301,38 @@ class SpendingLimitReached(ModelError):
         most: the most that the call can cost, in dollars.
         spent: what was spent in the period so far, in dollars.
         limit: the limit of the period, in dollars.
+        calls: the number of calls that cost so much together, or None for that of a message.
     """
 
     code = "spending_limit"
 
     def __init__(
-        self, service: str, *, period: SpendingPeriod, most: float, spent: float, limit: float
+        self,
+        service: str,
+        *,
+        period: SpendingPeriod,
+        most: float,
+        spent: float,
+        limit: float,
+        calls: int | None = None,
     ) -> None:
         word = {"day": "today", "month": "this month"}[period]
+        several = calls is not None and calls > 1
+        what = f"Up to {calls} calls may cost" if several else "This call may cost"
+        end = f"{'They were' if several else 'It was'} not sent{_end_limit(calls)}"
         super().__init__(
-            f"This call may cost {format_dollars(most)}, and {format_dollars(spent)} of "
-            f"{format_dollars(limit)} were spent {word}. It was not sent, and your message is "
-            "kept.",
+            f"{what} {format_dollars(most)}, and {format_dollars(spent)} of "
+            f"{format_dollars(limit)} were spent {word}. {end}",
             service=service,
             reason=f"it may pass the spending limit of {format_dollars(limit)} {word}",
         )
         self.period: SpendingPeriod = period
-        self.most, self.spent, self.limit = most, spent, limit
+        self.most, self.spent, self.limit, self.calls = most, spent, limit, calls
+
+
+def _end_limit(calls: int | None) -> str:
+    """Return the end of the sentence that says that nothing was sent."""
+    return ", and your message is kept." if calls is None else "."
 
 
 class UnpricedCallHeld(SpendingLimitReached):
@@ -327,12 +342,19 @@ class UnpricedCallHeld(SpendingLimitReached):
     """
 
     def __init__(
-        self, service: str, *, period: SpendingPeriod, spent: float, limit: float, model: str
+        self,
+        service: str,
+        *,
+        period: SpendingPeriod,
+        spent: float,
+        limit: float,
+        model: str,
+        calls: int | None = None,
     ) -> None:
-        super().__init__(service, period=period, most=0.0, spent=spent, limit=limit)
+        super().__init__(service, period=period, most=0.0, spent=spent, limit=limit, calls=calls)
         self.args = (
             f"The price of {model} is not known, so no spending limit can hold the call. It was "
-            "not sent, and your message is kept.",
+            f"not sent{_end_limit(calls)}",
         )
         self.reason = "its price is not known"
         self.model = model

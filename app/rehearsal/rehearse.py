@@ -108,9 +108,6 @@ class Rehearser:
         turn = self._open(chat, subject, CancelToken(), dry_run=True)
         calls = self._count_calls(chat, subject, each=each)
         cost = measure_cost(turn, subject.content, calls)
-        notes = [*([] if subject.sent.is_exact else [NOT_EXACT])]
-        notes += [WITH_TOOLS] if any(part.layer == "W" for part in subject.content.parts) else []
-        notes += [CONTINUED] if _is_continued(chat, subject.answer) else []
         return RehearsalOffer(
             chat.id,
             subject.answer.id,
@@ -118,7 +115,7 @@ class Rehearser:
             turn.model.where,
             subject.content.parts,
             cost,
-            tuple(notes),
+            _list_sentences(chat, subject),
             tuple(list_rehearsals(chat, [subject.answer.id])),
         )
 
@@ -156,7 +153,8 @@ class Rehearser:
             before = subject.answer.message.text
             difference = compare_answers(before, found.text)
             answer = subject.answer.id
-            yield RehearsalResult(chat.id, answer, before, found, difference, is_known)
+            said = _list_sentences(chat, subject)
+            yield RehearsalResult(chat.id, answer, before, found, difference, is_known, said)
 
     def ask_each(
         self, session: str, entry: str | None, cancel: CancelToken
@@ -169,17 +167,21 @@ class Rehearser:
         with self._sessions.open(session) as chat:
             subject = self._find(chat, entry, ())
             _require_sources(subject.content)
-            sent = 0
+            sent, spending = 0, None
             while (keys := (plan := _make_plan(chat, subject)).choose_next()) is not None:
-                most = plan.calls + plan.count_left()
-                yield RehearsalProgress(plan.calls, most, tuple(sorted(keys)))
-                turn = self._open(chat, subject, cancel)  # a limit is asked about for each call
+                left = plan.count_left()
+                yield RehearsalProgress(plan.calls, plan.calls + left, tuple(sorted(keys)))
+                turn = self._open(chat, subject, cancel, calls=left)
+                # The user is asked once about a limit, for all calls that are left.
+                spending = spending or turn.ports.spending
+                turn = replace(turn, ports=replace(turn.ports, spending=spending))
                 self._require_same(chat, subject)
                 cut = replace(subject, content=subject.content.leave_out(keys))
                 self._call(chat, cut, turn)
                 sent += 1
             answer, model = subject.answer.id, subject.model
-            yield EachResult(chat.id, answer, model, plan.unchanged[0], make_table(plan), sent)
+            table, said = make_table(plan), _list_sentences(chat, subject)
+            yield EachResult(chat.id, answer, model, plan.unchanged[0], table, sent, said)
 
     def _find(self, chat: Session, entry: str | None, keys: Sequence[str]) -> _Subject:
         answer, stored = self._machine.find_kept(chat, entry)
@@ -199,10 +201,16 @@ class Rehearser:
             ) from error
 
     def _open(
-        self, chat: Session, subject: _Subject, cancel: CancelToken, *, dry_run: bool = False
+        self,
+        chat: Session,
+        subject: _Subject,
+        cancel: CancelToken,
+        *,
+        dry_run: bool = False,
+        calls: int = 1,
     ) -> Turn:
         ask = Ask("", "chat", subject.model, dry_run=dry_run)
-        turn = self._builder.begin_turn(ask, chat, cancel, may_ask=not dry_run)
+        turn = self._builder.begin_turn(ask, chat, cancel, may_ask=not dry_run, calls=calls)
         turn = self._builder.equip_turn(turn, runs=not dry_run)
         return replace(open_turn(turn), id=subject.answer.turn_id)
 
@@ -225,6 +233,14 @@ class Rehearser:
             return int(_find_known(chat, subject.content, subject.model) is None)
         _require_sources(subject.content)
         return _make_plan(chat, subject).count_left()
+
+
+def _list_sentences(chat: Session, subject: _Subject) -> tuple[str, ...]:
+    """Return what the reader should know of a request that is asked again."""
+    said = [] if subject.sent.is_exact else [NOT_EXACT]
+    said += [WITH_TOOLS] if any(part.layer == "W" for part in subject.content.parts) else []
+    said += [CONTINUED] if _is_continued(chat, subject.answer) else []
+    return tuple(said)
 
 
 def _is_continued(chat: Session, answer: MessageEntry) -> bool:

@@ -91,6 +91,7 @@ class RehearsalResult(Record):
         before: the text of that answer.
         difference: what differs between both.
         is_known: whether it had been asked before, so that nothing was sent.
+        notes: sentences for the reader.
     """
 
     session: str
@@ -99,6 +100,7 @@ class RehearsalResult(Record):
     rehearsal: StoredRehearsal
     difference: AnswerDifference
     is_known: bool
+    notes: tuple[str, ...] = ()
 
     json_shape = (
         "session",
@@ -111,6 +113,7 @@ class RehearsalResult(Record):
         "at = rehearsal.at",
         "difference",
         "known = is_known",
+        "notes",
     )
 
 
@@ -122,6 +125,7 @@ class EachResult(Record):
         entry: the log entry of the answer in the chat.
         unchanged: the first answer to the unchanged request, whose sentences the table has.
         sent: the number of calls that were made now.
+        notes: sentences for the reader.
     """
 
     session: str
@@ -130,3 +134,4 @@ class EachResult(Record):
     unchanged: str
     table: RehearsalTable
     sent: int
+    notes: tuple[str, ...] = ()

@@ -116,6 +116,7 @@ class TurnBuilder:
         changes: Mapping[str, object] | None = None,
         *,
         may_ask: bool = True,
+        calls: int | None = None,
     ) -> Turn:
         """Build a turn without attachments, which take time, and without notes and tools.
 
@@ -123,6 +124,7 @@ class TurnBuilder:
 
         Args:
             may_ask: whether the user is asked before a call may pass a spending limit.
+            calls: the number of calls at most, if they do not answer a message of the user.
         """
         self._settings.refresh()  # another program may have switched `privacy.offline` on
         values = self._settings.values_with(changes) if changes else self._settings.values
@@ -134,7 +136,7 @@ class TurnBuilder:
                 secrets.key_for,
                 resolve=self.attachments.resolve,
                 ledger=self._stores.ledger,
-                spending=self._stores.spending.open_turn(may_ask=may_ask),
+                spending=self._stores.spending.open_turn(may_ask=may_ask, calls=calls),
                 learned=self._stores.learned,
                 local=self.local,
             ),

@@ -24,7 +24,9 @@ __all__ = ["LimitDialog", "SpendingController"]
 _WIDTH: Final = 480
 _DAYS: Final = {"day": "today", "month": "this month"}
 _STOP = ButtonText("Stop", "Send nothing; your message is kept (Esc)")
+_STOP_CALLS = ButtonText("Stop", "Send nothing (Esc)")
 _SEND = ButtonText("Send once", "Let this answer pass the limit, which stays as it is")
+_SEND_CALLS = ButtonText("Send once", "Let these calls pass the limit, which stays as it is")
 
 
 class LimitDialog(QDialog):
@@ -43,9 +45,11 @@ class LimitDialog(QDialog):
         self.verdict: LimitVerdict = "stop"
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle("Spending limit")
-        stop = make_button(_STOP, "", self.reject)
+        has_message = question.passed.calls is None
+        stop = make_button(_STOP if has_message else _STOP_CALLS, "", self.reject)
         stop.setDefault(True)
-        send = make_button(_SEND, "", lambda: self._decide("send"))
+        send_text = _SEND if has_message else _SEND_CALLS
+        send = make_button(send_text, "", lambda: self._decide("send"))
         make_column(
             make_wrapped_label(_describe_question(question), "ui"),
             make_row(stretch(), stop, *self._make_raise_button(question), send, spacing=8),
@@ -119,8 +123,9 @@ def _describe_question(question: LimitQuestion) -> str:
             f"The price of {one_line(passed.model)} is not known, so your limit of "
             f"{format_dollars(passed.limit)} cannot hold what the next call costs."
         )
+    calls = "The next call" if (passed.calls or 1) == 1 else f"Up to {passed.calls} calls"
     return (
-        f"The next call to {one_line(passed.service)} may cost {format_dollars(passed.most)}. "
+        f"{calls} to {one_line(passed.service)} may cost {format_dollars(passed.most)}. "
         f"{format_dollars(passed.spent)} of {format_dollars(passed.limit)} were spent "
         f"{_DAYS[passed.period]}, so it may pass your limit."
     )

@@ -289,28 +289,57 @@ def test_a_call_of_a_tool_is_said_and_not_run(
     assert not (notes / "New.md").exists()
 
 
-def test_each_call_that_may_pass_the_spending_limit_is_asked_about(
+def test_the_spending_limit_is_asked_about_once_for_all_calls_together(
     assistant: Assistant, server: ModelServer, notes: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server.script(answer_facts)
     result = ask(assistant)
     charge_for_calls(monkeypatch)
     assistant.settings.set("spending.dayLimit", 0.000001)
-    seen, asked = len(list_raw(server)), list[float]()
+    seen, asked = len(list_raw(server)), list[SpendingLimitReached]()
 
-    def allow_two(question: LimitQuestion) -> None:
-        asked.append(question.passed.most)
-        question.answer("send" if len(asked) < 3 else "stop")
+    def allow(question: LimitQuestion) -> None:
+        asked.append(question.passed)
+        question.answer("send")
 
-    with pytest.raises(SpendingLimitReached):
+    with pytest.raises(SpendingLimitReached, match=r"spent today\. It was not sent\.$"):
         rehearse(assistant, result)
+    with pytest.raises(SpendingLimitReached, match=r"^Up to \d+ calls .* They were not sent\.$"):
+        rehearse_each(assistant, result)
     assert len(list_raw(server)) == seen
-    assistant.spending.connect(allow_two)
+    offer = assistant.rehearser.offer(result.session, result.entry, each=True)
+    assistant.spending.connect(allow)
+    found = rehearse_each(assistant, result)
+    assistant.spending.connect(None)
+    (question,) = asked
+    assert question.calls == offer.cost.calls > 1
+    assert question.most == pytest.approx(offer.cost.price)
+    assert len(list_raw(server)) - seen == found.sent > 1
+
+
+def test_a_rehearsal_that_fits_a_limit_is_not_asked_about(
+    assistant: Assistant, server: ModelServer, notes: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.script(answer_facts)
+    result = ask(assistant)
+    charge_for_calls(monkeypatch)
+    offer = assistant.rehearser.offer(result.session, result.entry, each=True)
+    assert offer.cost.price
+    asked = list[SpendingLimitReached]()
+
+    def stop(question: LimitQuestion) -> None:
+        asked.append(question.passed)
+        question.answer("stop")
+
+    assistant.spending.connect(stop)
+    assistant.settings.set("spending.dayLimit", offer.cost.price * 0.99)
     with pytest.raises(SpendingLimitReached):
         rehearse_each(assistant, result)
+    assert [one.calls for one in asked] == [offer.cost.calls]
+    assistant.settings.set("spending.dayLimit", offer.cost.price * 1.01)
+    assert rehearse_each(assistant, result).sent > 1
     assistant.spending.connect(None)
-    assert (len(asked), len(list_raw(server)) - seen) == (3, 2)
-    assert len(assistant.rehearser.offer(result.session, result.entry).stored) == 2
+    assert len(asked) == 1
 
 
 def test_a_kill_before_an_answer_is_stored_costs_only_that_call_again(
@@ -482,6 +511,8 @@ def test_that_only_the_rest_of_a_continued_answer_is_asked_again_is_said(
         list(assistant.runner.continue_answer(broken.session, broken.entry, None, CancelToken()))
     )
     assert CONTINUED in assistant.rehearser.offer(rest.session, rest.entry).notes
+    assert CONTINUED in rehearse(assistant, rest).to_dict()["notes"]
+    assert CONTINUED in rehearse_each(assistant, rest).to_dict()["notes"]
     server.script(Answer("Understood."))
     last = ask(assistant, "And now?", session=broken.session)
     assert CONTINUED not in assistant.rehearser.offer(last.session, last.entry).notes
