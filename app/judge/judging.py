@@ -153,6 +153,8 @@ class Judging:
         if request.project is not None:
             with suppress(VaultError):  # another program indexes them, or what is indexed counts
                 deque(self.update(request, cancel), maxlen=0)
+            # Those of the open vault are forgotten when its index or the rules change.
+            self._kept.forget_hidden(self._find_vault(request.project))
         pause = pause or PauseSwitch()
         opened = self._open(request, cancel, dry_run=True)
         lost, calls = LostNotes(), 0
@@ -232,9 +234,8 @@ class Judging:
                 hint="Write what each note is judged by, in a sentence.",
             )
         vault = self._find_vault(request.project)
-        self._kept.forget_hidden(vault)
         ask = Ask(question, "chat", request.model, project=request.project, dry_run=dry_run)
-        begun = self._turns.begin_turn(ask, None, cancel, may_ask=False)
+        begun = self._turns.begin_turn(ask, None, cancel, may_ask=False, calls=1)
         turn = open_turn(self._turns.equip_turn(begun))
         if request.sample_model == turn.model_name:
             raise InvalidRequest(

@@ -1,6 +1,6 @@
 """The stored verdicts on all questions: list and delete them, and those on hidden notes."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -29,6 +29,7 @@ class KeptVerdicts:
             folder: the folder of the stored verdicts.
         """
         self.folder = folder
+        self._checked: dict[Path, tuple[frozenset[str], Sequence[str]]] = {}
 
     def list_questions(self) -> tuple[JudgedQuestion, ...]:
         """Return the questions with stored verdicts, the newest first."""
@@ -63,22 +64,28 @@ class KeptVerdicts:
     def forget_hidden(self, vault: Vault) -> int:
         """Forget the verdicts on notes of a vault that are excluded or private now.
 
-        A verdict stays if models may read another note of the same name and content.
+        A verdict stays if models may read another note of the same name and content. Nothing is
+        read if no indexed note is gone, and no rule has changed, since the last time.
         """
+        indexed = frozenset(note.path for note in vault.notes() if note.state == "indexed")
+        last = self._checked.get(vault.root)
+        if last is not None and last[0] <= indexed and last[1] == vault.exclude:
+            return 0
+        forgotten = self._forget_hidden(vault, indexed)
+        self._checked[vault.root] = indexed, vault.exclude
+        return forgotten
+
+    def _forget_hidden(self, vault: Vault, indexed: Collection[str]) -> int:
         stores = [*self._list_stores()]
         names = {key[:NAME_KEY_CHARS] for store in stores for key in store.load().verdicts}
         if not names:
             return 0
 
-        def list_allowed() -> frozenset[str]:
-            known = [note.path for note in vault.notes() if note.state == "indexed"]
-            return vault.filter_allowed(known)
-
         hidden = dict(
             list_hidden_versions(
                 vault.root,
                 vault.exclude,
-                list_allowed,
+                lambda: vault.filter_allowed([*indexed]),
                 lambda path: hash_name(name_note(path)) in names,
             )
         )
