@@ -17,7 +17,7 @@
 A table is a function of the notes, the rules and the stored verdicts, so that judging goes on where
 it was stopped, and only changed notes are judged again. No text of a note is stored.
 
-This package may import `app.block_marks`, `app.config`, `app.errors`, `app.library`,
+This package may import `app.config`, `app.errors`, `app.library`,
 `app.line_file`, `app.sessions.turn_builder`, `app.paths`, chains, context, vault and
 `resources.system`.
 """

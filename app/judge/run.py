@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
-from app.block_marks import blank_blocks
 from app.errors import AppError
 from app.judge.sorting import LostNotes
 from app.judge.store import StoredVerdicts, VerdictStore
@@ -31,6 +30,7 @@ from chains.judge.verdicts import Verdict
 from context.fixes import Fix
 from vault.errors import NoteExcluded, VaultError
 from vault.listing.inventory import InventoryNote
+from vault.notes.block_marks import blank_blocks
 from vault.vault import Vault
 
 __all__ = ["AT_ONCE", "JudgeRun", "PauseSwitch", "RepliesUnusable"]

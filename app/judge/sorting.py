@@ -4,7 +4,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from app.block_marks import blank_blocks
 from app.judge.store import StoredVerdicts
 from app.judge.table import JudgeRow, RowOutcome
 from chains.judge.blocks import make_key, name_note
@@ -13,6 +12,7 @@ from chains.judge.verdicts import Verdict
 from vault.access import PRIVATE, read_unchanged_text
 from vault.errors import NoteExcluded, VaultError
 from vault.listing.inventory import Inventory, InventoryNote, find_note_paths, list_inventory
+from vault.notes.block_marks import blank_blocks
 from vault.notes.kinds import MARKDOWN, TEXT, find_kind
 from vault.search.query import Query
 from vault.vault import Vault

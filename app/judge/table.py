@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, Literal
 
-from app.block_marks import write_marks
 from chains.judge.sample import CONFIDENCE, SampledKind, bound_matches
 from chains.models import EXTRACTIVE
 from context.json_codec import Record
 from vault.coverage import name_count
+from vault.notes.block_marks import write_marks
 
 __all__ = [
     "DEFAULT_SAMPLE",

@@ -7,10 +7,10 @@ answer by it.
 import re
 from typing import Final
 
-from app.block_marks import write_marks
 from app.pinned.answer import AnswerRow, PinnedAnswer
 from chains.citations.pieces import split_at_code
 from chains.extractive.writer import write_item, write_text
+from vault.notes.block_marks import write_marks
 from vault.notes.kinds import drop_note_suffix
 
 __all__ = ["write_block"]

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import Final
 
-from app.block_marks import MarkedBlock, find_blocks, may_have_blocks
 from app.errors import InvalidRequest
 from app.pinned.answer import MOST_ROWS, AnswerRow, PinKind
 from chains.citations.sections import ShownSection
@@ -21,6 +20,7 @@ from context.layers import Segment
 from resources.system.files import read_file
 from vault.coverage import name_count
 from vault.errors import VaultError
+from vault.notes.block_marks import MarkedBlock, find_blocks, may_have_blocks
 from vault.notes.kinds import MARKDOWN, TEXT, find_kind
 from vault.options import SearchOptions
 from vault.search.hits import Hit

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.block_marks import find_blocks
 from app.errors import InvalidRequest
 from app.library.edits import UserEdits
 from app.library.open_vault import OpenVault
@@ -17,6 +16,7 @@ from app.pinned.answer import PinnedAnswer
 from app.pinned.answers import PinnedAnswers
 from app.pinned.block import write_block
 from context.json_codec import Record
+from vault.notes.block_marks import find_blocks
 from vault.notes.kinds import BASE
 from vault.search.query import parse_query
 
