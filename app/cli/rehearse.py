@@ -119,7 +119,7 @@ def _name_keys(keys: tuple[str, ...]) -> str:
 
 def _list_difference(found: "RehearsalResult") -> Iterator[str]:
     rehearsal = found.rehearsal
-    yield from found.notes
+    yield from found.remarks
     if found.is_known:
         yield "Asked before with the same request: nothing was sent."
     yield f"The answer {_name_keys(rehearsal.left_out)}:"
@@ -150,7 +150,7 @@ def _plural(count: int) -> str:
 
 def _list_table(found: "EachResult") -> Iterator[str]:
     table = found.table
-    yield from found.notes
+    yield from found.remarks
     yield f"{table.calls} answers of {found.model}, {found.sent} of them asked now."
     if table.note:
         yield table.note

@@ -11,8 +11,7 @@ from typing import Final
 from app.errors import InvalidRequest
 from app.judge.kept import KeptVerdicts
 from app.judge.run import AT_ONCE, JudgeRun, PauseSwitch
-from app.judge.sampling import sample_notes
-from app.judge.sorting import LostNotes, SortedNotes, sort_notes
+from app.judge.sorting import LostNotes, SortedNotes, sample_notes, sort_notes
 from app.judge.store import StoredVerdicts, VerdictStore
 from app.judge.table import (
     JudgeCost,
@@ -262,7 +261,7 @@ class Judging:
             read_rules(question),
             turn,
             JudgeSetup(asked, call),
-            VerdictStore.for_question(self._kept.folder, question, turn.model_name, seen),
+            VerdictStore.locate(self._kept.folder, question, turn.model_name, seen),
         )
 
     def _find_vault(self, project: str | None) -> Vault:

@@ -15,6 +15,7 @@ from app.errors import AppError
 from app.judge.sorting import LostNotes
 from app.judge.store import StoredVerdicts, VerdictStore
 from app.judge.table import JudgeProgress, say_model
+from app.pinned.block import blank_blocks
 from chains.cancel import CancelToken
 from chains.concurrency import Emit, WorkerPool, gather, iterate
 from chains.judge.blocks import (
@@ -30,7 +31,6 @@ from chains.judge.verdicts import Verdict
 from context.fixes import Fix
 from vault.errors import NoteExcluded, VaultError
 from vault.listing.inventory import InventoryNote
-from vault.notes.block_marks import blank_blocks
 from vault.vault import Vault
 
 __all__ = ["AT_ONCE", "JudgeRun", "PauseSwitch", "RepliesUnusable"]

@@ -1,23 +1,27 @@
-"""Sort the notes of a scope by what decides about them: a rule, a stored verdict, or a call."""
+"""Sort the notes of a scope by what decides about them: a rule, a stored verdict, or a call.
+
+From those that a model has judged, a sample is drawn that another model judges again.
+"""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from app.judge.store import StoredVerdicts
-from app.judge.table import JudgeRow, RowOutcome
+from app.judge.table import JudgeRow, RowOutcome, SampleCheck
+from app.pinned.block import blank_blocks
 from chains.judge.blocks import make_key, name_note
 from chains.judge.rules import QuestionRules
+from chains.judge.sample import SampledKind, choose_sample
 from chains.judge.verdicts import Verdict
 from vault.access import PRIVATE, read_unchanged_text
 from vault.errors import NoteExcluded, VaultError
 from vault.listing.inventory import Inventory, InventoryNote, find_note_paths, list_inventory
-from vault.notes.block_marks import blank_blocks
 from vault.notes.kinds import MARKDOWN, TEXT, find_kind
 from vault.search.query import Query
 from vault.vault import Vault
 
-__all__ = ["LostNotes", "SortedNotes", "sort_notes"]
+__all__ = ["LostNotes", "SampledNotes", "SortedNotes", "sample_notes", "sort_notes"]
 
 _EMPTY: Final = "the note has no text"
 _WRITTEN: Final = "Strata wrote it from other notes"
@@ -89,7 +93,7 @@ def sort_notes(
         tuple(waiting),
         private,
         inventory.excluded + sorter.excluded,
-        sorter.judged,
+        sorter.by_verdict,
     )
 
 
@@ -105,7 +109,7 @@ class _NoteSorter:
     waiting: list[InventoryNote] = field(default_factory=list)
     private: int = 0
     excluded: int = 0
-    judged: dict[RowOutcome, list[InventoryNote]] = field(default_factory=dict)
+    by_verdict: dict[RowOutcome, list[InventoryNote]] = field(default_factory=dict)
     _last: tuple[InventoryNote, str | None] | None = field(default=None, init=False)
 
     def list_rows(self, notes: Sequence[InventoryNote]) -> Iterator[JudgeRow]:
@@ -167,7 +171,7 @@ class _NoteSorter:
         if verdict.outcome in ("failed", "too_long"):
             return self._make_row(note, verdict.outcome, verdict.reason)
         row = self._make_row(note, verdict.outcome)
-        self.judged.setdefault(verdict.outcome, []).append(note)
+        self.by_verdict.setdefault(verdict.outcome, []).append(note)
         if verdict.place is None:
             return replace(row, by="model")
         return replace(row, by="model", quote=verdict.place.cut(text), lines=verdict.place.lines)
@@ -202,3 +206,55 @@ class _NoteSorter:
 
     def _make_row(self, note: InventoryNote, verdict: RowOutcome, reason: str = "") -> JudgeRow:
         return JudgeRow(self.vault.name_path(note.path), verdict, reason=reason)
+
+
+@dataclass(frozen=True)
+class SampledNotes:
+    """The sample of the judged notes.
+
+    Attributes:
+        check: what is known by it.
+        waiting: the notes of the sample that the other model has not judged, the cheapest first.
+    """
+
+    check: SampleCheck
+    waiting: tuple[InventoryNote, ...]
+
+
+def sample_notes(
+    found: SortedNotes, model: str, count: int, stored: StoredVerdicts
+) -> SampledNotes:
+    """Draw the sample, and compare its verdicts.
+
+    Args:
+        found: the notes, of which none is waiting for the first model.
+        model: the other model.
+        count: the size of the sample.
+        stored: the verdicts of the other model.
+    """
+    named = {
+        outcome: {f"{_make_key(note)} {note.path}": note for note in notes}
+        for outcome, notes in found.judged.items()
+    }
+    kinds: list[SampledKind] = []
+    waiting: list[InventoryNote] = []
+    agreed = failed = 0
+    for outcome, drawn in choose_sample(named, count).items():
+        given = [stored.verdicts.get(_make_key(note)) for note in drawn]
+        waiting += [note for note, one in zip(drawn, given, strict=True) if one is None]
+        usable = [one.outcome for one in given if one is not None and _is_usable(one)]
+        failed += sum(one is not None and not _is_usable(one) for one in given)
+        agreed += usable.count(outcome)  # type: ignore[arg-type]
+        kinds.append(SampledKind(outcome, len(named[outcome]), len(usable), usable.count("yes")))
+    return SampledNotes(
+        SampleCheck(model, tuple(kinds), agreed, failed, len(waiting)),
+        tuple(sorted(waiting, key=lambda note: (note.tokens, note.path))),
+    )
+
+
+def _is_usable(verdict: Verdict) -> bool:
+    return verdict.outcome in ("yes", "no", "cannot_tell")
+
+
+def _make_key(note: InventoryNote) -> str:
+    return make_key(name_note(note.path), note.version)

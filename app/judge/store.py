@@ -86,7 +86,7 @@ class VerdictStore:
         self._file = LineFile(path)
 
     @classmethod
-    def for_question(cls, folder: Path, question: str, model: str, prompt: str) -> Self:
+    def locate(cls, folder: Path, question: str, model: str, prompt: str) -> Self:
         """Return the store of a question.
 
         Args:

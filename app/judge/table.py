@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, Literal
 
-from chains.judge.sample import CONFIDENCE, SampledKind, bound_matches
+from app.pinned.block import write_marks
+from chains.judge.sample import CONFIDENCE, SampledKind, compute_bounds
 from chains.models import EXTRACTIVE
 from context.json_codec import Record
 from vault.coverage import name_count
-from vault.notes.block_marks import write_marks
 
 __all__ = [
     "DEFAULT_SAMPLE",
@@ -272,7 +272,7 @@ class SampleCheck(Record):
     @cached_property
     def bounds(self) -> tuple[int, int]:
         """The least and the most notes that the model would say yes to, with `CONFIDENCE`."""
-        return bound_matches(self.kinds)
+        return compute_bounds(self.kinds)
 
     @property
     def sentence(self) -> str:

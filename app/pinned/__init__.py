@@ -18,4 +18,4 @@ This package may import the other packages of app, chains, context, vault and
 a chat are another thing, and in `context.history.pins`.
 """
 
-__all__ = ["answer", "answers", "changes", "model_answers", "notes"]
+__all__ = ["answer", "answers", "block", "changes", "model_answers", "notes"]

@@ -11,6 +11,7 @@ from typing import Final
 
 from app.errors import InvalidRequest
 from app.pinned.answer import MOST_ROWS, AnswerRow, PinKind
+from app.pinned.block import MarkedBlock, find_blocks, may_have_blocks
 from chains.citations.sections import ShownSection
 from chains.extractive.model import ExtractiveModel
 from chains.retrieval.listing_query import ListQuery, read_list_query
@@ -20,7 +21,6 @@ from context.layers import Segment
 from resources.system.files import read_file
 from vault.coverage import name_count
 from vault.errors import VaultError
-from vault.notes.block_marks import MarkedBlock, find_blocks, may_have_blocks
 from vault.notes.kinds import MARKDOWN, TEXT, find_kind
 from vault.options import SearchOptions
 from vault.search.hits import Hit

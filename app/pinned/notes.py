@@ -14,9 +14,8 @@ from app.library.edits import UserEdits
 from app.library.open_vault import OpenVault
 from app.pinned.answer import PinnedAnswer
 from app.pinned.answers import PinnedAnswers
-from app.pinned.block import write_block
+from app.pinned.block import find_blocks, write_block
 from context.json_codec import Record
-from vault.notes.block_marks import find_blocks
 from vault.notes.kinds import BASE
 from vault.search.query import parse_query
 

@@ -91,7 +91,7 @@ class RehearsalResult(Record):
         before: the text of that answer.
         difference: what differs between both.
         is_known: whether it had been asked before, so that nothing was sent.
-        notes: sentences for the reader.
+        remarks: sentences for the reader.
     """
 
     session: str
@@ -100,7 +100,7 @@ class RehearsalResult(Record):
     rehearsal: StoredRehearsal
     difference: AnswerDifference
     is_known: bool
-    notes: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
 
     json_shape = (
         "session",
@@ -113,7 +113,7 @@ class RehearsalResult(Record):
         "at = rehearsal.at",
         "difference",
         "known = is_known",
-        "notes",
+        "remarks",
     )
 
 
@@ -125,7 +125,7 @@ class EachResult(Record):
         entry: the log entry of the answer in the chat.
         unchanged: the first answer to the unchanged request, whose sentences the table has.
         sent: the number of calls that were made now.
-        notes: sentences for the reader.
+        remarks: sentences for the reader.
     """
 
     session: str
@@ -134,4 +134,4 @@ class EachResult(Record):
     unchanged: str
     table: RehearsalTable
     sent: int
-    notes: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()

@@ -13,7 +13,7 @@ from typing import Final, TypeVar
 
 from context.json_codec import Record
 
-__all__ = ["CONFIDENCE", "SampledKind", "bound_matches", "choose_sample"]
+__all__ = ["CONFIDENCE", "SampledKind", "choose_sample", "compute_bounds"]
 
 CONFIDENCE: Final = 0.95
 
@@ -61,7 +61,7 @@ def choose_sample(
     return drawn
 
 
-def bound_matches(kinds: Sequence[SampledKind], confidence: float = CONFIDENCE) -> tuple[int, int]:
+def compute_bounds(kinds: Sequence[SampledKind], confidence: float = CONFIDENCE) -> tuple[int, int]:
     """Return the least and the most notes that the other model would say yes to.
 
     Args:
@@ -71,11 +71,11 @@ def bound_matches(kinds: Sequence[SampledKind], confidence: float = CONFIDENCE) 
     """
     open_kinds = sum(kind.sampled < kind.notes for kind in kinds)
     chance = (1 - confidence) / 2 / max(1, open_kinds)
-    bounds = [_bound_kind(kind, chance) for kind in kinds]
+    bounds = [_compute_kind_bounds(kind, chance) for kind in kinds]
     return sum(low for low, _ in bounds), sum(high for _, high in bounds)
 
 
-def _bound_kind(kind: SampledKind, chance: float) -> tuple[int, int]:
+def _compute_kind_bounds(kind: SampledKind, chance: float) -> tuple[int, int]:
     """Bound the matches of one kind. Each bound is missed with at most the given probability."""
     least, most = kind.yes, kind.notes - (kind.sampled - kind.yes)
     low, high = least, most

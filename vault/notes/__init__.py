@@ -1,7 +1,6 @@
 """Read notes: decode files and parse headings, links and properties.
 
     amounts        Read the numbers that values begin with, such as "1,400 EUR", and add them.
-    block_marks    Mark what Strata writes into notes as blocks, and find such blocks again.
     code_pages     Tell Windows-1252 from the encodings of Central Europe.
     copies         Recognise the copies of notes by the names of their files.
     date_spans     Build ranges of days: a day, a week, a month or a year.
@@ -30,7 +29,6 @@ This package may import `vault.errors`, `vault.paths`, `vault.workers` and `reso
 
 __all__ = [
     "amounts",
-    "block_marks",
     "copies",
     "date_spans",
     "dates",

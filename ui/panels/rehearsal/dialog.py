@@ -173,7 +173,7 @@ class RehearsalDialog(QDialog):
 
     def _show(self, found: "RehearsalResult | EachResult", sentence: str) -> None:
         self._is_asking = False
-        self.state.setText(" ".join((sentence, *found.notes)))
+        self.state.setText(" ".join((sentence, *found.remarks)))
         self.outcome.show_result(found)
         self._at = -1
         self.place.setText("")

@@ -7,11 +7,10 @@ import pytest
 from app.assistant import Assistant
 from app.errors import InvalidRequest
 from app.pinned.answer import AnswerRow, PinnedAnswer
-from app.pinned.block import write_block
+from app.pinned.block import find_blocks, write_block
 from chains.cancel import CancelToken
 from tests.conftest import write_notes
 from vault.errors import EditOutdated
-from vault.notes.block_marks import find_blocks
 from vault.notes.text.inline import blank_inline_code, remove_comments
 
 NOTES = {

@@ -511,8 +511,8 @@ def test_that_only_the_rest_of_a_continued_answer_is_asked_again_is_said(
         list(assistant.runner.continue_answer(broken.session, broken.entry, None, CancelToken()))
     )
     assert CONTINUED in assistant.rehearser.offer(rest.session, rest.entry).notes
-    assert CONTINUED in rehearse(assistant, rest).to_dict()["notes"]
-    assert CONTINUED in rehearse_each(assistant, rest).to_dict()["notes"]
+    assert CONTINUED in rehearse(assistant, rest).to_dict()["remarks"]
+    assert CONTINUED in rehearse_each(assistant, rest).to_dict()["remarks"]
     server.script(Answer("Understood."))
     last = ask(assistant, "And now?", session=broken.session)
     assert CONTINUED not in assistant.rehearser.offer(last.session, last.entry).notes

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from chains.judge.sample import SampledKind, bound_matches, choose_sample
+from chains.judge.sample import SampledKind, choose_sample, compute_bounds
 
 SEEDS = 200
 
@@ -33,7 +33,7 @@ def test_the_truth_is_within_the_bounds_for_95_of_100_seeds(
             for kind, keys in drawn.items()
         ]
         assert sum(one.sampled for one in sampled) == min(count, notes)
-        low, high = bound_matches(sampled)
+        low, high = compute_bounds(sampled)
         held += low <= matches <= high
         widths += high - low
     assert held >= 0.95 * SEEDS
@@ -55,18 +55,18 @@ def judge_wrongly(
 
 
 def test_a_sample_of_all_notes_leaves_nothing_open() -> None:
-    assert bound_matches([SampledKind("yes", 10, 10, 3), SampledKind("no", 5, 5, 5)]) == (8, 8)
-    assert bound_matches([SampledKind("yes", 10, 10, 3), SampledKind("no", 0, 0, 0)]) == (3, 3)
-    assert bound_matches([]) == (0, 0)
+    assert compute_bounds([SampledKind("yes", 10, 10, 3), SampledKind("no", 5, 5, 5)]) == (8, 8)
+    assert compute_bounds([SampledKind("yes", 10, 10, 3), SampledKind("no", 0, 0, 0)]) == (3, 3)
+    assert compute_bounds([]) == (0, 0)
 
 
 def test_nothing_sampled_bounds_nothing() -> None:
-    assert bound_matches([SampledKind("yes", 10, 0, 0)]) == (0, 10)
+    assert compute_bounds([SampledKind("yes", 10, 0, 0)]) == (0, 10)
 
 
 def test_the_bounds_are_those_of_a_table() -> None:
     # The exact bounds of 2 of 20 of 100 notes at 95 %: each tail has at most 2.5 %.
-    low, high = bound_matches([SampledKind("yes", 100, 20, 2)])
+    low, high = compute_bounds([SampledKind("yes", 100, 20, 2)])
     assert (
         chance_of(100, 20, low - 1, range(2, 21)) <= 0.025 < chance_of(100, 20, low, range(2, 21))
     )
