@@ -19,7 +19,7 @@ from app.line_file import LineFile
 from chains.judge.calls import JudgedPieces
 from chains.judge.verdicts import Verdict
 from context.json_codec import MalformedValue, Record, decode, encode_record
-from resources.system.files import acquire_lock, make_private_folder, open_file
+from resources.system.files import acquire_lock, make_private_folder, open_file, remove_if_there
 from vault.coverage import name_count
 
 __all__ = ["JudgeBusy", "JudgedQuestion", "StoredVerdicts", "VerdictStore"]
@@ -180,7 +180,7 @@ class VerdictStore:
             StorageFailed: the file cannot be deleted.
         """
         with self.hold(), storage_errors(self.path), self._file.hold_lock():
-            self.path.unlink(missing_ok=True)
+            remove_if_there(self.path)
 
     def forget_failures(self) -> None:
         """Forget which notes have failed, so that they are judged again.

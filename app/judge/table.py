@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, Literal
 
-from app.pinned.block import write_marks
+from app.pinned.block import escape_comments, write_marks
 from chains.judge.sample import CONFIDENCE, SampledKind, compute_bounds
 from chains.models import EXTRACTIVE
 from context.json_codec import Record
@@ -475,7 +475,7 @@ def _write_lines(table: JudgeTable) -> Iterator[str]:
 
 def _link(path: str) -> str:
     """Return a link to a note, which holds no character that would end it."""
-    if "%%" in path or any(char in path for char in "[]|#^\n"):
+    if escape_comments(path) != path or any(char in path for char in "[]|#^\n"):
         return _escape(path)
     return f"[[{path.removesuffix('.md')}]]"
 
@@ -484,7 +484,7 @@ def _escape(text: str) -> str:
     """Return a text that is neither markup, a link, a comment nor the end of a table's cell."""
     for char in "\\|`*_[]<>#$":
         text = text.replace(char, f"\\{char}")
-    return text.replace("%%", "\\%\\%").replace("\n", " ")
+    return escape_comments(text).replace("\n", " ")
 
 
 def _disarm(cell: str) -> str:

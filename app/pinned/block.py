@@ -19,6 +19,7 @@ from vault.notes.kinds import drop_note_suffix
 __all__ = [
     "MarkedBlock",
     "blank_blocks",
+    "escape_comments",
     "find_blocks",
     "may_have_blocks",
     "write_block",
@@ -93,6 +94,11 @@ def may_have_blocks(content: bytes) -> bool:
     """Return whether a file may have blocks, which is fast and needs no parser."""
     plain = content.replace(b"\0", b"")  # also where each character takes two bytes
     return any(start.encode() in plain for start in _STARTS)
+
+
+def escape_comments(text: str) -> str:
+    """Return a text that neither begins nor ends a comment."""
+    return text.replace("%%", "\\%\\%")
 
 
 def write_block(answer: PinnedAnswer) -> str:
