@@ -158,7 +158,7 @@ def make_readme_picture(on: Stage) -> None:
 
 def make_guide_pictures(on: Stage) -> None:
     """Save the pictures of the guide."""
-    vault = resource_path("vault")
+    vault = locate_resource("vault")
     rehearsal = open_rehearsal(on)
     leave_out_source(rehearsal)
     save(rehearsal, vault / REHEARSAL_PICTURE)
