@@ -76,7 +76,7 @@ def test_opening_loads_what_the_window_would_wait_for(paths: Paths) -> None:
     on_demand = {name for name, one in vars(Assistant).items() if isinstance(one, cached_property)}
     light_or_rare = {"images", "review", "user_edits", "formulas", "pages"}
     light_or_rare |= {"pinned", "pinned_notes", "kept_passages", "time_machine", "rehearser"}
-    light_or_rare |= {"judging", "mender"}
+    light_or_rare |= {"judging", "kept_verdicts", "mender"}
     with closing(Startup(paths)) as opening:
         assert on_demand - light_or_rare <= vars(opening.open()).keys()
 
