@@ -4,6 +4,7 @@ The keymap holds the current keys, which the settings `ui.keys` and `ui.sendKey`
 Actions, tooltips, the palette and the list of shortcuts all read the keymap.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Self
@@ -11,9 +12,26 @@ from typing import Final, Self
 from PySide6.QtCore import QObject, Signal
 from PySide6.QtGui import QKeySequence
 
-__all__ = ["COMMANDS", "SEND_WITH_CTRL", "Keymap", "WindowCommand", "show_keys"]
+from resources.system.calls import SYSTEM
+
+__all__ = [
+    "COMMANDS",
+    "SEND_WITH_CTRL",
+    "Keymap",
+    "WindowCommand",
+    "show_keys",
+    "show_modifier",
+    "word_keys",
+]
 
 SEND_WITH_CTRL: Final = "Ctrl+Enter"
+# In Qt, Ctrl is ⌘ on macOS, and Meta is Ctrl. ⌘Tab switches programs there, ⌘M minimizes a window.
+_MACOS_KEYS: Final[Mapping[str, str]] = {
+    "Ctrl+Tab": "Meta+Tab",
+    "Ctrl+Shift+Tab": "Meta+Shift+Tab",
+    "Ctrl+M": "Meta+M",
+}
+_NAMED_KEYS: Final = re.compile(r"(?:(?:Ctrl|Alt|Shift|Meta)\+)+(?:[A-Z][A-Za-z]*\d*|[^\s\w])")
 
 
 @dataclass(frozen=True)
@@ -23,7 +41,7 @@ class WindowCommand:
     Attributes:
         name: the identifier of the command in code and in the setting `ui.keys`.
         words: the label of the command in menus and the palette.
-        keys: the default shortcuts of the command.
+        keys: the default shortcuts of the command, except on macOS.
         group: the heading above the command in the list of shortcuts.
         other_words: additional search words for the palette, which are not displayed.
     """
@@ -33,6 +51,13 @@ class WindowCommand:
     keys: tuple[str, ...]
     group: str = "Window"
     other_words: str = ""
+
+    @property
+    def default_keys(self) -> tuple[str, ...]:
+        """The default shortcuts on this system."""
+        if SYSTEM != "macos":
+            return self.keys
+        return tuple(_MACOS_KEYS.get(key, key) for key in self.keys)
 
 
 COMMANDS = (
@@ -209,7 +234,23 @@ class Keymap(QObject):
 
 def show_keys(keys: str) -> str:
     """Format a shortcut in the notation of the operating system, such as ⌘N on macOS."""
-    return QKeySequence(keys).toString(QKeySequence.SequenceFormat.NativeText)
+    if SYSTEM == "macos":
+        keys = keys.replace("Enter", "Return")  # Enter is on the number pad
+    return _write_native(QKeySequence(keys))
+
+
+def show_modifier(name: str) -> str:
+    """Return the name of a modifier such as `Ctrl` in the notation of the operating system."""
+    return show_keys(f"{name}+A").removesuffix("A").removesuffix("+")
+
+
+def word_keys(text: str) -> str:
+    """Write the shortcuts that a text names in the notation of the operating system."""
+    return _NAMED_KEYS.sub(lambda match: show_keys(match.group()), text)
+
+
+def _write_native(keys: QKeySequence) -> str:
+    return keys.toString(QKeySequence.SequenceFormat.NativeText)
 
 
 def _choose_keys(chosen: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
@@ -231,7 +272,7 @@ def _choose_keys(chosen: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ..
     for command in COMMANDS:
         keys = own.get(command.name)
         if keys is None:
-            keys = [key for key in _normalize(command.keys) if key not in taken]
+            keys = [key for key in _normalize(command.default_keys) if key not in taken]
         found[command.name] = tuple(key for key in keys if key not in given)
         given |= set(keys)
     return found

@@ -13,6 +13,7 @@ from PySide6.QtGui import QFocusEvent
 from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QWidget
 
 from app.config.schema import SettingSpec
+from ui.actions import word_keys
 from ui.settings.rows import Control, MakeControl, SettingRow
 from ui.settings.writer import SettingsWriter
 from ui.theme import Theme, dress
@@ -130,7 +131,8 @@ def _switch(row: SettingRow) -> Control:
 
 def _choice(row: SettingRow) -> Control:
     menu = MenuButton(row.spec.label)
-    menu.set_choices([(choice, choice[:1].upper() + choice[1:], "") for choice in row.spec.choices])
+    words = ((choice, word_keys(choice[:1].upper() + choice[1:])) for choice in row.spec.choices)
+    menu.set_choices([(choice, word, "") for choice, word in words])
     menu.chosen.connect(row.write)
     return Control(menu, lambda value: menu.set_value(str(value)))
 

@@ -9,7 +9,7 @@ from PySide6.QtGui import QFocusEvent, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QMenu, QPushButton, QWidget
 
 from app.config.schema import SettingSpec
-from ui.actions import COMMANDS, Keymap, WindowCommand, show_keys
+from ui.actions import COMMANDS, Keymap, WindowCommand, show_keys, show_modifier
 from ui.settings.rows import Control, SettingRow
 from ui.settings.writer import SettingsWriter
 from ui.theme import dress
@@ -155,7 +155,7 @@ class CommandRow(QWidget):
 
     def restore(self) -> None:
         """Restore the command's default shortcuts. Other commands lose these shortcuts."""
-        name, default = self._command.name, self._command.keys
+        name, default = self._command.name, self._command.default_keys
 
         def change(chosen: object) -> dict[str, list[str]]:
             left = _without(_read(chosen), default)
@@ -272,7 +272,8 @@ def refuse_keys(keys: str) -> str:
     if not _FREE.fullmatch(keys) and not any(
         modifier in keys for modifier in ("Ctrl+", "Alt+", "Meta+")
     ):
-        return f"{show_keys(keys)} is needed for typing. Hold Ctrl or Alt as well."
+        held = f"{show_modifier('Ctrl')} or {show_modifier('Alt')}"
+        return f"{show_keys(keys)} is needed for typing. Hold {held} as well."
     return ""
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from PySide6.QtWidgets import QHBoxLayout, QWidget
 
 from app.config.schema import SettingSpec, use_labels
+from ui.actions import word_keys
 from ui.settings.writer import SettingsWriter
 from ui.widgets.buttons import IconButton
 from ui.widgets.controls import label, make_wrapped_label
@@ -48,7 +49,7 @@ class SettingRow(QWidget):
         made = make(self)
         self.control, self._show = made.widget, made.show
         self.control.setAccessibleName(spec.label)
-        self.control.setToolTip(use_labels(spec.help))
+        self.control.setToolTip(_word_help(spec))
         self._lay_out()
         self.refresh()
 
@@ -96,7 +97,7 @@ class SettingRow(QWidget):
     def _lay_out(self) -> None:
         texts = make_column(
             self._name(),
-            make_wrapped_label(use_labels(self.spec.help), "caption", "secondary"),
+            make_wrapped_label(_word_help(self.spec), "caption", "secondary"),
             stretch(),
             spacing=2,
         )
@@ -124,3 +125,7 @@ def _mark_invalid(widget: QWidget, is_invalid: bool) -> None:
         widget.setProperty("invalid", is_invalid)
         widget.style().unpolish(widget)
         widget.style().polish(widget)
+
+
+def _word_help(spec: SettingSpec) -> str:
+    return word_keys(use_labels(spec.help))

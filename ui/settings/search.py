@@ -13,6 +13,7 @@ from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QWidget
 
 from app.config.settings import SECTIONS
+from ui.actions import show_keys
 from ui.settings.rows import SettingRow
 from ui.theme import dress
 from ui.widgets.controls import make_searchable
@@ -50,7 +51,7 @@ class SettingsSearchField(QLineEdit):
         super().__init__(parent)
         self.setPlaceholderText("Search settings")
         self.setAccessibleName("Search settings")
-        self.setToolTip("Search settings (Ctrl+F)")
+        self.setToolTip(f"Search settings ({show_keys('Ctrl+F')})")
         make_searchable(self)
         dress(self, "ui", "")
         keys = QShortcut(QKeySequence.StandardKey.Find, parent)

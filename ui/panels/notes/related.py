@@ -18,6 +18,7 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QPainter, QPaintEvent, QShowEvent
 from PySide6.QtWidgets import QMenu, QSizePolicy, QVBoxLayout, QWidget
 
+from ui.actions import show_keys
 from ui.theme import Theme, dress
 from ui.widgets.controls import ElidedLabel, make_wrapped_label, one_line
 from ui.widgets.lists import Index
@@ -256,7 +257,8 @@ def _build_row(note: "RelatedNote", can_link: bool) -> TwoLines:
     mark = ("link-simple", "linked" if note.is_link_target else "links here")
     shared = " ".join(f"#{one_line(tag)}" for tag in note.tags)
     detail = f"{one_line(note.path)} · shares {shared}" if shared else one_line(note.path)
-    act = ("plus", f"{_INSERT} (Ctrl+Enter)") if can_link and not note.is_link_target else ("", "")
+    insert = f"{_INSERT} ({show_keys('Ctrl+Enter')})"
+    act = ("plus", insert) if can_link and not note.is_link_target else ("", "")
     shown = mark if note.is_linked else ("", "")
     return TwoLines(
         title, detail, ("file-text", "text.secondary"), shown, act=act, tip=one_line(note.why)
