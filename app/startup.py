@@ -18,7 +18,7 @@ from app.errors import StorageFailed, VaultNotChosen
 from app.paths import Paths
 from resources.system.files import read_file
 from vault.errors import VaultError
-from vault.paths import check_folder
+from vault.paths import check_folder, locate_note
 
 if TYPE_CHECKING:
     from app.assistant import Assistant
@@ -60,6 +60,7 @@ class Startup:
         paths: Paths,
         overrides: Mapping[str, object] | None = None,
         folder: str | None = None,
+        path: str = "",
     ) -> None:
         """Store the options of this run. Nothing is opened yet.
 
@@ -67,10 +68,15 @@ class Startup:
             paths: the folders and files of Strata itself.
             overrides: settings for this run only, by key.
             folder: the vault from the command line, or None for the one in the settings.
+            path: the folder or file that the desktop asks to open, or an empty string. A folder is
+                opened as the vault.
         """
         self._paths = paths
         self._overrides = dict(overrides or {})
-        self._folder = folder
+        self._folder, self._path = folder, path
+        self._note = ""
+        if path:
+            self._locate(Path(path))
         self._assistant: Assistant | None = None
 
     def refuse_early(self) -> None:
@@ -89,9 +95,14 @@ class Startup:
             check_folder(Path(self._folder))
 
     @property
-    def folder(self) -> str | None:
-        """The vault from the command line, or None."""
-        return self._folder
+    def asked(self) -> str | None:
+        """The folder or file that the user asked to open, or None."""
+        return self._path or self._folder
+
+    @property
+    def note(self) -> str:
+        """The path of the note to show, or an empty string."""
+        return self._note
 
     @property
     def log_file(self) -> Path:
@@ -154,6 +165,15 @@ class Startup:
         """Close the assistant, if it was opened."""
         if self._assistant is not None:
             self._assistant.close()
+
+    def _locate(self, path: Path) -> None:
+        """Find out which vault to open for a path, and which note to show."""
+        if not path.is_file():
+            self._folder = str(path)
+            return
+        own = self._folder or self._read_values().get("vault.path")
+        vault, self._note = locate_note(path, Path(own) if isinstance(own, str) and own else None)
+        self._folder = self._folder if vault is None else str(vault)
 
     def _read_values(self) -> dict[str, Any]:
         """Return the settings of this run by key, without validating them."""

@@ -26,6 +26,7 @@ if sys.argv[1:2] == [CHILD_FLAG]:
     del sys.argv[1:3]
     runpy.run_module(module, run_name="__main__", alter_sys=True)
 else:
-    from app.__main__ import main
+    from app.__main__ import main, main_window
 
-    main()
+    named = os.path.splitext(os.path.basename(sys.argv[0]))[0]
+    (main_window if named == "strata-gui" else main)()

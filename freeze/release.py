@@ -190,7 +190,8 @@ def _lay_out(root: Path) -> None:
     desktop = ROOT / "resources" / "desktop"
     shutil.copytree(DIST / "strata", root / "opt" / "strata", symlinks=True)
     (root / "usr" / "bin").mkdir(parents=True)
-    (root / "usr" / "bin" / "strata").symlink_to("/opt/strata/strata")
+    for name in ("strata", "strata-gui"):
+        (root / "usr" / "bin" / name).symlink_to("/opt/strata/strata")
     for source, target in (
         (desktop / "strata.desktop", "applications"),
         (desktop / "strata.svg", "icons/hicolor/scalable/apps"),

@@ -1,4 +1,4 @@
-"""One window per user: starting Strata again opens the folder in the existing window.
+"""One window per user: starting Strata again opens the folder or note in the existing window.
 
     second start ── {"folder": …} ──> local socket ──> InstanceServer ──signal──> window
                  <──── "ok" ─────────
@@ -12,13 +12,15 @@ import os
 import tempfile
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Signal
+from PySide6.QtCore import QEvent, QObject, Signal
+from PySide6.QtGui import QFileOpenEvent
+from PySide6.QtWidgets import QApplication
 
 from resources.system.calls import SYSTEM
 from resources.system.files import make_private_folder
 from resources.system.processes import allow_foreground
 
-__all__ = ["InstanceServer", "hand_over"]
+__all__ = ["Application", "InstanceServer", "hand_over"]
 
 _CONNECT_MS, _ANSWER_MS = 500, 3_000
 _MOST_PATH_BYTES = 100  # a local socket's path may have up to 107 bytes
@@ -26,10 +28,26 @@ _MOST_BYTES = 65_536
 _DONE = b"ok\n"
 
 
+class Application(QApplication):
+    """The Qt application. On macOS, the desktop tells it by an event which file to open.
+
+    Emits `file_opened` with the path of the file or folder.
+    """
+
+    file_opened = Signal(str)
+
+    def event(self, event: QEvent) -> bool:
+        """Report a file that the desktop asks to open."""
+        if isinstance(event, QFileOpenEvent):
+            self.file_opened.emit(event.file())
+            return True
+        return super().event(event)
+
+
 class InstanceServer(QObject):
     """Listens for attempts to start the program again while it has a window.
 
-    Emits `called` with the folder that the new process was asked to open, or "" for no folder.
+    Emits `called` with the folder or note that the new process was asked to open, or "".
 
     Args:
         state: the state folder of Strata, which contains the socket.
@@ -77,7 +95,7 @@ def hand_over(state: Path, folder: str | None) -> bool:
 
     Args:
         state: the state folder of Strata, which contains the socket.
-        folder: the vault that the existing window should open, or None to keep the open one.
+        folder: the vault or note that the existing window should open, or None for none.
     """
     name = _name_socket(state)
     if SYSTEM != "windows" and not os.path.exists(name):

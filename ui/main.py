@@ -52,14 +52,14 @@ def run(opening: "Startup", exit_after_show: bool = False) -> int:
 
     restore_import()
     from ui.idle_work import GarbageCollector, IdleTimer
-    from ui.instance import hand_over
+    from ui.instance import Application, hand_over
     from ui.notify import watch_faults
     from ui.tasks import SWITCH_INTERVAL_S
     from ui.theme import Theme
     from ui.window import MainWindow
 
-    app = _create_app()
-    if not exit_after_show and hand_over(opening.look.state, opening.folder):
+    app = create_app()
+    if not exit_after_show and hand_over(opening.look.state, opening.asked):
         return 0
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     idle_timer = IdleTimer(app)
@@ -68,6 +68,8 @@ def run(opening: "Startup", exit_after_show: bool = False) -> int:
     watch_faults(window.notifier, opening.log_file)
     Theme.current().apply(opening.look.theme, window.places.state.font_scale)
     start = _Start(opening, window, idle_timer)
+    if isinstance(app, Application):
+        app.file_opened.connect(start.call)
     after_paint = app.quit if exit_after_show else start.begin
     window.first_painted.connect(lambda: QTimer.singleShot(0, after_paint))
     window.open_on_screen()
@@ -91,12 +93,14 @@ def restore_import() -> None:
         builtins.__import__ = original
 
 
-def _create_app() -> "QApplication":
+def create_app() -> "QApplication":
+    """Return the Qt application. The first call creates it."""
     from PySide6.QtWidgets import QApplication
 
     from ui.icons import load_app_icon
+    from ui.instance import Application
 
-    app = QApplication.instance() or QApplication(sys.argv[:1])
+    app = QApplication.instance() or Application(sys.argv[:1])
     assert isinstance(app, QApplication)
     app.setApplicationName("Strata")
     app.setDesktopFileName("strata")
@@ -148,17 +152,17 @@ class _Start:
         task.failed.connect(self._on_failed)
         task.start()
 
-    def call(self, folder: str) -> None:
-        """Bring the window to the front and open a folder, because the program was started again.
+    def call(self, path: str) -> None:
+        """Bring the window to the front and open a path, because the program was started again.
 
         Args:
-            folder: the folder to open, or an empty string to keep the open vault.
+            path: the folder or note to open, or an empty string to keep the open vault.
         """
         self._window.come_to_front()
-        if folder and self._is_open:
-            self._window.open_folder(Path(folder))
-        elif folder:
-            self._waiting = folder
+        if path and self._is_open:
+            self._window.open_path(Path(path))
+        elif path:
+            self._waiting = path
 
     def _open(self) -> "Assistant":
         # The task also imports the assistant, so that `attach` only has to create the controllers.
@@ -172,7 +176,9 @@ class _Start:
         self._window.begin()
         self._is_open = True
         if self._waiting:
-            self._window.open_folder(Path(self._waiting))
+            self._window.open_path(Path(self._waiting))
+        elif self._opening.note:
+            self._window.show_note(self._opening.note)
         if assistant.why_read_only:
             show_read_only(self._window.frame, assistant.why_read_only)
         CrashNotice(assistant, self._window.runner, self._window.frame).look()

@@ -38,6 +38,7 @@ from ui.widgets.columns import Columns
 from ui.widgets.dialogs import DialogWatch, choose_folder
 from ui.widgets.formatting import plural
 from ui.widgets.menus import show_dialog
+from vault.paths import locate_note
 
 if TYPE_CHECKING:
     from app.assistant import Assistant
@@ -273,6 +274,15 @@ class MainWindow(QMainWindow):
     def open_folder(self, folder: Path) -> None:
         """Open a folder as the vault and index it."""
         self.controllers.notes.open(folder)
+
+    def open_path(self, path: Path) -> None:
+        """Open a folder as the vault, or a note in the vault that holds it."""
+        if not path.is_file():
+            return self.open_folder(path)
+        folder, note = locate_note(path, self.assistant.vault)
+        if folder is None or folder == self.assistant.vault:
+            return self.show_note(note)
+        return self.controllers.notes.open(folder, note=note)
 
     def open_samples(self) -> None:
         """Open the sample vault that comes with Strata."""

@@ -14,6 +14,7 @@ from resources.system.names import find_windows_problem
 from vault.errors import UnsafePath, VaultMissing, VaultUnreadable
 
 _TRIES: Final = 3
+_OBSIDIAN: Final = ".obsidian"  # the folder of settings in each vault of Obsidian
 _BYTE: Final = re.compile(rb"\\x([89a-f][0-9a-f])")
 # The errors for a link that is not followed: ELOOP on Linux (ENOTDIR for a folder), EMLINK on BSD.
 _LINK_ERRORS: Final = frozenset({errno.ELOOP, errno.ENOTDIR, errno.EMLINK})
@@ -36,6 +37,26 @@ def check_folder(folder: Path) -> Path:
     except (OSError, RuntimeError, ValueError) as error:  # no home folder, or a NUL in the name
         raise VaultMissing(f"There is no folder at {folder}.") from error
     return root
+
+
+def locate_note(file: Path, vault: Path | None) -> tuple[Path | None, str]:
+    """Return the vault in which to open a file, and the path of the file as notes are named there.
+
+    A file in the given vault is opened there, and a file in another vault of Obsidian in that one.
+    For any other file, the vault is None and the path is absolute: no folder is made a vault just
+    because a file in it is opened.
+
+    Args:
+        file: the path of an existing file.
+        vault: the vault that is open, or None.
+    """
+    whole = file.expanduser().resolve()
+    if vault is not None and whole.is_relative_to(root := vault.expanduser().resolve()):
+        return root, whole.relative_to(root).as_posix()
+    for folder in whole.parents:
+        if (folder / _OBSIDIAN).is_dir():
+            return folder, whole.relative_to(folder).as_posix()
+    return None, str(whole)
 
 
 def resolve_safe_path(root: Path, relative: str) -> Path:

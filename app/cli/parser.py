@@ -96,6 +96,7 @@ def build_window_parser() -> argparse.ArgumentParser:
     )
     add_version(found)
     add_globals(found, "early")
+    found.add_argument("path", metavar="PATH", nargs="?", help="a folder of notes, or a note")
     return found
 
 
@@ -193,7 +194,8 @@ def _start_window(args: argparse.Namespace, open_window: "Callable[[Startup], in
         _require_display()
         paths = Paths.find()
         open_log(paths)
-        with closing(Startup(paths, args.overrides, args.vault)) as opening:
+        path = getattr(args, "path", None) or ""
+        with closing(Startup(paths, args.overrides, args.vault, path)) as opening:
             opening.refuse_early()
             return open_window(opening)
 

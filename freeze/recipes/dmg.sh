@@ -21,6 +21,12 @@ cat > "$app/Contents/Info.plist" <<END
 <key>CFBundlePackageType</key><string>APPL</string>
 <key>CFBundleShortVersionString</key><string>$version</string>
 <key>NSHighResolutionCapable</key><true/>
+<key>CFBundleDocumentTypes</key><array><dict>
+<key>CFBundleTypeName</key><string>Notes</string>
+<key>CFBundleTypeRole</key><string>Viewer</string>
+<key>LSHandlerRank</key><string>Alternate</string>
+<key>LSItemContentTypes</key><array><string>public.folder</string><string>net.daringfireball.markdown</string></array>
+</dict></array>
 </dict></plist>
 END
 if [ -n "${SIGN_IDENTITY:-}" ]; then

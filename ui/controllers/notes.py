@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path, PurePath
 
 from PySide6.QtCore import QTimer, Signal
@@ -118,15 +118,16 @@ class NotesController(Controller):
         self._later.timeout.connect(self.list)
         self.listing = NoteListing(folders=self._frame.early.names)
 
-    def open(self, folder: Path, *, remember: bool = True) -> None:
+    def open(self, folder: Path, *, remember: bool = True, note: str = "") -> None:
         """Open a folder as the vault. If that fails, the current vault stays open.
 
         Args:
             folder: the folder to open.
             remember: whether to open the same folder at the next start.
+            note: the path of a note to show then, or an empty string.
         """
         task = self._runner.call(lambda: self._open(folder, remember))
-        task.yielded.connect(self._on_opened)
+        task.yielded.connect(partial(self._on_opened, note))
         task.start()
 
     def list_opened(self) -> None:
@@ -193,12 +194,14 @@ class NotesController(Controller):
             folders = Folders(names, images)
         return NoteListing(notes, questions, offers, folders, by_state, indexed_at, links, tags)
 
-    def _on_opened(self, error: Exception | None) -> None:
+    def _on_opened(self, note: str, error: Exception | None) -> None:
         if error is not None:
             self.open_failed.emit(describe(error))
             return
         self.forget()
         self.opened.emit()
+        if note:
+            self._frame.navigation.show_note(note, 0, 0)
 
     def _on_names(self, listing: NoteListing) -> None:
         self.listing = listing

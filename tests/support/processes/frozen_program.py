@@ -37,7 +37,8 @@ def main() -> None:
             answer = run_json(program, home, *model, *ask)
         assert answer["answer"] == "Every night at two [1].", answer
         print("answered by a model server")
-        window = run(program, home, STRATA_EXIT_AFTER_SHOW="1")
+        opened = (program.with_name("strata-gui"), home, str(notes / "Welcome.md"))
+        window = run(*opened, STRATA_EXIT_AFTER_SHOW="1")
         assert window.returncode == 0, window
         print("opened the window")
 

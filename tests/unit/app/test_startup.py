@@ -51,6 +51,26 @@ def test_settings_that_say_nothing_usable_make_the_first_look_plain(
     assert (look.theme, look.vault) == ("system", None)
 
 
+def test_a_note_that_the_desktop_opens_is_shown_in_its_vault(
+    paths: Paths, notes: Path, tmp_path: Path
+) -> None:
+    paths.settings_file.write_text(f'[vault]\npath = "{notes}"\n')
+    inside = Startup(paths, path=str(notes / "Note.md"))
+    assert (inside.look.vault, inside.note) == (notes, "Note.md")
+    other = tmp_path / "other"
+    (other / ".obsidian").mkdir(parents=True)
+    (other / "One.md").write_text("One.")
+    found = Startup(paths, path=str(other / "One.md"))
+    assert (found.look.vault, found.note, found.asked) == (other, "One.md", f"{other}/One.md")
+    (tmp_path / "Alone.md").write_text("Alone.")
+    alone = Startup(paths, path=str(tmp_path / "Alone.md"))
+    assert (alone.look.vault, alone.note) == (notes, str(tmp_path / "Alone.md"))
+    folder = Startup(paths, path=str(other))
+    assert (folder.look.vault, folder.note) == (other, "")
+    with pytest.raises(VaultMissing):
+        Startup(paths, path=str(tmp_path / "nowhere")).refuse_early()
+
+
 def test_a_folder_that_was_named_and_is_not_there_is_refused_early(paths: Paths) -> None:
     with pytest.raises(VaultMissing):
         Startup(paths, folder="/not/there").refuse_early()
