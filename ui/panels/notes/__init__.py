@@ -24,9 +24,9 @@
                verified.
     table_bar  The scroll bars of wide tables that a note shows in several parts.
 
-This package may import PySide6, `ui.markdown`, `ui.widgets`, `ui.theme`, `ui.icons`, `ui.notify`,
-`ui.panels.index.progress`, `app.faults`, and the value types of `app`, `chains`, `context` and
-`vault`.
+This package may import PySide6, `ui.actions`, `ui.markdown`, `ui.widgets`, `ui.theme`, `ui.icons`,
+`ui.notify`, `ui.panels.index.progress`, `app.faults`, and the value types of `app`, `chains`,
+`context` and `vault`.
 """
 
 __all__ = [
