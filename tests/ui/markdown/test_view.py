@@ -24,7 +24,7 @@ from chains.citations.answer_sources import Source
 from tests.support.window.clicks import click_item, open_menu
 from ui.markdown.page.card import CitationCard, describe_source
 from ui.markdown.page.view import MarkdownView
-from ui.theme import Theme
+from ui.theme import Mode, Theme
 from ui.widgets.geometry import OUTDENT
 
 ANSWER = """\
@@ -357,6 +357,23 @@ def test_light_and_dark_recolour_what_is_shown(view: MarkdownView) -> None:
     assert find("Rain").charFormat().foreground().color() == QColor("#E8E9EC")
     assert find("1").charFormat().foreground().color() == Theme.current().color("accent.soft_text")
     assert find("if").charFormat().foreground().color() == Theme.current().color("syntax.keyword")
+
+
+@pytest.mark.parametrize("mode", ["light", "dark"])
+@pytest.mark.parametrize(
+    "frame",
+    ["{}", "- {}", "- [ ] {}", "> {}", "> [!tip] Tip\n> {}", "# {}", "| a |\n|---|\n| {} |"],
+)
+def test_words_have_one_color_before_and_behind_each_style(
+    view: MarkdownView, frame: str, mode: Mode
+) -> None:
+    Theme.current().apply(mode)
+    styles = ("`a`", "**a**", "==a==", "[1]", "[[a]]", "#a", "*a*", "~~a~~", "$x$", "`b`", "<b>")
+    view.set_markdown(frame.format("".join(f"word {style} " for style in styles) + "word"))
+    pieces = [look for look in looks(view.document()) if isinstance(look[1], str)]
+    words = [color for text, color, *_ in pieces if "word" in str(text)]
+    assert len(words) > 8
+    assert len(set(words)) == 1
 
 
 def test_a_change_of_theme_loses_nothing_that_arrives(view: MarkdownView) -> None:

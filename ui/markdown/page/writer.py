@@ -488,8 +488,8 @@ class DocumentWriter:
                 continue
             cursor.insertText(run.text, self._choose_look(run, role, tone))
             if run.style & (Style.CODE | Style.CHOSEN):
-                tone = "bg.selected" if run.style & Style.CHOSEN else "bg.raised"
-                self._ink.spans.append(Span(start, cursor.position(), tone))
+                ground = "bg.selected" if run.style & Style.CHOSEN else "bg.raised"
+                self._ink.spans.append(Span(start, cursor.position(), ground))
 
     def _choose_look(self, run: Run, role: str, tone: str) -> QTextCharFormat:
         look = self._formats.text(role, tone, run, self._href(run))
