@@ -20,6 +20,7 @@
     properties     Read front matter.
     readers        One reader for each kind of file.
     relative_dates Find dates that depend on the current date, such as "yesterday".
+    short_dates    Write the short dates of a question in full, such as "10/10/26".
     text           The one reader of Markdown: blocks, the kinds of lines, inline syntax.
     tasks          Find tasks, and read their status and their dates.
     units          Convert amounts to the units of others, such as 500 g to 0.5 kg.

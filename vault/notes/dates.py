@@ -20,6 +20,7 @@ from vault.notes.date_spans import (
     next_month,
 )
 from vault.notes.relative_dates import find_relative_spans, remove_relative_dates
+from vault.notes.short_dates import write_dates_in_full
 
 __all__ = [
     "MONTH_PATTERN",
@@ -152,7 +153,7 @@ def find_date_spans(text: str, today: date) -> tuple[Span, ...]:
         text: the question. Only the first 400 characters are searched.
         today: the current date. Dates without a year refer to the most recent such date.
     """
-    said = _FILTER.sub("|", fold_date_text(text))
+    said = write_dates_in_full(_FILTER.sub("|", fold_date_text(text)), MONTH_PATTERN)
     found: list[Span | None] = [*find_relative_spans(said, today)]
     said = remove_relative_dates(said)
     for form in (*_WRITTEN, *_ASKED):
@@ -175,6 +176,7 @@ def remove_dates(text: str) -> str:
     said = fold_date_text(text)
     filters = _FILTER.findall(said)
     said = remove_relative_dates(_FILTER.sub(" ", said))
+    said = write_dates_in_full(said, MONTH_PATTERN)
     for form in (*_WRITTEN, *_ASKED):
         said = form.sub(" ", said)
     return " ".join((said, *filters))

@@ -38,6 +38,8 @@ _DAYS: Final = {
     "pasado manana": 2,
     "esta manana": 0,
 }
+# "Morgen" is a part of a day too, as in "gestern Morgen".
+_TOMORROW: Final = "(?:(?<=gestern und )|(?<=gestern bis )|(?<=heute und )|(?<=heute bis ))morgen"
 _UNITS: Final = {
     "day": "day",
     "days": "day",
@@ -132,7 +134,7 @@ _ROMANCE_WEEKEND: Final = r"(?:week-?end|fin de semana)"
 # "Hier" is "here" in German, so another French word must be there.
 # No word counts that German has too, such as "Notes", "AI" or the "d" of "d. h.".
 _FRENCH: Final = re.compile(
-    r"\b(?:(?:fait|quoi|que|qu|quelles?|quels?|les|mes|soir|ai-je|n['’]ai)\b|[dj]['’](?=\w))"
+    r"\b(?:(?:fait|quoi|que|qu|quelles?|quels?|les|mes|entre|soir|ai-je|n['’]ai)\b|[dj]['’](?=\w))"
 )
 # The number of days of each unit in a period that ends today, such as the past three weeks.
 _UNIT_DAYS: Final = {"day": 1, "week": 7, "month": 30, "year": 365}
@@ -173,6 +175,10 @@ def remove_relative_dates(text: str) -> str:
 
 def _build_named_day(match: re.Match[str], today: date) -> Span | None:
     return build_unit_span("day", _DAYS[match["word"]], today)
+
+
+def _build_tomorrow(_match: re.Match[str], today: date) -> Span | None:
+    return build_unit_span("day", 1, today)
 
 
 def _build_yesterday(match: re.Match[str], today: date) -> Span | None:
@@ -250,6 +256,7 @@ def _compile(form: str) -> re.Pattern[str]:
 
 
 _FORMS: Final[tuple[tuple[re.Pattern[str], _Build], ...]] = (
+    (_compile(_TOMORROW), _build_tomorrow),
     (_compile(f"(?P<word>{'|'.join(_DAYS)})"), _build_named_day),
     (
         _compile(rf"(?:(?P<last>{_LAST})|(?P<next>{_NEXT}))\s+{_NUMBER}\s+{_UNIT}"),

@@ -11,6 +11,7 @@
 - `linker`: links the words of a question to conditions, a time and tasks.
 - `links`: what a question is linked to.
 - `naming`: names the properties of a question as the notes name them that it asks for.
+- `pieces`: cuts a message into its first question and the filters in it.
 - `surroundings`: tells what a word means by what stands around it.
 - `values`: links the values of properties, such as "a rating above 3".
 - `reader`: decides which operation a question asks for, and writes its query.

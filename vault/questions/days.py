@@ -16,10 +16,13 @@ __all__ = ["LIMITS", "find_due_spans", "limit_spans", "name_weekdays"]
 LIMITS: Final = frozenset({"before", "until", "after", "since"})
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 _BOUNDS: Final = LIMITS | {"between", "to"}
+_JOINS: Final = frozenset({"and", "in", "from"})
 
 
-def limit_spans(items: Sequence[Item], spans: Sequence[Span]) -> list[Span]:
+def limit_spans(items: Sequence[Item], spans: Sequence[Span]) -> list[Span] | None:
     """Return the days that a question asks for, by the words before its dates.
+
+    The result is None if the dates have different limits, as in "before May and after July".
 
     Args:
         items: the items of the question.
@@ -29,7 +32,9 @@ def limit_spans(items: Sequence[Item], spans: Sequence[Span]) -> list[Span]:
     if len(spans) == len(bounds) == 2 and _is_range(*bounds):
         first, last = sorted(spans)
         return [(first[0], last[0] if "before" in bounds[1] else last[1])]
-    bound = bounds[0] if bounds else frozenset()
+    bound = bounds[0] if bounds else frozenset[str]()
+    if any(each & LIMITS not in (bound & LIMITS, frozenset()) for each in bounds):
+        return None
     return [_limit(span, bound) for span in spans]
 
 
@@ -74,11 +79,16 @@ def _find_bound(items: Sequence[Item], at: int) -> frozenset[str]:
     at -= 1
     while at >= 0 and items[at].is_silent and not items[at].roles & _BOUNDS:
         at -= 1
-    return items[at].roles & _BOUNDS if at >= 0 else frozenset()
+    return items[at].roles & (_BOUNDS | _JOINS) if at >= 0 else frozenset()
 
 
 def _is_range(first: frozenset[str], last: frozenset[str]) -> bool:
-    """Return whether two dates are the ends of a range, as in "from May to July"."""
+    """Return whether two dates are the ends of a range, as in "from May to July".
+
+    Those of "between May and July" are, but "from May and July" asks for two months.
+    """
+    if "and" in last and not first.isdisjoint(("in", "from")):
+        return False
     begins = bool(first & {"between", "since", "after"})
     return bool(last & {"to", "until", "before"}) and (begins or bool(last & {"until"}))
 

@@ -123,6 +123,8 @@ class _Linker:
     def _link_dates(self) -> None:
         """Link the dates of a question: to a property that holds days, or to the notes."""
         links, spans = self._links, limit_spans(self._items, self._spans)
+        links.is_unclear = links.is_unclear or spans is None
+        spans = spans or []
         names = self._list_dated()
         if len(spans) != 1 or not names:
             links.spans = spans
@@ -248,7 +250,8 @@ class _Linker:
             self._mentions = False  # the words end, as in "mention Kiel with the tag person"
         if not self._mentions or self._around.is_place(at):
             return False
-        is_joined = "or" in item.roles or ("not" in item.roles and "filler" not in item.roles)
+        is_joined = bool(item.roles & {"or", "unequal"})
+        is_joined = is_joined or ("not" in item.roles and "filler" not in item.roles)
         links.is_unclear = links.is_unclear or is_joined
         self._mentioned.append(item)
         return True
@@ -271,7 +274,7 @@ class _Linker:
         links.is_negated = links.is_negated or ("not" in roles and "filler" not in roles)
         self._mentions = self._mentions or "mention" in roles
         if "mention" in roles:
-            links.is_unclear = links.is_negated
+            links.is_unclear = links.is_unclear or links.is_negated
             self._mark = None
         if (roles <= {"more"} and not item.asked) or "extreme" in roles:
             links.left.append(item.text)

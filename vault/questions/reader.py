@@ -13,6 +13,7 @@ from vault.questions.days import find_due_spans, name_weekdays
 from vault.questions.linker import link_items
 from vault.questions.links import STATES, Links
 from vault.questions.naming import name_as_in_notes
+from vault.questions.pieces import cut_other_questions, write_filters
 from vault.questions.tokens import Item, find_spans, list_items
 from vault.questions.vocabulary import VaultNames
 from vault.questions.words import are_alike, find_roles, list_date_words
@@ -31,8 +32,6 @@ _OF_SEVERAL: Final = frozenset({"total", "mean"})
 _RECENT: Final = timedelta(days=30)
 # The path of a file, without a word beside it.
 _PATH: Final = re.compile(r"[^\s/\\]*(?:[/\\][^\s/\\]*)+")
-# A range of days as in a filter, also without its beginning or end.
-_RANGE: Final = re.compile(r"(?<!\S)(?:[\d-]{4,10}\.\.[\d-]{0,10}|\.\.[\d-]{4,10})(?=[\s?!,]|$)")
 
 
 @dataclass(frozen=True)
@@ -85,11 +84,26 @@ def read_question(text: str, read_names: Callable[[], VaultNames], today: date) 
         today: the date that words such as "yesterday" refer to.
 
     Returns:
-        The reading, or None if the question names no filter and asks for no list.
+        The reading, or None if the question names no filter and asks for no list. Of several
+        questions, only the first is read.
     """
-    if len(text) > _MOST_CHARS or "\n" in text.strip() or not _can_ask(text):
+    if len(text) > _MOST_CHARS or "\n" in text.strip():
         return None
-    given = parse_query(_RANGE.sub(lambda found: f"date:{found[0]}", text))
+    first = cut_other_questions(text)
+    reading = _read_one(first, read_names, today)
+    if first == text.strip() or (reading is not None and reading.operation in ("list", "count")):
+        return reading
+    whole = _read_one(text, read_names, today)
+    is_claimed = whole is not None and whole.operation in ("list", "count")
+    return replace(whole, operation="one") if whole is not None and is_claimed else whole
+
+
+def _read_one(text: str, read_names: Callable[[], VaultNames], today: date) -> Reading | None:
+    """Read one question against the vault."""
+    written, excludes_tag = write_filters(text)
+    if not excludes_tag and not _can_ask(text):
+        return None
+    given = parse_query(written)
     said = name_weekdays(given.words)
     vocabulary = read_names()
     items = _name_tasks(list_items(said, vocabulary, today))
@@ -99,7 +113,7 @@ def read_question(text: str, read_names: Callable[[], VaultNames], today: date) 
     if any("due" in item.roles for item in items):
         spans = find_due_spans(said, spans, today)
     is_of_tags = all(item.is_given or item.roles & _JOINING for item in items)
-    if is_of_tags and sum(item.is_given for item in items) > 1:
+    if is_of_tags and (excludes_tag or sum(item.is_given for item in items) > 1):
         items = (Item("notes", frozenset({"list", "notes"})), *items)  # as "#bees and not #hive"
     links = link_items(items, spans, vocabulary.dated, vocabulary.ticked)
     links.clauses = name_as_in_notes(links.clauses, vocabulary)

@@ -22,13 +22,16 @@ __all__ = [
     "Word",
     "are_alike",
     "are_same_word",
+    "excludes_notes",
     "find_phrases",
     "find_roles",
     "has_negation",
     "list_date_words",
     "list_filler_words",
+    "list_order_words",
     "list_property_names",
     "list_same_things",
+    "list_second_words",
     "names_total",
     "split_words",
 ]
@@ -122,6 +125,20 @@ def list_filler_words(kind: str) -> frozenset[str]:
     return frozenset(fold(word) for table in _read_tables() for word in table["fillers"][kind])
 
 
+def list_order_words(kind: str) -> frozenset[str]:
+    """Return the words of all languages for the `last` or the `first` time of something."""
+    return frozenset(word for table in _read_tables() for word in table["order"][kind])
+
+
+def list_second_words(kind: str) -> tuple[tuple[str, ...], ...]:
+    """Return by language the words before a second question.
+
+    Args:
+        kind: `joins`, `leading`, `begins` or `relative`.
+    """
+    return tuple(tuple(table["second"][kind]) for table in _read_tables())
+
+
 def names_total(cell: str) -> bool:
     """Return whether a cell of a table may name a sum or mean of other rows, as "Grand total"."""
     words, rows = _split_phrase(cell), [table["rows"] for table in _read_tables()]
@@ -137,6 +154,28 @@ def has_negation(text: str) -> bool:
     """Return whether a question says "not" or "without" of something."""
     phrases = find_phrases(split_words(text))
     return any("not" in phrase.roles and "filler" not in phrase.roles for phrase in phrases)
+
+
+def excludes_notes(text: str) -> bool:
+    """Return whether a question asks for notes or tasks without something, as "not about rain".
+
+    In "Which note says why the pump does not start", a note with the words is asked for.
+    """
+    words = split_words(text)
+    phrases = find_phrases(words)
+    asked = next((each for each in phrases if each.roles & {"notes", "tasks"}), None)
+    if asked is None:
+        return False
+    if any("lacking" in phrase.roles for phrase in phrases):
+        return True
+    denied = next(
+        (one for one in phrases if "not" in one.roles and "filler" not in one.roles), None
+    )
+    if denied is None:
+        return False
+    first, end = min(asked.end, denied.end), max(asked.first, denied.first)
+    known = {at for phrase in phrases for at in range(phrase.first, phrase.end)}
+    return known.issuperset(range(first, end))
 
 
 def _find_in(phrases: _Phrases, words: Sequence[Word]) -> Iterator[Phrase]:
