@@ -7,6 +7,7 @@ they have no number near what the question counts. No language model reads the q
 quotation that is about the subject of a question, but does not answer it, can be accepted.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, Literal
@@ -59,6 +60,8 @@ LEAST_COVERAGE: Final = 0.36
 # Below this, they are not even about its subject.
 RELATED_COVERAGE: Final = 0.18
 
+_POSSESSIVE: Final = re.compile(r"\w['’]s\b")
+
 Verdict = Literal["answers", "doubtful", "nothing", "unrelated"]
 
 
@@ -81,6 +84,18 @@ def judge(
     """
     if any(map(is_unspaced, question.words)) or not all(each.is_retrieved for each in sources):
         return "answers"
+    verdict = _weigh(question, sources, support, chosen)
+    is_doubted = question.excludes or _lacks_all_but_name(question, chosen)
+    return "doubtful" if verdict == "answers" and is_doubted else verdict
+
+
+def _weigh(
+    question: AskedQuestion,
+    sources: Sequence[Segment],
+    support: Support | None,
+    chosen: Found,
+) -> Verdict:
+    """Judge by the evidence, and by what the parts must have."""
     quoted = " ".join(f"{part.place} {part.text}" for part in chosen.parts)
     asked = cut_background(question.text)
     lacks_type = quoted and question.kind != "how_to" and not meets_expected_type(asked, quoted)
@@ -112,6 +127,19 @@ def judge(
         return "nothing" if evidence >= RELATED_EVIDENCE else "unrelated"
     is_sure = evidence >= SURE_EVIDENCE and sum(missing[:2]) < MOST_MISSING
     return "answers" if is_sure else "doubtful"
+
+
+def _lacks_all_but_name(question: AskedQuestion, chosen: Found) -> bool:
+    """Return whether the parts have a name, but no word for what is asked of it.
+
+    An example is a note about Klara without the word, for "When is Klara's birthday?". The day that
+    the note itself is of is no answer then.
+    """
+    if question.kind != "time" and not _POSSESSIVE.search(question.text):
+        return False
+    names = list_names(question.text) & question.words
+    asked, held = question.words - question.added - names, _list_words(chosen)
+    return bool(names and asked) and not any(measure_match(word, held) for word in asked)
 
 
 def _list_money_words(text: str) -> frozenset[str]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from datetime import date
+from functools import cache
 from typing import Final, Literal
 
 from chains.extractive.answer_type import AnswerType, read_answer_type
@@ -21,6 +22,7 @@ from chains.extractive.words import (
 )
 from vault.notes.amounts import Amount, find_money
 from vault.notes.keywords import WORD, find_function_words
+from vault.questions.words import asks_to_exclude, list_order_words
 
 __all__ = [
     "AskedQuestion",
@@ -80,14 +82,6 @@ _TIME: Final = re.compile(
     r"|\b(?:which|what) (?:date|day|month|year|time)\b|\bhow often\b"
     r"|\bwhat time\b|^(?:seit )?wann\b|\bquand\b|\bcu[aá]ndo\b|\bquando\b",
     re.IGNORECASE,
-)
-_LAST: Final = re.compile(
-    r"\b(?:last|latest|newest|most recent|recently|zuletzt|letzte\w*"
-    r"|derni[eè]re fois|[uú]ltima vez)\b",
-    re.IGNORECASE,
-)
-_FIRST: Final = re.compile(
-    r"\b(?:first|earliest|oldest|zuerst|erste\w*|premi[eè]re fois|primera vez)\b", re.IGNORECASE
 )
 _DEFINITION: Final = re.compile(
     r"^(?:what|who)(?: is| are|'s| was| were) (?!the\b|my\b|in\b|there\b|some\b|all\b)"
@@ -191,6 +185,7 @@ class AskedQuestion:
             such as "Thanks!" and "What can you do?".
         period: the period that the question is about, or None if it names no date.
         money: the amounts of money that the question names.
+        excludes: whether the question asks for notes without something, as "not about rain".
     """
 
     text: str
@@ -209,6 +204,7 @@ class AskedQuestion:
     names_subject: bool = True
     period: Period | None = None
     money: tuple[Amount, ...] = ()
+    excludes: bool = False
 
 
 def read_question(text: str, searched: str = "", today: date | None = None) -> AskedQuestion:
@@ -227,12 +223,9 @@ def read_question(text: str, searched: str = "", today: date | None = None) -> A
     words = list_content_words(searched or text)
     is_definition = _DEFINITION.search(asked) is not None
     kind: QuestionKind = "fact" if is_definition else _read_kind(asked)
-    order: Literal["", "first", "last"] = ""
-    if kind == "time":
-        order = "last" if _LAST.search(asked) else "first" if _FIRST.search(asked) else ""
+    order = _find_order(asked) if kind == "time" else ""
     if order:  # the notes rarely say which time was the last one
-        ordering = _LAST if order == "last" else _FIRST
-        words -= split_words(" ".join(ordering.findall(asked)))
+        words -= split_words(" ".join(_match_order(order).findall(asked)))
     return AskedQuestion(
         text,
         searched or text,
@@ -250,6 +243,7 @@ def read_question(text: str, searched: str = "", today: date | None = None) -> A
         names_subject=bool(list_subject_words(searched or text)),
         period=read_period(asked, today or date.today()),
         money=find_money(asked),
+        excludes=asks_to_exclude(asked),
     )
 
 
@@ -287,6 +281,18 @@ def cut_background(text: str) -> str:
     """Return a question without the statements before it, as in "I have A. How do I get B?"."""
     found = _BACKGROUND.match(text)
     return text[found.end() :] if found else text
+
+
+def _find_order(text: str) -> Literal["", "first", "last"]:
+    """Return whether a question asks for the last or the first time of something."""
+    kinds: tuple[Literal["first", "last"], ...] = ("last", "first")
+    return next((kind for kind in kinds if _match_order(kind).search(text)), "")
+
+
+@cache
+def _match_order(kind: str) -> re.Pattern[str]:
+    words = sorted(list_order_words(kind), key=len, reverse=True)
+    return re.compile(rf"\b(?:{'|'.join(map(re.escape, words))})\b", re.IGNORECASE)
 
 
 def _is_subject(text: str) -> bool:

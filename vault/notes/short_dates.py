@@ -53,10 +53,11 @@ def write_dates_in_full(text: str, month: str) -> str:
 
 @cache
 def _compile(month: str) -> _Forms:
-    join = rf"(?:to|and|until|bis|und|au|et|a|y|hasta)\s+{_ARTICLE}"
+    join = rf"(?:,\s*|\s+(?:to|and|until|bis|und|au|et|a|y|hasta)\s+){_ARTICLE}"
+    other = rf"{join}(?:{_DAY}\s+(?:(?:of|de)\s+)?)?{month}"
     return _Forms(
         re.compile(rf"(?<!\w)({month}\.?(?:\s+{_DAY})?,?\s+(?:of\s+|de\s+)?)['’](\d\d)(?!\w)"),
-        re.compile(rf"(?<!\w)({month})(?=\s+{join}{month}({_YEAR})(?!\w))"),
+        re.compile(rf"(?<!\w)({month})(?=(?:{other}){{1,4}}({_YEAR})(?!\w))"),
         re.compile(
             rf"(?<![\w.])(?<!between )(?<!between the )({_DAY})(\s+(?:and|und|et|y)\s+{_ARTICLE})"
             rf"({_DAY})((?:\s+(?:of|de))?\s+{month}(?:{_YEAR})?)(?!\w)"

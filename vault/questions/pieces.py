@@ -37,7 +37,8 @@ def cut_other_questions(text: str) -> str:
         for found in opening.finditer(first)
         if _is_other_question(first[: found.start()].split(), found, relative)
     )
-    return first[: min(ends, default=len(first))].rstrip(" ,;")
+    end = min(ends, default=None)
+    return first if end is None else first[:end].rstrip(" ,;")
 
 
 def _is_other_question(
@@ -76,7 +77,7 @@ def _compile(
     clauses = [word for word in begins if word in relative]
     others = [word for word in begins if word not in relative]
     return re.compile(
-        rf"[,;]?\s+(?:{_match_any(joins)})\s+(?:(?:{_match_any(leading)})\s+)?"
+        rf"(?:[,;]?\s+(?:{_match_any(joins)})|\.)\s+(?:(?:{_match_any(leading)})\s+)?"
         rf"(?:(?P<relative>{_match_any(clauses)})|{_match_any(others)})(?![\w-])",
         re.IGNORECASE,
     )

@@ -22,7 +22,7 @@ __all__ = [
     "Word",
     "are_alike",
     "are_same_word",
-    "excludes_notes",
+    "asks_to_exclude",
     "find_phrases",
     "find_roles",
     "has_negation",
@@ -156,7 +156,7 @@ def has_negation(text: str) -> bool:
     return any("not" in phrase.roles and "filler" not in phrase.roles for phrase in phrases)
 
 
-def excludes_notes(text: str) -> bool:
+def asks_to_exclude(text: str) -> bool:
     """Return whether a question asks for notes or tasks without something, as "not about rain".
 
     In "Which note says why the pump does not start", a note with the words is asked for.

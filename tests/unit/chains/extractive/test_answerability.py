@@ -275,3 +275,36 @@ def test_the_days_that_have_a_name_are_shown_with_a_doubt(answer, source, questi
     day = replace(source(1, "Lunch with Anna Berger at the lake."), title="2026-10-24")
     text = answer(question, day, support=Support(0.7, words))
     assert (DOUBTFUL in text and "Lunch with Anna" in text) is is_shown
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which notes are not about beans?",
+        "Which notes mention soil but not beans?",
+        "Welche Notizen handeln nicht von beans?",
+        "Quelles notes ne parlent pas de beans ?",
+        "¿Qué notas no tratan de beans?",
+    ],
+)
+def test_notes_about_what_is_excluded_are_no_sure_answer(answer, source, question):
+    assert "so here are the passages" not in answer(question, source(1, GARDEN), support=2.0)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "When is Klara's birthday?",
+        "What is Klara's address?",
+        "Quand est l'anniversaire de Klara ?",
+    ],
+)
+def test_a_note_that_has_the_name_alone_is_no_sure_answer(answer, source, question):
+    friend = source(1, "Klara keeps goats near Thun. Met first on the boat in 2024.")
+    assert "so here are the passages" not in answer(question, friend, support=2.0)
+
+
+def test_a_note_that_says_what_is_asked_of_a_name_is_an_answer(answer, source):
+    friend = source(1, "Klara has her birthday on 3 May.")
+    text = answer("When is Klara's birthday?", friend, support=2.0)
+    assert "so here are the passages" in text

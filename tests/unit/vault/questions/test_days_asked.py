@@ -67,13 +67,21 @@ def test_a_range_has_the_days_between(question: str) -> None:
             {"date:2025-10-01..2025-10-31", "date:2025-12-01..2025-12-31"},
         ),
         ("notes from October to December 2025", {"date:2025-10-01..2025-12-31"}),
+        ("notes from 1 May and 3 June 2025", {"date:2025-05-01", "date:2025-06-03"}),
+        (
+            "notes from January, March and May 2025",
+            {
+                *("date:2025-01-01..2025-01-31", "date:2025-03-01..2025-03-31"),
+                "date:2025-05-01..2025-05-31",
+            },
+        ),
         (
             "Notizen von Oktober und Dezember 2025",
             {"date:2025-10-01..2025-10-31", "date:2025-12-01..2025-12-31"},
         ),
     ],
 )
-def test_two_months_share_their_year(question: str, days: set[str]) -> None:
+def test_dates_share_their_year(question: str, days: set[str]) -> None:
     assert read_days(question) == days
 
 

@@ -39,6 +39,7 @@ def index(index_of_notes: NotesIndexer) -> Vault:
         "How many tasks are open, and how many are done?",
         "Wie viele offene Aufgaben gibt es, und wann ist die nächste fällig?",
         "Wie viele Aufgaben sind offen? Welche ist die nächste?",
+        "Wie viele offene Aufgaben gibt es da. Was ist am dringendsten?",
         "Combien de tâches ouvertes y a-t-il, et quand est la prochaine échéance ?",
         "Combien de tâches sont ouvertes ? Quelle est la prochaine ?",
         "¿Cuántas tareas abiertas hay y cuándo vence la siguiente?",

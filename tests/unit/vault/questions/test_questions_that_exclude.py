@@ -2,7 +2,7 @@
 
 import pytest
 
-from vault.questions.words import excludes_notes
+from vault.questions.words import asks_to_exclude
 
 
 @pytest.mark.parametrize(
@@ -22,7 +22,7 @@ from vault.questions.words import excludes_notes
     ],
 )
 def test_notes_without_something_are_asked_for(question: str) -> None:
-    assert excludes_notes(question)
+    assert asks_to_exclude(question)
 
 
 @pytest.mark.parametrize(
@@ -36,4 +36,4 @@ def test_notes_without_something_are_asked_for(question: str) -> None:
     ],
 )
 def test_a_note_with_the_words_is_asked_for(question: str) -> None:
-    assert not excludes_notes(question)
+    assert not asks_to_exclude(question)
