@@ -180,7 +180,7 @@ def _write(
 
 
 def _list_lines(table: JudgeTable) -> Iterator[str]:
-    """Format the rows, without those of a no, and the coverage."""
+    """Format the rows except those judged no, and the coverage."""
     yield from (_format(row) for row in table.rows if row.verdict not in ("no", "waiting"))
     yield escape_text(table.coverage)
 

@@ -437,7 +437,7 @@ def write_csv(table: JudgeTable) -> str:
 
 
 def write_markdown(table: JudgeTable) -> str:
-    """Return a table as a note: the question, the coverage, and the rows but those of a no.
+    """Return a table as a note: the question, the coverage, and the rows except those judged no.
 
     All of it is a marked block, so that the note is not judged as one of the user's.
     """

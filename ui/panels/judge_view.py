@@ -47,7 +47,7 @@ _BY: Final = 4
 _WIDTHS: Final = (220, 110, 0, 64, 96)
 _ENTER: Final = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 _LISTED: Final = (
-    ("found", "Without those of a no", ""),
+    ("found", "All except no", ""),
     ("all", "All notes", ""),
 )
 _START: Final = (
