@@ -53,6 +53,23 @@ def test_the_first_and_the_last_of_several_times_are_told_apart():
     assert read_question("What is the last step?").order == ""
 
 
+@pytest.mark.parametrize(
+    ("text", "order"),
+    [
+        ("Wann war sie zuletzt hier?", "last"),
+        ("Wann war das letzte Treffen?", "last"),
+        ("Wann fand das letztjährige Treffen statt?", ""),
+        ("Wann war sie erstmals hier?", "first"),
+        ("Quand l'ai-je vue la dernière fois ?", "last"),
+        ("Quand l'ai-je vue pour la premiere fois ?", "first"),
+        ("¿Cuándo la vi por última vez?", "last"),
+        ("¿Cuándo la vi por primera vez?", "first"),
+    ],
+)
+def test_the_first_and_the_last_time_are_asked_for_in_other_languages(text, order):
+    assert read_question(text).order == order
+
+
 def test_each_of_several_things_has_its_own_words():
     facets = read_question("How do I list the sessions in tmux and in screen?").facets
     assert [facet.own for facet in facets] == [{"tmux"}, {"screen"}]
