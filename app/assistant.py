@@ -120,7 +120,7 @@ class Assistant:
         settings.after_set.append(self._after_set)
         self.projects = Projects(paths, vault)
         self.customization = UserCustomization(paths, settings, vault, self.projects)
-        self.edits = NoteEdits(paths)
+        self.edits = NoteEdits(paths, lambda: vault.folder, self._find_project)
         web = web or WebClient(lambda: settings.values.privacy_offline, ledger)
         self._web, self._pages, self._images = web, WebPages(web), ImageReader()
         memories = self.customization.memories
@@ -129,6 +129,14 @@ class Assistant:
         self._embedder = embedder
         self._turns = self._build_turns(vault, self.projects, self.customization)
         self.runner = TurnRunner(sessions, vault, self.customization, self.projects, self._turns)
+
+    def _find_project(self, session: str) -> str | None:
+        """Return the folder of the project of a chat, or None."""
+        try:
+            folder = self.sessions.info(session).project_folder
+        except AppError:  # the chat was deleted
+            return None
+        return None if folder is None else str(folder)
 
     @cached_property
     def titles(self) -> "ChatTitles":

@@ -39,6 +39,15 @@ def check_folder(folder: Path) -> Path:
     return root
 
 
+def identify_folder(folder: str | Path) -> str:
+    """Return the device and inode number of a folder, or an empty string if it is not there."""
+    try:
+        found = os.stat(folder)
+    except (OSError, ValueError):
+        return ""
+    return f"{found.st_dev}:{found.st_ino}" if stat.S_ISDIR(found.st_mode) else ""
+
+
 def locate_note(file: Path, vault: Path | None) -> tuple[Path | None, str]:
     """Return the vault in which to open a file, and the path of the file as notes are named there.
 

@@ -235,6 +235,8 @@ def _doctor(args: argparse.Namespace, assistant: Assistant, output: Output) -> i
 
 
 def _undo(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
+    if args.vault is not None or not (args.run or args.edit or args.session):
+        open_vault(assistant, args.vault)
     undone = assistant.edits.undo(run=args.run, edit=args.edit, session=args.session)
     output.show(partial(encode, undone), [escape_text(undone.describe())])
     return 0

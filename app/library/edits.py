@@ -10,7 +10,6 @@ import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING
@@ -18,14 +17,14 @@ from typing import TYPE_CHECKING
 from app.config.settings_file import SettingsStore
 from app.library.open_vault import OpenVault
 from app.paths import Paths
-from app.relocation.folders import follow_moves
+from app.relocation.folders import find_inside, find_moved
 from chains.events import EditedNote, RunEdits
 from chains.tool import Tool
 from context.json_codec import Record
-from vault.edits.journal import EditJournal, EditRun
+from vault.edits.journal import EditJournal, EditRun, EditStep
 from vault.errors import EditFailed, EditRefused, NoteExcluded, UndoRefused, VaultError
 from vault.notes.kinds import BASE
-from vault.paths import printable
+from vault.paths import identify_folder, printable
 
 if TYPE_CHECKING:  # most turns edit nothing, so the editor is loaded when it is used
     from vault.edits.editor import NoteEditor
@@ -76,13 +75,26 @@ class TickedTask(Record):
 class NoteEdits:
     """Manages the edits to notes and their journal. Thread-safe."""
 
-    def __init__(self, paths: Paths) -> None:
+    def __init__(
+        self,
+        paths: Paths,
+        find_vault: Callable[[], Path | None],
+        find_project: Callable[[str], str | None],
+    ) -> None:
         """Use the edit journal of Strata, which need not exist.
 
-        Edits of a folder that was moved since are undone where it is now.
+        Edits of a folder that was moved since are undone where it is now, and never in another
+        folder that has its path. While a vault is open, only its edits are undone, and those that
+        a chat has made in its project outside of the vault.
+
+        Args:
+            paths: the folders of Strata.
+            find_vault: returns the folder of the open vault, or None.
+            find_project: returns the folder of the project of a chat, or None.
         """
+        self._paths, self._find_vault, self._find_project = paths, find_vault, find_project
         self._folder = paths.edits
-        self._journal = EditJournal(paths.edits, partial(follow_moves, paths))
+        self._journal = EditJournal(paths.edits, self._find_root)
         self._lock = threading.Lock()
         self._runs: dict[str, EditRun] = {}
 
@@ -191,12 +203,54 @@ class NoteEdits:
             session: the chat whose last edit run is undone, or None for all chats.
 
         Raises:
-            UndoRefused: nothing can be undone, it was already undone, or a note has changed since.
+            UndoRefused: nothing can be undone, it was already undone, a note has changed since, or
+                the edit is not surely one of the open vault.
             EditFailed: a note could not be written. Call this again to continue.
         """
         if edit is not None:
-            return self._history.undo_edit(edit)
-        return self._history.undo_run(run or self._history.find_last_run(session))
+            return self._history.undo_edit(edit, self._require_own)
+        if run is None and session is None:
+            run = self._history.find_last_run(None, self._is_own)
+        run = run or self._history.find_last_run(session)
+        return self._history.undo_run(run, self._require_own)
+
+    def _require_own(self, step: EditStep) -> None:
+        """Check that a step is one of the open vault, if there is one.
+
+        Raises:
+            UndoRefused: it is one of another vault.
+        """
+        if not self._is_own(step):
+            raise UndoRefused(
+                f"This edit was made in {step.root}, which is not the open folder of notes. Open "
+                "that folder, then undo again."
+            )
+
+    def _is_own(self, step: EditStep) -> bool:
+        vault = self._find_vault()
+        if vault is None or not vault.is_dir():  # it was moved, and is not open where it is now
+            return True
+        if find_inside(step.root, str(vault)) is not None:
+            return True
+        project = self._find_project(step.session) if step.session else None
+        return project is not None and find_inside(step.root, project) is not None
+
+    def _find_root(self, step: EditStep) -> str | None:
+        """Return where the folder of notes of a step is now, or None if that is not certain."""
+        own, here, vault = step.folder_id, identify_folder(step.root), self._find_vault()
+        if own and here == own:
+            return step.root
+        if own and vault is not None and identify_folder(vault) == own:
+            return str(vault)
+        moved = find_moved(self._paths, step.root, datetime.fromisoformat(step.time))
+        if moved is not None:
+            return moved
+        if not own:  # written by an earlier version
+            is_moved = find_moved(self._paths, step.root, None) is not None
+            return None if here and is_moved else step.root
+        # A drive gets another device number each time it is connected.
+        is_same = not here or here.partition(":")[2] == own.partition(":")[2]
+        return step.root if is_same else None
 
     def remove_leftovers(self) -> None:
         """Remove temporary files left by killed processes."""

@@ -236,11 +236,15 @@ class PageFetcher:
         try:
             return store.find(named)
         except NotFound:
-            sources = set(self._list_sources(named.strip().removeprefix(AGREED)))
-            for page in store.list():
-                if self._follow(page.source) in sources:
-                    return page
-            raise
+            found = self._find_file(store.list(), named.strip().removeprefix(AGREED))
+            if found is None:
+                raise
+            return found
+
+    def _find_file(self, pages: Sequence[ProjectPage], path: str) -> ProjectPage | None:
+        """Return the kept transcript of a file, which may have been moved since, or None."""
+        sources = set(self._list_sources(path))
+        return next((one for one in pages if self._follow(one.source) in sources), None)
 
     def add(self, store: PageStore, named: str, cancel: CancelToken) -> ProjectPage:
         """Fetch a web page or read a transcript, keep it, and return it.
@@ -261,13 +265,16 @@ class PageFetcher:
             Cancelled: the token was cancelled.
         """
         page = self._start(named)
-        known = {one.id: one for one in store.list()}
-        if page.id not in known and len(known) >= MOST_PAGES:
+        pages = store.list()
+        known = next((one for one in pages if one.id == page.id), None)
+        if known is None and page.is_file:
+            known = self._find_file(pages, page.source)
+        if known is None and len(pages) >= MOST_PAGES:
             raise InvalidRequest(
                 f"A project keeps at most {MOST_PAGES} web pages and transcripts.",
                 hint="Remove some, or save the pages as notes in the project's folder.",
             )
-        page = self._read(known.get(page.id, page), cancel)
+        page = self._read(known or page, cancel)
         store.put(page)
         return page
 

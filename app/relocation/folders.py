@@ -7,7 +7,9 @@ system, such as one with a drive letter, so it is compared by the rules of the s
 import json
 import logging
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path, PurePath, PurePosixPath, PureWindowsPath
 from typing import Final
 
@@ -18,6 +20,7 @@ from resources.system.files import lock_folder, make_private_folder, read_file, 
 __all__ = [
     "clean_path",
     "find_inside",
+    "find_moved",
     "follow_file",
     "follow_moves",
     "join_inside",
@@ -27,7 +30,19 @@ __all__ = [
 
 _log = logging.getLogger(__name__)
 _MOVES: Final = "moves"
+_TIMES: Final = "times"  # when each move was recorded; earlier versions have not stored it
 _DAMAGE: Final = (ValueError, TypeError, KeyError, AttributeError, RecursionError)
+
+
+@dataclass(frozen=True, slots=True)
+class _Move:
+    """Where a folder was moved to, and when this was recorded, if that is known."""
+
+    new: str
+    time: datetime | None
+
+
+_Moves = dict[str, _Move]
 
 
 def record_move(paths: Paths, old: str, new: Path) -> None:
@@ -42,9 +57,9 @@ def record_move(paths: Paths, old: str, new: Path) -> None:
         StorageFailed: the record cannot be written.
     """
 
-    def add(known: dict[str, str]) -> dict[str, str]:
+    def add(known: _Moves) -> _Moves:
         kept = {one: to for one, to in known.items() if one not in (old, str(new))}
-        return {**kept, old: str(new)}
+        return {**kept, old: _Move(str(new), datetime.now(UTC))}
 
     _change(paths.moved_folders, add)
 
@@ -63,7 +78,7 @@ def merge_moves(file: Path, content: bytes) -> bool:
     return _change(file, lambda known: {**other, **known})
 
 
-def _change(file: Path, change: Callable[[dict[str, str]], dict[str, str]]) -> bool:
+def _change(file: Path, change: Callable[[_Moves], _Moves]) -> bool:
     """Change the record, and return whether it differs."""
     with storage_errors(file):
         make_private_folder(file.parent)
@@ -71,7 +86,11 @@ def _change(file: Path, change: Callable[[dict[str, str]], dict[str, str]]) -> b
             known = _read_moves(file)
             moves = change(known)
             if moves != known:
-                text = json.dumps({_MOVES: moves}, ensure_ascii=False, indent=1)
+                found = {
+                    _MOVES: {old: move.new for old, move in moves.items()},
+                    _TIMES: {old: one.time.isoformat() for old, one in moves.items() if one.time},
+                }
+                text = json.dumps(found, ensure_ascii=False, indent=1)
                 write_atomically(file, text.encode("utf-8", "surrogatepass"))
     return moves != known
 
@@ -85,12 +104,37 @@ def follow_moves(paths: Paths, stored: str) -> str:
     """
     if os.path.isdir(stored):
         return stored
+    return _follow(_read_moves(paths.moved_folders), stored) or stored
+
+
+def find_moved(paths: Paths, stored: str, time: datetime | None) -> str | None:
+    """Return where the moves that were recorded after a time lead to, or None.
+
+    Another folder may have the stored path now.
+
+    Args:
+        paths: the folders of Strata.
+        stored: the path that a folder had at the time.
+        time: the time, or None to follow all moves. Earlier versions have recorded none for a move:
+            such a move is only followed if time is None, or if nothing has the stored path.
+    """
     moves = _read_moves(paths.moved_folders)
-    here, seen = stored, set[str]()
+    is_there = os.path.isdir(stored)
+    later = {
+        old: move
+        for old, move in moves.items()
+        if time is None or (move.time > time if move.time else not is_there)
+    }
+    return _follow(later, stored)
+
+
+def _follow(moves: _Moves, stored: str) -> str | None:
+    """Return the folder that the moves of a path lead to, or None if there is none."""
+    here, seen = _follow_once(moves, stored), {stored}
     while here not in seen and not os.path.isdir(here):
         seen.add(here)
         here = _follow_once(moves, here)
-    return here if os.path.isdir(here) else stored
+    return here if here != stored and os.path.isdir(here) else None
 
 
 def follow_file(paths: Paths, stored: str) -> str:
@@ -130,9 +174,9 @@ def join_inside(root: str, inside: PurePath) -> str:
     return str(_find_path_type(root)(root, *inside.parts))
 
 
-def _follow_once(moves: Mapping[str, str], stored: str) -> str:
+def _follow_once(moves: _Moves, stored: str) -> str:
     """Return where the innermost recorded folder around a path, or at it, was moved to."""
-    inside = {new: names for old, new in moves.items() if (names := _locate(stored, old))}
+    inside = {move.new: names for old, move in moves.items() if (names := _locate(stored, old))}
     if not inside:
         return stored
     new, names = min(inside.items(), key=lambda one: len(one[1]))
@@ -150,7 +194,7 @@ def _find_path_type(path: str) -> type[PurePath]:
     return PureWindowsPath if is_of_windows else PurePosixPath
 
 
-def _read_moves(file: Path) -> dict[str, str]:
+def _read_moves(file: Path) -> _Moves:
     try:
         return _parse_moves(read_file(file))
     except FileNotFoundError:
@@ -160,6 +204,19 @@ def _read_moves(file: Path) -> dict[str, str]:
         return {}
 
 
-def _parse_moves(content: bytes) -> dict[str, str]:
-    moves = json.loads(content)[_MOVES]
-    return {old: new for old, new in moves.items() if isinstance(new, str)}
+def _parse_moves(content: bytes) -> _Moves:
+    found = json.loads(content)
+    moves, times = found[_MOVES], found.get(_TIMES, {})
+    return {
+        old: _Move(new, _parse_time(times.get(old)))
+        for old, new in moves.items()
+        if isinstance(new, str)
+    }
+
+
+def _parse_time(text: object) -> datetime | None:
+    try:
+        time = datetime.fromisoformat(str(text))
+    except ValueError:
+        return None
+    return time if time.tzinfo else None

@@ -44,7 +44,7 @@ from vault.notes.links import LinkResolver, find_links, list_lines_with_links
 from vault.notes.note import parse_note
 from vault.notes.tasks import TaskItem, toggle_status
 from vault.notes.text.document import parse_document
-from vault.paths import printable, resolve_safe_path
+from vault.paths import identify_folder, printable, resolve_safe_path
 
 __all__ = ["NoteEditor"]
 
@@ -259,6 +259,7 @@ class NoteEditor:
             before=None if before is None else hash_content(before),
             after=hash_content(after),
             folders=find_missing_folders(self._root, to or change.path),
+            folder_id=identify_folder(self._root),
         )
 
     def _check_unchanged(self, plan: EditPlan) -> None:

@@ -36,6 +36,7 @@ MOST_AGE: Final = timedelta(days=90)
 MOST_BYTES: Final = 200_000_000
 StepMark = Literal["begun", "done", "failed", "undoing", "undone"]
 _DIGEST: Final = re.compile(r"[0-9a-f]{64}")
+_NOT_REQUIRED: Final = ("folders", "folder_id", "mark", "is_found")
 _MARKS: Final[tuple[StepMark, ...]] = ("begun", "done", "failed", "undoing", "undone")
 
 
@@ -66,7 +67,11 @@ class EditStep:
         before: the hash of the content before the step, or None for a new file.
         after: the hash of the content after the step.
         folders: the folders created for the file.
+        folder_id: the device and inode number of the folder of notes at the time, or an empty
+            string in a journal of an earlier version.
         mark: the status of the step. A `begun` step may or may not have been carried out.
+        is_found: whether it is certain where the folder of notes is. If not, the root is the path
+            that it had, which may be that of another folder by now. It is not stored.
     """
 
     id: str
@@ -80,7 +85,9 @@ class EditStep:
     before: str | None
     after: str
     folders: tuple[str, ...] = ()
+    folder_id: str = ""
     mark: StepMark = "begun"
+    is_found: bool = True
 
     @property
     def temporary(self) -> str:
@@ -101,10 +108,12 @@ class EditStep:
             TypeError: the folders are not a list.
             ValueError: a field has a value that no step has, such as a time without a time zone.
         """
-        names = [name for name in cls.__dataclass_fields__ if name not in ("folders", "mark")]
-        step = cls(**{name: found[name] for name in names}, folders=tuple(found["folders"]))
+        names = [name for name in cls.__dataclass_fields__ if name not in _NOT_REQUIRED]
+        folder_id = found.get("folder_id", "")
+        folders = tuple(found["folders"])
+        step = cls(**{name: found[name] for name in names}, folders=folders, folder_id=folder_id)
         hashes = [step.after] if step.before is None else [step.before, step.after]
-        texts = [getattr(step, name) for name in names if name != "before"]
+        texts = [getattr(step, name) for name in (*names, "folder_id") if name != "before"]
         if not isinstance(found["folders"], list) or not all(
             map(_is_text, texts + found["folders"])
         ):
@@ -119,13 +128,17 @@ class EditStep:
 class EditJournal:
     """A journal of edits, stored in a folder that several processes may use at the same time."""
 
-    def __init__(self, folder: Path, find_root: Callable[[str], str] = lambda root: root) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        find_root: Callable[["EditStep"], str | None] = lambda step: step.root,
+    ) -> None:
         """Use the journal in a folder, which need not exist.
 
         Args:
             folder: the folder of the journal.
-            find_root: returns the present path of a folder of notes, given the path that it had
-                when a step was written.
+            find_root: returns the present path of the folder of notes of a step, given the step as
+                it was written, or None if it is not certain which folder that is.
         """
         self._folder, self._find_root = folder, find_root
         self._file = folder / "journal.jsonl"
@@ -151,11 +164,12 @@ class EditJournal:
 
         The steps of a folder that was moved have its present path.
         """
-        steps = self._read_stored()
-        roots = {root: self._find_root(root) for root in {step.root for step in steps}}
+        found = ((step, self._find_root(step)) for step in self._read_stored())
         return [
-            step if roots[step.root] == step.root else replace(step, root=roots[step.root])
-            for step in steps
+            replace(step, is_found=False)
+            if root is None
+            else (step if root == step.root else replace(step, root=root))
+            for step, root in found
         ]
 
     def _read_stored(self) -> list[EditStep]:
@@ -177,7 +191,8 @@ class EditJournal:
         """
         moves: dict[str, str] = {}
         for step in self.read():
-            if step.root != root or not step.to or step.mark in ("failed", "undone"):
+            is_other = step.root != root or not step.is_found
+            if is_other or not step.to or step.mark in ("failed", "undone"):
                 continue
             for earlier in [old for old, new in moves.items() if new == step.path]:
                 moves[earlier] = step.to
@@ -388,7 +403,8 @@ def _is_text(value: object) -> bool:
 
 
 def _write_step(step: EditStep) -> dict[str, Any]:
-    return {name: value for name, value in asdict(step).items() if name != "mark"}
+    not_stored = ("mark", "is_found")
+    return {name: value for name, value in asdict(step).items() if name not in not_stored}
 
 
 def _list_digests(steps: Iterable[EditStep]) -> set[str]:

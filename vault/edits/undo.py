@@ -81,17 +81,23 @@ class EditHistory:
     def __init__(self, journal: EditJournal) -> None:
         self._journal = journal
 
-    def find_last_run(self, session: str | None = None) -> str:
+    def find_last_run(
+        self,
+        session: str | None = None,
+        is_meant: Callable[[EditStep], bool] = lambda _: True,
+    ) -> str:
         """Return the id of the last run of edits that has not been undone.
 
         Args:
             session: the id of a chat, to consider only its edits, or None for all edits.
+            is_meant: returns whether a step is to be considered.
 
         Raises:
             EditUnknown: there is no run that can be undone.
         """
         for step in reversed(self._journal.read()):
-            if step.mark not in ("failed", "undone") and session in (None, step.session):
+            is_there = step.mark not in ("failed", "undone") and session in (None, step.session)
+            if is_there and is_meant(step):
                 return step.run
         where = "" if session is None else " in this chat"
         raise EditUnknown(f"There is no edit{where} to undo.")
@@ -109,31 +115,33 @@ class EditHistory:
         there = (run for session, run in last.items() if not session or session in sessions)
         return frozenset(filter(None, (newest, *there)))
 
-    def undo_run(self, run: str) -> UndoneRun:
+    def undo_run(self, run: str, check: Callable[[EditStep], None] = lambda _: None) -> UndoneRun:
         """Undo all edits of a run, the latest first, or none of them.
 
         Args:
             run: the id of the run.
+            check: raises an error for a step that may not be undone. Then nothing is.
 
         Raises:
             EditUnknown: the journal has no run with this id.
             UndoRefused: the run was already undone, or a note has changed since.
             EditFailed: a note could not be written. Calling this method again continues the undo.
         """
-        return self._undo(lambda step: step.run == run, f"run {run}")
+        return self._undo(lambda step: step.run == run, f"run {run}", check)
 
-    def undo_edit(self, edit: str) -> UndoneRun:
+    def undo_edit(self, edit: str, check: Callable[[EditStep], None] = lambda _: None) -> UndoneRun:
         """Undo a single edit of a run.
 
         Args:
             edit: the id of the edit.
+            check: raises an error for a step that may not be undone. Then nothing is.
 
         Raises:
             EditUnknown: the journal has no edit with this id.
             UndoRefused: the edit was already undone, or a note has changed since.
             EditFailed: a note could not be written. Calling this method again continues the undo.
         """
-        return self._undo(lambda step: step.id == edit, f"edit {edit}")
+        return self._undo(lambda step: step.id == edit, f"edit {edit}", check)
 
     def list_net_changes(self, run: str) -> tuple[NoteChange[bytes], ...]:
         """List the net change of a run to each note, sorted by path.
@@ -173,7 +181,9 @@ class EditHistory:
         Raises:
             VaultError: a file or the journal cannot be read.
         """
-        roots = {step.new_path: Path(step.root) for step in self._list_valid_steps(run)}
+        steps = self._list_valid_steps(run)
+        _check_roots(steps)
+        roots = {step.new_path: Path(step.root) for step in steps}
         return tuple(
             NoteChange(
                 change.path,
@@ -198,7 +208,9 @@ class EditHistory:
         steps = (step for step in self._journal.read() if step.run == run)
         return [step for step in steps if step.mark not in ("failed", "undone")]
 
-    def _undo(self, is_meant: Callable[[EditStep], bool], name: str) -> UndoneRun:
+    def _undo(
+        self, is_meant: Callable[[EditStep], bool], name: str, check: Callable[[EditStep], None]
+    ) -> UndoneRun:
         with self._journal.lock():
             _remove_leftovers(self._journal)
             known = [step for step in self._journal.read() if is_meant(step)]
@@ -207,6 +219,9 @@ class EditHistory:
                 raise EditUnknown(f"The {name} is not in the journal of edits.")
             if not steps:
                 raise UndoRefused(f"The {name} was undone already.")
+            _check_roots(steps)
+            for step in steps:
+                check(step)
             _check_unchanged(steps)
             self._journal.mark(steps, "undoing")
             revert_steps(self._journal, steps)
@@ -247,15 +262,29 @@ def _revert(journal: EditJournal, step: EditStep) -> None:
     remove_folders(root, step.folders)
 
 
+def _check_roots(steps: Sequence[EditStep]) -> None:
+    """Check that the folder of notes of each step is there, and is surely the same one.
+
+    Raises:
+        UndoRefused: it is not there, or another folder may have its path now.
+    """
+    for root, is_found in {(step.root, step.is_found): None for step in steps}:
+        if not is_found:
+            raise UndoRefused(
+                f"The folder at {root} may be another one than the folder of this edit, so nothing "
+                "was undone. Open the folder of the edit where it is now and undo again, or change "
+                "the text by hand."
+            )
+        if not os.path.isdir(root):
+            raise UndoRefused(f"The folder {root} is not there. Mount its drive, then undo again.")
+
+
 def _check_unchanged(steps: Sequence[EditStep]) -> None:
     """Check that all steps can be reverted. Nothing is written.
 
     Raises:
         UndoRefused: a note was changed after its step.
     """
-    for root in {step.root for step in steps}:
-        if not os.path.isdir(root):
-            raise UndoRefused(f"The folder {root} is not there. Mount its drive, then undo again.")
     files = _Files()
     changed = [step for step in reversed(steps) if not files.revert(step)]
     if changed:
@@ -311,7 +340,8 @@ def _remove_leftovers(journal: EditJournal) -> None:
 
     Also record which steps of its edits were completed.
     """
-    unfinished = [step for step in journal.read() if step.mark in ("begun", "undoing")]
+    found = [step for step in journal.read() if step.is_found]
+    unfinished = [step for step in found if step.mark in ("begun", "undoing")]
     unfinished = [*filter(clear_up, unfinished)]
     failed = [step for step in unfinished if _find_mark(step) == "failed"]
     for step in reversed(failed):

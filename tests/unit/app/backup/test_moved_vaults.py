@@ -156,6 +156,118 @@ def test_edits_are_undone_where_the_vault_is_now(assistant: Assistant, tmp_path:
     assert all((tmp_path / "Notes" / name).read_text() == text for name, text in NOTES.items())
 
 
+def test_edits_are_never_undone_in_a_new_folder_at_the_former_path(
+    assistant: Assistant, tmp_path: Path
+) -> None:
+    vault = write_vault(tmp_path / "Notes")
+    index(assistant, vault)
+    assistant.user_edits.toggle_task("Work/Plan.md", 3)
+    ticked = (vault / "Work/Plan.md").read_bytes()
+    here = vault.rename(tmp_path / "Moved")
+    index(assistant, here)
+    new = shutil.copytree(here, vault)
+    assert assistant.edits.undo().undone[0]["path"] == "Work/Plan.md"
+    assert (new / "Work/Plan.md").read_bytes() == ticked
+    assert (here / "Work/Plan.md").read_text() == NOTES["Work/Plan.md"]
+    index(assistant, new)
+    task = assistant.user_edits.toggle_task("Work/Plan.md", 3)
+    other = assistant.edits
+    index(assistant, here)
+    with pytest.raises(UndoRefused, match="not the open folder"):
+        other.undo(run=task.run)
+    with pytest.raises(UndoRefused, match="no edit to undo"):
+        other.undo()
+    index(assistant, new)
+    other.undo()
+    assert (new / "Work/Plan.md").read_bytes() == ticked
+
+
+def test_a_move_between_disks_wins_over_a_new_folder_at_the_former_path(
+    assistant: Assistant, tmp_path: Path
+) -> None:
+    vault = write_vault(tmp_path / "Notes")
+    index(assistant, vault)
+    assistant.user_edits.toggle_task("Work/Plan.md", 3)
+    here = shutil.copytree(vault, tmp_path / "Moved")  # as when it is moved to another disk
+    shutil.rmtree(vault)
+    index(assistant, here)
+    shutil.copytree(here, vault)
+    (vault / "Work/Plan.md").write_text("Other text.")
+    assistant.edits.undo()
+    assert (here / "Work/Plan.md").read_text() == NOTES["Work/Plan.md"]
+    assert (vault / "Work/Plan.md").read_text() == "Other text."
+
+
+def test_an_undo_is_refused_where_the_folder_at_the_path_may_be_another(
+    assistant: Assistant, tmp_path: Path
+) -> None:
+    vault = write_vault(tmp_path / "Notes")
+    index(assistant, vault)
+    assistant.user_edits.toggle_task("Work/Plan.md", 3)
+    ticked = (vault / "Work/Plan.md").read_bytes()
+    assistant.close()
+    here = vault.rename(tmp_path / "Moved")  # and nobody has opened it
+    shutil.copytree(here, vault)
+    assistant.open_vault(vault, remember=False)
+    with pytest.raises(UndoRefused, match="may be another one than the folder of this edit"):
+        assistant.edits.undo()
+    assert (vault / "Work/Plan.md").read_bytes() == ticked
+    assistant.open_vault(here, remember=False)  # as the sentence says
+    assistant.edits.undo()
+    assert (vault / "Work/Plan.md").read_bytes() == ticked
+    assert (here / "Work/Plan.md").read_text() == NOTES["Work/Plan.md"]
+
+
+def test_edits_of_an_earlier_version_are_not_undone_where_two_folders_may_be_meant(
+    assistant: Assistant, tmp_path: Path
+) -> None:
+    vault = write_vault(tmp_path / "Notes")
+    index(assistant, vault)
+    assistant.user_edits.toggle_task("Work/Plan.md", 3)
+    journal = assistant.paths.edits / "journal.jsonl"
+    lines = [json.loads(line) for line in journal.read_text().splitlines()]
+    for line in lines:
+        line.pop("folder_id", None)
+    journal.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    here = vault.rename(tmp_path / "Moved")
+    index(assistant, here)
+    shutil.copytree(here, vault)
+    moves = json.loads(assistant.paths.moved_folders.read_text())
+    times = moves.pop("times")
+    assistant.paths.moved_folders.write_text(json.dumps(moves))
+    with pytest.raises(UndoRefused, match=r"not the open folder|may be another"):
+        assistant.edits.undo(run=lines[0]["run"])
+    assistant.paths.moved_folders.write_text(json.dumps({**moves, "times": times}))
+    assistant.edits.undo()
+    assert (here / "Work/Plan.md").read_text() == NOTES["Work/Plan.md"]
+
+
+def test_edits_of_vaults_that_have_changed_places_are_undone_in_their_own(
+    assistant: Assistant, tmp_path: Path
+) -> None:
+    first, second = write_vault(tmp_path / "one/Notes"), write_vault(tmp_path / "two/Notes")
+    for number in range(9):
+        (second / f"Other {number}.md").write_text(f"# Other {number}\n")
+    for vault in (second, first):
+        index(assistant, vault)
+        assistant.user_edits.toggle_task("Work/Plan.md", 3)
+    for before, after in (
+        (first, tmp_path / "spare"),
+        (second, first),
+        (tmp_path / "spare", second),
+    ):
+        assistant.close()
+        before.rename(after)
+        index(assistant, after)
+    assistant.edits.undo()  # that of the first, which is at the path of the second
+    text = NOTES["Work/Plan.md"]
+    assert (second / "Work/Plan.md").read_text() == text
+    assert (first / "Work/Plan.md").read_text() != text
+    index(assistant, first)
+    assistant.edits.undo()
+    assert (first / "Work/Plan.md").read_text() == text
+
+
 def test_notes_that_were_moved_before_the_vault_was_are_still_excluded(
     assistant: Assistant, tmp_path: Path
 ) -> None:
@@ -537,6 +649,9 @@ def test_a_kept_transcript_is_read_where_its_file_is_now(
     refreshed = other.pages.refresh(pages, found, CancelToken())
     assert (refreshed.problem, refreshed.is_changed) == ("", True)
     assert "Friday" in refreshed.text
+    assert [one.id for one in pages.list()] == [kept.id]
+    added = other.pages.add(pages, f"{AGREED}{call}" if is_hidden else str(call), CancelToken())
+    assert added.id == kept.id
     assert [one.id for one in pages.list()] == [kept.id]
 
 
