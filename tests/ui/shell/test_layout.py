@@ -178,6 +178,7 @@ def test_before_anything_is_known_no_figure_and_no_lack_is_told(
     window.show()
     window.activateWindow()
     qtbot.waitUntil(window.composer.input.hasFocus)
+    window.fill_column()
     assert not any("yet" in text for text in shown_texts(window))
     rows = window.column.context.findChild(QTreeView).model()
     figures = {rows.index(at, 0).data(ROW).figure for at in range(rows.rowCount())}

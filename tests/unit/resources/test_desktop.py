@@ -26,7 +26,9 @@ def entry() -> configparser.SectionProxy:
 def test_the_entry_starts_an_installed_command(entry: configparser.SectionProxy) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     assert entry["Type"] == "Application"
-    assert entry["Exec"] in project["scripts"]
+    command, argument = entry["Exec"].split()
+    assert command in project["gui-scripts"]
+    assert argument == "%f"  # a file or a folder, from a file manager
     assert (DESKTOP / f"{entry['Icon']}.svg").is_file()
     for key in ("Categories", "Keywords"):
         assert entry[key].endswith(";")

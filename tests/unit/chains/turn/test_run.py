@@ -331,7 +331,7 @@ def test_a_warning_of_the_search_reaches_the_report(run, search, monkeypatch):
     from vault.search.search import SearchResult
 
     found = SearchResult("q", HITS, 0.0, warnings=("Searched by words only.",))
-    monkeypatch.setattr(search, "search", lambda query, k, **_: found)
+    monkeypatch.setattr(search, "search", lambda query, k, _options: found)
     events = run()
     assert Warned("Searched by words only.") in events
     assert "Searched by words only." in result_of(events).warnings
