@@ -15,7 +15,6 @@ says so, and what was built is not to be passed on.
 """
 
 import hashlib
-import importlib.metadata
 import json
 import os
 import platform
@@ -93,33 +92,34 @@ def check_state() -> None:
     Raises:
         SystemExit: there are changes that are not committed, or the version has a tag.
     """
-    if _git("status", "--porcelain"):
+    if _git("status", "--porcelain", "--untracked-files=all") or _list_hidden_changes():
         raise SystemExit("There are changes that are not committed; commit them first.")
     if _git("tag", "--list", f"v{VERSION}"):
         raise SystemExit(f"The version {VERSION} has a tag; raise it in pyproject.toml.")
 
 
+def _list_hidden_changes() -> list[str]:
+    """Return the files whose changes Git was told not to show (`assume-unchanged`, sparse)."""
+    lines = _git("ls-files", "-v").splitlines()
+    return [line for line in lines if line[0].islower() or line[0] == "S"]
+
+
 def run_tests(command: str) -> None:
-    """Run the tests, unless they have passed for this commit and these packages already.
+    """Run all tests of the commit that is checked out.
+
+    Options of make and pytest in the environment are dropped: `make -i` would go on after a
+    failure, and `PYTEST_ADDOPTS` could choose some of the tests.
 
     Raises:
         subprocess.CalledProcessError: they fail.
+        SystemExit: another commit was checked out meanwhile.
     """
-    passed = ROOT / "build" / "tests-passed.json"
-    packages = sorted(f"{one.name} {one.version}" for one in importlib.metadata.distributions())
-    tested = {
-        "command": command,
-        "commit": _git("rev-parse", "HEAD"),
-        "packages": hashlib.sha256("\n".join(packages).encode()).hexdigest(),
-        "python": sys.version,
-    }
-    text = json.dumps(tested, indent=1)
-    if passed.is_file() and passed.read_text("utf-8") == text:
-        sys.stdout.write(f"The tests of commit {tested['commit']} have passed already.\n")
-        return
-    subprocess.run(shlex.split(command), cwd=ROOT, check=True)
-    passed.parent.mkdir(exist_ok=True)
-    passed.write_text(text, "utf-8")
+    commit = _git("rev-parse", "HEAD")
+    dropped = ("MAKE", "MFLAGS", "PYTEST_")
+    clean = {key: value for key, value in os.environ.items() if not key.startswith(dropped)}
+    subprocess.run(shlex.split(command), cwd=ROOT, check=True, env=clean)
+    if _git("rev-parse", "HEAD") != commit:
+        raise SystemExit(f"{commit} was tested, but another commit is checked out now.")
 
 
 def build_wheel() -> Path:

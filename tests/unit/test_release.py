@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+import shlex
 import shutil
 import subprocess
 import tomllib
@@ -181,30 +182,45 @@ def test_the_tests_are_those_of_make_unless_a_trial_names_others(
         release.main()
 
 
-def test_a_release_that_was_stopped_does_not_repeat_tests_that_passed(
-    checkout: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_options_of_make_and_pytest_change_no_tests_of_a_release(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail() -> Path:
-        raise KeyboardInterrupt
+    (checkout / "Makefile").write_text(
+        'test:\n\t@test -z "$$PYTEST_ADDOPTS" || touch runs; false\n'
+    )
+    git(checkout, "add", "Makefile")
+    git(checkout, *AUTHOR, "commit", "-qm", "Add make")
+    monkeypatch.delenv("RELEASE_TESTS", raising=False)
+    monkeypatch.setenv("MAKEFLAGS", "i")
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-k good")
+    with pytest.raises(subprocess.CalledProcessError, match="make"):
+        release.main()
+    assert not (checkout / "runs").exists()
 
-    def count_runs_of_release(command: str = "sh -c 'echo >> runs'") -> int:
-        monkeypatch.setenv("RELEASE_TESTS", command)
-        with pytest.raises(KeyboardInterrupt):
-            release.main()
-        return len((checkout / "runs").read_text().splitlines())
 
-    monkeypatch.setattr(release, "build_wheel", fail)
-    assert [count_runs_of_release() for _ in range(2)] == [1, 1]
-    assert "have passed already" in capsys.readouterr().out
-    assert count_runs_of_release("sh -c 'echo other >> runs'") == 2
-    monkeypatch.setattr("freeze.release.sys.version", "4.0")
-    assert count_runs_of_release("sh -c 'echo other >> runs'") == 3
-    git(checkout, *AUTHOR, "commit", "--allow-empty", "-qm", "Change nothing")
-    assert count_runs_of_release("sh -c 'echo other >> runs'") == 4
-    with pytest.raises(subprocess.CalledProcessError):
-        count_runs_of_release("false")
+def test_a_commit_that_is_made_during_the_tests_is_not_released(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit = shlex.join(("git", *AUTHOR, "commit", "--allow-empty", "-qm", "Change nothing"))
+    monkeypatch.setenv("RELEASE_TESTS", commit)
+    with pytest.raises(SystemExit, match="another commit"):
+        release.main()
+
+
+@pytest.mark.parametrize("how", ["left", "untracked", "assume-unchanged"])
+def test_changes_that_are_not_seen_at_once_are_refused(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    if how == "left":
+        monkeypatch.setenv("RELEASE_TESTS", "sh -c 'echo >> left'")
+    elif how == "untracked":
+        git(checkout, "config", "status.showUntrackedFiles", "no")
+        (checkout / "new.py").touch()
+    else:
+        git(checkout, "update-index", "--assume-unchanged", "a.py")
+        (checkout / "a.py").write_text("broken\n")
     with pytest.raises(SystemExit, match="not committed"):
-        count_runs_of_release("sh -c 'echo >> left'")
+        release.main()
 
 
 def test_the_document_of_a_release_is_what_the_check_for_updates_reads(
