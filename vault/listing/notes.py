@@ -17,8 +17,15 @@ from dataclasses import replace
 from vault.catalog import Catalog
 from vault.coverage import find_gap
 from vault.listing.tasks import list_tasks
-from vault.notes.amounts import contains_money, cut_currencies, find_money
-from vault.notes.keywords import build_query_terms, find_function_words, fold, match_any
+from vault.notes.amounts import contains_money, cut_money, find_money, list_spellings
+from vault.notes.keywords import (
+    WORD,
+    build_query_terms,
+    find_function_words,
+    fold,
+    match_any,
+    match_phrase,
+)
 from vault.notes.tasks import TaskItem
 from vault.notes.text.stems import WordStems
 from vault.quotes.lines import choose_best_line
@@ -181,10 +188,9 @@ def _find_literal(catalog: Catalog, query: Query, hits: Sequence[Hit]) -> frozen
     The currency of an amount of money may be written in another way.
     """
     left_out, money = find_function_words(query.words), find_money(query.words)
-    plain = (fold(word).strip('?.,;:!"“”') for word in cut_currencies(query.words).split())
-    words = [
-        re.compile(rf"(?<!\w){re.escape(word)}(?!\w)") for word in plain if word not in left_out
-    ]
+    plain = (fold(word).strip('?.,;:!"“”') for word in cut_money(query.words).split())
+    wanted = [word for word in plain if word not in left_out and WORD.search(word)]
+    words = [re.compile(rf"(?<!\w){re.escape(word)}(?!\w)") for word in wanted]
     rows = catalog.rows(
         "SELECT path, title, text FROM chunks JOIN notes USING (file_id)"
         " JOIN files ON files.id = file_id WHERE path IN (SELECT value FROM json_each(?))",
@@ -207,8 +213,15 @@ def _choose_terms(words: str) -> tuple[str, ...]:
     If the query contains only function words, they are used.
     """
     left_out = find_function_words(words)
-    kept = " ".join(word for word in words.split() if fold(word).strip("?.,;:!") not in left_out)
-    return build_query_terms(cut_currencies(kept or words))[:_MOST_TERMS]
+    plain = cut_money(words).split()
+    kept = " ".join(word for word in plain if fold(word).strip("?.,;:!") not in left_out)
+    money = (
+        match_any([match_phrase(each) for each in list_spellings(amount)])
+        for amount in find_money(words)
+    )
+    amounts = tuple(f"({each})" for each in dict.fromkeys(money))
+    terms = build_query_terms(kept or ("" if amounts else words))
+    return (*amounts, *terms)[:_MOST_TERMS]
 
 
 def _find_passages(

@@ -21,10 +21,11 @@ __all__ = [
     "add_amounts",
     "average_amounts",
     "contains_money",
-    "cut_currencies",
+    "cut_money",
     "find_decimal_mark",
     "find_money",
     "has_two_readings",
+    "list_spellings",
     "parse_amount",
     "read_number",
     "read_numbers",
@@ -52,17 +53,39 @@ _UNIT: Final = re.compile(
 _MONEY: Final = re.compile(
     rf"[{CURRENCIES}]|(?:{_CODES}|euros?|dollars?|francs?|franken)(?![^\W\d_])", re.IGNORECASE
 )
-_FIGURE: Final = r"\d+(?:[.,'’]\d+)*"
+_BLANK: Final = r"[ \u00a0\u2009\u202f]"
+_FIGURE: Final = (
+    rf"(?!0\d)(?>[1-9]\d{{0,2}}(?:(?:{_BLANK}|['’])\d{{3}}(?!\d))+(?:[.,]\d+)?|\d+(?:[.,]\d+)*)"
+)
+_MONEY_WORDS: Final = (
+    *("euros", "euro", "dollars", "dollar", "pounds", "pound"),
+    *("francs", "franc", "franken"),
+)
+_WORDS: Final = "|".join(_MONEY_WORDS)
+# No digits of a longer number, a range, a date or a time stand before.
+_START: Final = r"(?<![\w.,])(?<!\d[-–—/:])"
+_SIGN: Final = r"(?:(?<![^\s(])[-+−–])?"
+# A word that makes another number of the one before it, as in "€20 million" or "$5 bn".
+_MAGNITUDE: Final = (
+    r"(?:hundred|thousand|[mb]illions?|[mb]ill?iones|[mb]illionen|milliards?|milliarden?|trillions?"
+    r"|hundert|tausend|tsd|mille|mil|mio|mill?|mrd|mn|bn|tn|[km])"
+)
 _MONEY_IN_TEXT: Final = re.compile(
-    rf"(?<![\w.,])(?:[{CURRENCIES}]|(?:{_CODES})(?![^\W\d_])) ?{_FIGURE}(?![\w%])"
-    rf"|(?<![\w.,]){_FIGURE}[ \u00a0\u202f]?(?:[{CURRENCIES}]"
-    rf"|(?:{_CODES}|euros?|dollars?|pounds?|francs?|franken)(?!\w))",
+    rf"{_SIGN}{_START}(?:[{CURRENCIES}]|(?:{_CODES})(?![^\W\d_])){_BLANK}?-?{_FIGURE}"
+    rf"(?![\w%]|{_BLANK}{_MAGNITUDE}(?!\w))"
+    rf"|{_SIGN}{_START}{_FIGURE}{_BLANK}?(?:[{CURRENCIES}](?!\w)|(?:{_CODES}|{_WORDS})(?!\w))",
     re.IGNORECASE,
 )
+# What makes an amount the end or the beginning of a range, such as "10-20 €" or "€10 to €20".
+_RANGE_TO: Final = rf"(?:[-–—]|{_BLANK}(?:to|bis|à|a){_BLANK})"
+_SIGN_OF_MONEY: Final = rf"(?:[{CURRENCIES}]|(?:{_CODES}|{_WORDS}))"
+_RANGE_BEFORE: Final = re.compile(rf"\d{_BLANK}?{_SIGN_OF_MONEY}?{_RANGE_TO}$", re.IGNORECASE)
+_RANGE_BEHIND: Final = re.compile(rf"{_RANGE_TO}{_SIGN_OF_MONEY}?{_BLANK}?\d", re.IGNORECASE)
 # A day of a year, such as "24.12.", which is no number.
 _DAY_AND_MONTH: Final = re.compile(r"(?:0?[1-9]|[12]\d|3[01])\.(?:0?[1-9]|1[0-2])\.")
 _THOUSANDS: Final = re.compile(r"[1-9]\d{0,2}(?:[.,]\d{3})+")
 _MOST_DECIMALS: Final = 2
+_MOST_IN_RANGE: Final = 20
 _MOST_CHARS: Final = 100
 # Enough digits for the sum of many numbers, so that none is rounded.
 _EXACT: Final = Context(prec=3 * _MOST_CHARS, rounding=ROUND_HALF_UP)
@@ -208,14 +231,45 @@ def parse_amount(text: str, mark: DecimalMark = "") -> Amount | None:
 
 
 def find_money(text: str) -> tuple[Amount, ...]:
-    """Return the amounts of money in a text, such as "20€" in "goggles, 20€ at the sale"."""
-    read = (parse_amount(found[0]) for found in _MONEY_IN_TEXT.finditer(text))
+    """Return the amounts of money in a text, such as "20€" in "goggles, 20€ at the sale".
+
+    Ranges such as "10-20 €" and amounts with a word such as "million" are none.
+    """
+    read = (_read_money(found) for found in _MONEY_IN_TEXT.finditer(text))
     return tuple(amount for amount in read if amount is not None)
 
 
-def cut_currencies(text: str) -> str:
-    """Return a text in which only the figures of amounts of money are left, as "20" of "20 EUR"."""
-    return _MONEY_IN_TEXT.sub(lambda found: next(iter(re.findall(_FIGURE, found[0]))), text)
+def cut_money(text: str) -> str:
+    """Return a text without the amounts of money that `find_money` finds in it."""
+    return _MONEY_IN_TEXT.sub(lambda found: found[0] if _read_money(found) is None else " ", text)
+
+
+def list_spellings(money: Amount) -> tuple[str, ...]:
+    """Return the words that any way of writing an amount of money has some of.
+
+    A mark between thousands is written as a blank, and so is a decimal mark. A currency may stand
+    at the figures without a blank.
+    """
+    number = abs(money.number)
+    whole, _, decimals = f"{number.normalize():f}".partition(".")
+    figures = {whole, f"{int(whole):,}".replace(",", " ")}
+    if decimals:
+        ends = {decimals, decimals.ljust(_MOST_DECIMALS, "0")}
+        figures = {f"{figure} {end}" for figure in figures for end in ends}
+    units = {unit.lower() for unit in (*_CODES.split("|"), *_MONEY_WORDS)}
+    units = {unit for unit in units if can_convert(unit, money.unit)}
+    before = {f"{unit}{figure}" for unit in units for figure in figures}
+    behind = {f"{figure}{unit}" for unit in units for figure in figures}
+    return tuple(sorted(figures | before | behind))
+
+
+def _read_money(found: re.Match[str]) -> Amount | None:
+    """Return an amount of money that was found in a text, or None if it is a part of a range."""
+    start, end = found.span()
+    is_end = _RANGE_BEFORE.search(found.string, max(0, start - _MOST_IN_RANGE), start) is not None
+    if is_end or _RANGE_BEHIND.match(found.string, end):
+        return None
+    return parse_amount(found[0].replace("–", "-"))
 
 
 def contains_money(text: str, wanted: Iterable[Amount]) -> bool:

@@ -20,6 +20,7 @@ _PRIVATE_ENTRY = re.compile(
     r"|(?:^|[-:\[,\"'#])[ \t]*[\"'#]{0,2}private(?:/[^\s,\]]*)?[\"']?[ \t]*(?:$|[,\]#])",
     re.I | re.M,
 )
+_TICKS = dict.fromkeys(("true", "yes", "on"), True) | dict.fromkeys(("false", "no", "off"), False)
 _TAG_KEYS = ("tags", "tag")
 _KEY = re.compile(r"([^\s#:-][^#:\n]*?)[ \t]*:(?:[ \t]|$)")
 # A comment that begins like a tag. YAML ignores it, as it does every comment.
@@ -33,6 +34,11 @@ _LOST = (
 )
 _SPLIT_ANYWHERE = re.compile(r"[,\s]+")
 _SPLIT_COMMAS = re.compile(r"\s*,\s*")
+
+
+def read_tick(value: str) -> bool | None:
+    """Return whether a value is true or false, as of a box that is ticked, or None if neither."""
+    return _TICKS.get(value.strip().lower())
 
 
 def load_properties(front: str) -> Mapping[str, Any]:

@@ -1,6 +1,6 @@
 """Link the items of a question to conditions on notes, days, and kinds of tasks."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from datetime import date
 from typing import Final, Literal
 
@@ -21,7 +21,7 @@ from vault.questions.links import (
 from vault.questions.surroundings import SIGNS, Surroundings
 from vault.questions.tokens import Item
 from vault.questions.values import ValueLinker
-from vault.questions.vocabulary import Name
+from vault.questions.vocabulary import Name, VaultNames
 from vault.questions.words import find_roles
 from vault.search.conditions import ANY_VALUE, Condition, parse_property
 
@@ -42,18 +42,16 @@ _EVENTS: Final = ("created", "done")
 def link_items(
     items: Sequence[Item],
     spans: Sequence[Span],
-    dated: Collection[str] = (),
-    ticked: Collection[str] = (),
+    vocabulary: VaultNames,
 ) -> Links:
     """Link the items of a question.
 
     Args:
         items: the items.
         spans: the dates that the question names, as ranges of days.
-        dated: the properties that hold days.
-        ticked: the properties whose values are all true or false.
+        vocabulary: the names in the vault.
     """
-    return _Linker(items, spans, dated, ticked).link()
+    return _Linker(items, spans, vocabulary).link()
 
 
 class _Linker:
@@ -63,16 +61,16 @@ class _Linker:
         self,
         items: Sequence[Item],
         spans: Sequence[Span],
-        dated: Collection[str],
-        ticked: Collection[str],
+        vocabulary: VaultNames,
     ):
         self._items = items
         self._spans = spans
-        self._dated = frozenset(dated)
-        self._ticked = frozenset(ticked)
+        self._dated = frozenset(vocabulary.dated)
+        self._ticked = frozenset(vocabulary.ticked)
+        self._half_ticked = frozenset(vocabulary.half_ticked)
         self._around = Surroundings(items)
         self._links = Links(asks_to_explain=self._around.asks_to_explain())
-        self._values = ValueLinker(items, self._around, self._links)
+        self._values = ValueLinker(items, self._around, self._links, vocabulary)
         self._mark: Mark | None = None
         self._is_asked = False
         self._mentions = False
@@ -425,6 +423,8 @@ class _Linker:
         if self._is_part(at, names):
             is_marked = "property" in self._around.list_roles(at - 1)
             is_ticked = not is_marked and self._ticked.issuperset(names)
+            is_half = not (is_marked or self._half_ticked.isdisjoint(names))
+            self._links.is_unclear = self._links.is_unclear or is_half  # as "read: no" and a day
             value = _TICKED if is_ticked else ANY_VALUE
             self._links.add(*(Condition("property", value, name) for name in names))
         else:

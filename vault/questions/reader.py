@@ -113,9 +113,10 @@ def _read_one(text: str, read_names: Callable[[], VaultNames], today: date) -> R
     if any("due" in item.roles for item in items):
         spans = find_due_spans(said, spans, today)
     is_of_tags = all(item.is_given or item.roles & _JOINING for item in items)
-    if is_of_tags and (excludes_tag or sum(item.is_given for item in items) > 1):
+    names_tags = len(items) > 1 and any(item.list_names("tag") for item in items)
+    if is_of_tags and (excludes_tag or names_tags):
         items = (Item("notes", frozenset({"list", "notes"})), *items)  # as "#bees and not #hive"
-    links = link_items(items, spans, vocabulary.dated, vocabulary.ticked)
+    links = link_items(items, spans, vocabulary)
     links.clauses = name_as_in_notes(links.clauses, vocabulary)
     links.is_unclear = links.is_unclear or not _can_compare(links, vocabulary)
     if list_date_words("weekday") & set(map(fold, links.left)):

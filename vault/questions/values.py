@@ -8,6 +8,7 @@ from vault.questions.days import LIMITS
 from vault.questions.links import Links
 from vault.questions.surroundings import SIGNS, Surroundings
 from vault.questions.tokens import Item
+from vault.questions.vocabulary import Name, VaultNames
 from vault.search.conditions import Comparison, parse_property
 
 __all__ = ["ValueLinker"]
@@ -29,8 +30,15 @@ _BEFORE_VALUES: Final = frozenset({"not", "between", *SIGNS})
 class ValueLinker:
     """Links the values of properties, before or behind their names."""
 
-    def __init__(self, items: Sequence[Item], around: Surroundings, links: Links):
+    def __init__(
+        self,
+        items: Sequence[Item],
+        around: Surroundings,
+        links: Links,
+        vocabulary: VaultNames,
+    ):
         self._items = items
+        self._vocabulary = vocabulary
         self._around = around
         self._links = links
         self._sign: Comparison = "="
@@ -63,9 +71,7 @@ class ValueLinker:
             item = self._items[behind]
             if self._around.is_place(behind):
                 return False
-            if self._is_number(behind) or any(
-                each.property in names for each in item.list_names("value")
-            ):
+            if self._is_value(behind, names):
                 return True
             if not (item.is_silent or item.roles & _BEFORE_VALUES):
                 return False
@@ -84,7 +90,7 @@ class ValueLinker:
         if self._around.is_not(at) and self.is_awaited(at, names):
             self._is_negated = not self._is_negated
             return 1
-        known = [each for each in item.list_names("value") if each.property in names]
+        known = self._list_known(item, names)
         known = [each for each in known if _has_minus(each.value) == _has_minus(item.text)]
         having = tuple(dict.fromkeys(each.property for each in known))
         if item.is_number:
@@ -92,7 +98,22 @@ class ValueLinker:
                 return used
             number, used = self._read_number(at)
             return self._add(at, names, known[0].value if known else number, used)
-        return self._add(at, having, known[0].value, 1) if known else 0
+        if not known:
+            return 0
+        if len({each.value for each in known}) > len(having):
+            self._links.is_unclear = True  # as one name of two people
+        return self._add(at, having, known[0].value, 1)
+
+    def _list_known(self, item: Item, names: Sequence[str]) -> list[Name]:
+        """Return the values that an item names of some properties, also by a part of a name."""
+        known = [each for each in item.list_names("value") if each.property in names]
+        if known or item.is_given or not item.text[:1].isupper():
+            return known
+        return [
+            Name("value", value, name)
+            for name in names
+            for value in self._vocabulary.find_values_with(item.text, name)
+        ]
 
     def _is_before_date(self, at: int) -> bool:
         after = self._around.find_behind(at)
@@ -137,7 +158,7 @@ class ValueLinker:
     def _is_value(self, at: int, names: Sequence[str]) -> bool:
         if self._is_number(at) or at >= len(self._items):
             return self._is_number(at)
-        return any(each.property in names for each in self._items[at].list_names("value"))
+        return bool(self._list_known(self._items[at], names))
 
     def _list_signs(self, at: int) -> list[Comparison]:
         return [sign for role, sign in SIGNS.items() if role in self._around.list_roles(at)]

@@ -14,6 +14,7 @@ from typing import Final, Literal
 from vault.catalog import Catalog
 from vault.notes.amounts import parse_amount
 from vault.notes.kinds import drop_note_suffix
+from vault.notes.properties import read_tick
 from vault.notes.units import can_convert
 from vault.questions.words import are_same_word, list_same_things, split_words
 from vault.scope import WHOLE, Scope
@@ -25,7 +26,6 @@ NameKind = Literal["tag", "folder", "note", "property", "value"]
 # Properties that say nothing about the subject of a note.
 _OTHER_PROPERTIES: Final = frozenset({"tags", "tag", "aliases", "alias", "cssclasses", "title"})
 _MOST_VALUE_CHARS: Final = 80
-_TICKS: Final = frozenset({"true", "false"})
 _SHORTEST_VERB: Final = 5
 _MOST_IN_ENDING: Final = 3
 _SHORTEST_OF_PERSON: Final = 3
@@ -57,6 +57,7 @@ class VaultNames:
         properties: the values of each property, by note and by property.
         dated: the properties that hold days.
         ticked: the properties whose values are all true or false.
+        half_ticked: the properties of which some values are false, and others are no such values.
         units: the units of the values of each property, as written.
         tags: the tags of each note.
         names_of: the names of each note.
@@ -69,6 +70,7 @@ class VaultNames:
         self.properties: dict[str, dict[str, list[str]]] = {}
         self.dated: set[str] = set()
         self.ticked: set[str] = set()
+        self.half_ticked: set[str] = set()
         self.units: defaultdict[str, set[str]] = defaultdict(set)
         self.tags: defaultdict[str, set[str]] = defaultdict(set)
         self.names_of: dict[str, tuple[str, ...]] = {}
@@ -89,6 +91,22 @@ class VaultNames:
     def list_values(self, name: str) -> frozenset[str]:
         """Return all values of a property."""
         return frozenset(value for own in self.properties.values() for value in own.get(name, ()))
+
+    def find_values_with(self, text: str, name: str) -> list[str]:
+        """Return the values of a property that are names with some words, as "Jane Austen".
+
+        Args:
+            text: the words, such as "Austen".
+            name: the property.
+        """
+        wanted = {word.folded for word in split_words(text)}
+        plain = {_LINK.sub(r"\1", value) for value in self.list_values(name)}
+        split = {value: {word.folded for word in split_words(value)} for value in plain}
+        return sorted(
+            value
+            for value, words in split.items()
+            if wanted and wanted < words and len(words) <= _MOST_OF_PERSON
+        )
 
     def find_measured(self, unit: str) -> list[str]:
         """Return the properties whose values have a unit that another one can be converted to."""
@@ -181,14 +199,15 @@ def read_vocabulary(catalog: Catalog, scope: Scope = WHOLE) -> VaultNames:
         if number in paths:
             _add_tag(found, tag)
             found.tags[paths[number]].add(tag)
-    valued = defaultdict[str, set[str]](set)
+    ticks = defaultdict[str, set[bool | None]](set)
     for number, name, value in catalog.rows("SELECT file_id, name, value FROM properties"):
         if number in paths and name not in _OTHER_PROPERTIES:
-            valued[name].add(value.lower())
+            ticks[name].add(read_tick(value))
             _add_property(found, paths[number], name, value)
             _add_value_names(found, name, value)
     _add_parts_of_names(found)
-    found.ticked = {name for name, values in valued.items() if values <= _TICKS}
+    found.ticked = {name for name, values in ticks.items() if None not in values}
+    found.half_ticked = {name for name, values in ticks.items() if values >= {None, False}}
     return found
 
 

@@ -26,7 +26,7 @@ from vault.notes.amounts import (
 )
 from vault.notes.keywords import fold
 from vault.notes.links import fold_link_name
-from vault.notes.properties import normalize_name
+from vault.notes.properties import normalize_name, read_tick
 from vault.notes.tasks import TaskKind, find_tasks
 from vault.notes.units import can_convert, convert_amount
 from vault.records import Records
@@ -412,8 +412,13 @@ def _simplify(value: str) -> str:
 
 
 def _is_equal(value: str, number: Decimal | None, wanted: str, mark: DecimalMark) -> bool:
-    """Return whether two values are the same text or quantity. A unit may be left out."""
+    """Return whether two values are the same text or quantity. A unit may be left out.
+
+    "Yes" and "on" are true, and "no" and "off" are false.
+    """
     if _simplify(value) == _simplify(wanted):
+        return True
+    if (tick := read_tick(value)) is not None and tick == read_tick(wanted):
         return True
     if number is None or parse_amount(value) is None or parse_amount(wanted) is None:
         return False

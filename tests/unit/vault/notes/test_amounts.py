@@ -141,3 +141,52 @@ def test_money_is_found_within_a_text(text: str, found: list[str]) -> None:
 )
 def test_the_same_money_may_be_written_otherwise(text: str, is_there: bool) -> None:
     assert contains_money(text, find_money("What did I pay 20 EUR for in 2026?")) is is_there
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("a loan of 12 020 €", ["12,020 €"]),
+        ("rent of 1\u202f000\u00a0€", ["1,000 €"]),
+        ("€ 1 000 000", ["1,000,000 €"]),
+        ("12'020,50 CHF", ["12,020.50 CHF"]),
+        ("2026 120 € and 2026-11-24 130 €", ["120 €", "130 €"]),
+        ("x1 000 €", []),
+    ],
+)
+def test_blanks_between_thousands_belong_to_the_number(text: str, found: list[str]) -> None:
+    assert list(map(str, find_money(text))) == found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "€20 million",
+        "$20 bn",
+        "€20k",
+        "€1,000 million",
+        "€20 Mio",
+        "€ 20 Mrd.",
+        "20 tausend €",
+        "€20 mille",
+        "10-20 €",
+        "10–20 €",
+        "€10-20",
+        "€10-€20",
+        "10 to 20 €",
+        "10 bis 20 €",
+    ],
+)
+def test_a_range_or_a_magnitude_is_no_amount_of_its_figures(text: str) -> None:
+    assert find_money(text) == ()
+
+
+@pytest.mark.parametrize("text", ["-20 €", "−20 €", "–20 €", "-€20", "(-20 EUR)", "lost: €-20"])
+def test_money_below_zero_is_not_its_bare_amount(text: str) -> None:
+    assert not contains_money(text, find_money("20 €"))
+    assert contains_money(text, find_money("-20 €"))
+
+
+@pytest.mark.parametrize("text", ["- 20 €", "Tent 2 - 20 €", "Ticket-20€", "24.12. - 20 €"])
+def test_a_dash_before_money_is_no_minus(text: str) -> None:
+    assert contains_money(text, find_money("20 €"))

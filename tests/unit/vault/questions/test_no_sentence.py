@@ -26,6 +26,9 @@ def index(index_of_notes: NotesIndexer) -> Vault:
         ("#bees #hive", ["House/Hive.md"]),
         ("#hive or #recipe", ["House/Hive.md", "House/Jam.md"]),
         ("#bees ohne #hive", ["House/Feeding.md"]),
+        ("not #bees", ["House/Jam.md"]),
+        ("-#bees", ["House/Jam.md"]),
+        ("ohne #hive", ["House/Feeding.md", "House/Jam.md"]),
     ],
 )
 def test_tags_alone_ask_for_all_notes_that_have_them(
@@ -39,7 +42,12 @@ def test_tags_alone_ask_for_all_notes_that_have_them(
 
 @pytest.mark.parametrize(
     "message",
-    ["/home/me/House/Feeding.md", "House/Feeding.md", "~/House/bees", r"C:\House\bees\recipe"],
+    [
+        "/home/me/House/Feeding.md",
+        "House/Feeding.md",
+        "~/House/bees",
+        r"C:\House\bees\recipe",
+    ],
 )
 def test_the_path_of_a_file_names_no_folder_or_tag(index: Vault, message: str) -> None:
     assert index.read_question(message) is None

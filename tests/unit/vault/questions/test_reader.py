@@ -159,3 +159,64 @@ def test_an_amount_of_money_is_found_with_a_year_beside_it(index_of_notes: Notes
         assert reading is not None
         listed = index.list_notes(reading.query, 10)
         assert (listed.literal, listed.hits[0].path) == (1, "2026-11-24.md")
+
+
+@pytest.mark.parametrize(
+    "asked", ["1000 €", "1.000 €", "1,000 EUR", "1 000 €", "€1000", "1000 euros", "1'000.00 €"]
+)
+def test_money_is_found_in_any_way_of_writing(index_of_notes: NotesIndexer, asked: str) -> None:
+    notes = {
+        "Pot.md": "A pot, 1000€.\n",
+        "Rug.md": "A rug, 1.000 €.\n",
+        "Sofa.md": "A sofa, 1,000 EUR.\n",
+        "Jar.md": "A jar, 1 000 €.\n",
+        "Mat.md": "A mat, EUR1000 or 1000EUR.\n",
+        "Cup.md": "A cup, 1,000.00 €.\n",
+        "Loan.md": "A loan, 12 000 €, less 1000 kg and -1000 €.\n",
+        "Fund.md": "A fund, €1000 million.\n",
+    }
+    index = index_of_notes(notes)
+    reading = index.read_question(f"Which notes mention {asked}?")
+    assert reading is not None
+    listed = index.list_notes(reading.query, 10)
+    found = {hit.path for hit in listed.hits[: listed.literal]}
+    assert found == {"Pot.md", "Rug.md", "Sofa.md", "Jar.md", "Mat.md", "Cup.md"}
+
+
+def test_decimals_of_money_are_found_in_any_way_of_writing(index_of_notes: NotesIndexer) -> None:
+    index = index_of_notes({"A.md": "A hose, $5.50.\n", "B.md": "A hat, 5,5 USD.\n"})
+    listed = index.list_notes("5.5 dollars", 10)
+    assert listed.literal == 2
+
+
+@pytest.mark.parametrize(
+    ("question", "paths"),
+    [
+        ("list notes with author Old", ["B1.md"]),
+        ("list notes with author Mark Old", ["B1.md"]),
+        ("notes with author Will", ["B2.md"]),
+        ("list notes with state old", ["B2.md"]),
+        ("list old notes", ["B2.md"]),
+    ],
+)
+def test_a_part_of_a_name_is_known_among_the_values_of_its_property(
+    index_of_notes: NotesIndexer, question: str, paths: list[str]
+) -> None:
+    notes = {
+        "B1.md": "---\nauthor: Mark Old\nstate: new\n---\nText.\n",
+        "B2.md": "---\nauthor: Will New\nstate: old\n---\nText.\n",
+    }
+    index = index_of_notes(notes)
+    reading = index.read_question(question)
+    assert reading is not None
+    assert reading.operation == "list"
+    assert [hit.path for hit in index.list_notes(reading.query, 10).hits] == paths
+
+
+def test_a_part_of_two_names_claims_no_list(index_of_notes: NotesIndexer) -> None:
+    notes = {
+        "B1.md": "---\nauthor: Mark Old\n---\nText.\n",
+        "B2.md": "---\nauthor: Anna Old\n---\nText.\n",
+    }
+    reading = index_of_notes(notes).read_question("list notes with author Old")
+    assert reading is None or reading.operation == "about"

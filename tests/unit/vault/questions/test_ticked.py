@@ -42,6 +42,42 @@ def test_what_is_had_is_true(index: Vault, question: str, found: set[str]) -> No
     assert {PurePosixPath(hit.path).stem for hit in hits} == found
 
 
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [
+        ("Which books have I read?", {"Emma", "Dune", "Faust"}),
+        ("Which books have I not read?", {"Moby", "Pan", "Ulysses", "Jaws"}),
+        ("How many books have I read?", {"Emma", "Dune", "Faust"}),
+        ("Which books have the property read?", {"Emma", "Dune", "Faust", "Moby", "Pan", "Jaws"}),
+    ],
+)
+def test_yes_and_no_are_true_and_false(
+    index_of_notes: NotesIndexer, question: str, found: set[str]
+) -> None:
+    values = {"Emma": "true", "Dune": "yes", "Faust": "ON", "Moby": "no", "Pan": "False"}
+    notes = {f"{name}.md": f"---\nread: {value}\n---\n#book\n" for name, value in values.items()}
+    index = index_of_notes(
+        notes | {"Ulysses.md": "#book\n", "Jaws.md": "---\nread: Off\n---\n#book\n"}
+    )
+    reading = index.read_question(question)
+    assert reading is not None
+    assert reading.operation in ("list", "count")
+    hits = index.list_notes(reading.query, 100).hits
+    assert {PurePosixPath(hit.path).stem for hit in hits} == found
+
+
+@pytest.mark.parametrize("question", ["Which books have I read?", "Which books have I not read?"])
+def test_nothing_is_claimed_if_a_property_has_no_and_other_values(
+    index_of_notes: NotesIndexer, question: str
+) -> None:
+    notes = {
+        "Emma.md": "---\nread: 2026-01-02\n---\n#book\n",
+        "Dune.md": "---\nread: no\n---\n#book\n",
+    }
+    reading = index_of_notes(notes).read_question(question)
+    assert reading is None or reading.operation == "about"
+
+
 def test_a_verb_behind_what_is_not_a_value_that_it_is_like(index_of_notes: NotesIndexer) -> None:
     notes = {"Impôts.md": "---\nstatus: payé\n---\nUne note.\n", "2026-01-02.md": "A day.\n"}
     index = index_of_notes(notes)
