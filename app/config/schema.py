@@ -104,29 +104,6 @@ def use_labels(text: str) -> str:
     return re.sub(pattern, name, text)
 
 
-def merge_changes(known: Any, ours: Any, theirs: Any) -> Any:
-    """Return a new value with what another program has changed meanwhile, entry by entry.
-
-    Of a value that is neither a list nor a table, ours counts, as it does for an entry of a table
-    that both have changed.
-
-    Args:
-        known: the value that both began with.
-        ours: the new value.
-        theirs: the value that the other program has stored.
-    """
-    if known == theirs:
-        return ours
-    if isinstance(ours, list):
-        kept = [one for one in ours if one in theirs or one not in known]
-        return kept + [one for one in theirs if one not in known and one not in kept]
-    if isinstance(ours, dict):
-        changed = {name for name in known.keys() | ours if known.get(name) != ours.get(name)}
-        rest = {name: one for name, one in theirs.items() if name not in changed}
-        return rest | {name: one for name, one in ours.items() if name in changed}
-    return ours
-
-
 def check(key: str, value: object) -> Any:
     """Validate a setting's value and return it.
 

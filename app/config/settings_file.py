@@ -13,12 +13,12 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from app.config.merge import merge_changes
 from app.config.schema import (
     SettingSpec,
     check,
     check_changed_shares,
     check_shares,
-    merge_changes,
     omit_shares,
     schema,
 )

@@ -67,13 +67,17 @@ def check_answer(
         sections: the sections that an answer without a model shows. Their lit lines are its
             citations.
         has_project_text: whether the text of project notes was sent, which has no numbers.
-        has_model: whether a model wrote the answer. If not, Strata chose all that it cites.
+        has_model: whether a model wrote the answer. If not, Strata chose all that it cites, and its
+            own words between quotation marks need no source.
     """
     if sections:
         return CitationReport(cite_sections(sections))
     report = check_citations(answer, sources, question, has_project_text=has_project_text)
     if not has_model:
-        return replace(report, citations=tuple(_cite_listed(answer, sources, report)))
+        # What Strata quotes of a note has a number. The rest is its own words, as for a filter.
+        unverified = tuple(one for one in report.unverified if one.n is not None)
+        cited = tuple(_cite_listed(answer, sources, report))
+        return replace(report, citations=cited, unverified=unverified)
     if parse_answer(answer).numbers:
         return report
     numbered = [_Passage(source) for source in sources if source.number and not source.derived]

@@ -1,10 +1,10 @@
 """The pinned answers in the sidebar: a row for each, which opens into the rows of the answer."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from functools import partial
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import TYPE_CHECKING, Final, Literal
 
 from PySide6.QtCore import (
     QAbstractItemModel,
@@ -34,7 +34,8 @@ _MOST_SHOWN: Final = 200
 # What begins a line of a list, a task or a quotation.
 _LEAD: Final = re.compile(r"(?:>\s*)*(?:(?:[-*+]|\d{1,3}[.)])\s+)?(?P<box>\[.\]\s+)?")
 _TOP: Final = 0
-_GONE: Final = "gone"
+_Fate = Literal["new", "changed", "gone", "same"]
+_ICONS: "Final[Mapping[_Fate, str]]" = {"new": "plus", "changed": "pencil-simple", "gone": "minus"}
 
 
 @dataclass(frozen=True)
@@ -49,17 +50,10 @@ class _Line:
 
 @dataclass(frozen=True)
 class _Card:
-    """A pinned answer with the lines below it, each of which is made when it is drawn."""
+    """A pinned answer with the lines below it, each of which is made when it is first drawn."""
 
     shown: "ShownAnswer"
     lines: "Sequence[Callable[[], _Line]]"
-    _made: dict[int, _Line] = field(default_factory=dict, compare=False, repr=False)
-
-    def line(self, at: int) -> _Line:
-        """Return the line in a row below the answer."""
-        if at not in self._made:
-            self._made[at] = self.lines[at]()
-        return self._made[at]
 
     @property
     def id(self) -> str:
@@ -98,7 +92,7 @@ class PinnedListModel(QAbstractItemModel):
 
     def _make_card(self, shown: "ShownAnswer") -> _Card:
         most = self._most.get(shown.answer.id, _MOST_SHOWN)
-        return _Card(shown, tuple(_list_lines(shown, most)))
+        return _Card(shown, tuple(map(cache, _list_lines(shown, most))))
 
     def set_open(self, index: Index, is_open: bool) -> None:
         """Set whether a pinned answer is drawn as open."""
@@ -114,7 +108,7 @@ class PinnedListModel(QAbstractItemModel):
     def line(self, index: Index) -> "_Line | None":
         """Return the line of an answer in a row, or None for any other row."""
         is_line = index.isValid() and index.internalId() != _TOP
-        return self._cards[index.internalId() - 1].line(index.row()) if is_line else None
+        return self._cards[index.internalId() - 1].lines[index.row()]() if is_line else None
 
     def find(self, id: str) -> QModelIndex:
         """Return the index of a pinned answer, or an invalid index if it is not listed."""
@@ -372,16 +366,16 @@ def _list_lines(shown: "ShownAnswer", most: int) -> "Iterator[Callable[[], _Line
         yield lambda: _Line(Row(words, depth=1, head=not is_known), is_more=is_known)
 
 
-def _list_rows(shown: "ShownAnswer") -> "Iterator[tuple[AnswerRow, str, str]]":
-    """Yield each row of a pinned answer with its icon, and what has happened to it in words."""
+def _list_rows(shown: "ShownAnswer") -> "Iterator[tuple[AnswerRow, _Fate, str]]":
+    """Yield each row of a pinned answer with what has happened to it, also in words."""
     changes = shown.changes
     edited = {one.after: one.before for one in changes.changed}
-    yield from ((row, "plus", "new") for row in changes.new)
+    yield from ((row, "new", "new") for row in changes.new)
     for row, before in edited.items():
-        yield row, "pencil-simple", f"changed, before: {before.shown}"
-    yield from ((row, "minus", _GONE) for row in changes.gone)
+        yield row, "changed", f"changed, before: {before.shown}"
+    yield from ((row, "gone", "gone") for row in changes.gone)
     lit = {*changes.new, *edited}
-    yield from ((row, "", "") for row in shown.answer.rows if not lit or row not in lit)
+    yield from ((row, "same", "") for row in shown.answer.rows if not lit or row not in lit)
 
 
 def _keep(line: _Line) -> _Line:
@@ -411,8 +405,8 @@ def _list_source_lines(shown: "ShownAnswer") -> "list[_Line]":
     return lines[:_MOST_SHOWN]
 
 
-def _make_line(row: "AnswerRow", icon: str, said: str) -> _Line:
-    is_gone = said == _GONE
+def _make_line(row: "AnswerRow", fate: _Fate, said: str) -> _Line:
+    is_gone = fate == "gone"
     lead = _LEAD.match(one_line(row.shown))
     is_task = lead is not None and lead["box"] is not None
     text = remove_markup(one_line(row.shown)[lead.end() if lead else 0 :]).strip() or row.title
@@ -421,6 +415,6 @@ def _make_line(row: "AnswerRow", icon: str, said: str) -> _Line:
     where = f"{row.path}, line {row.line}"
     tip = f"{where}\n{said[0].upper()}{said[1:]}" if said else where
     name = ", ".join(filter(None, (text, row.title, said)))
-    shown_icon = icon or ("square" if is_task else "file-text")
-    made = Row(text, shown_icon, tip=tip, name=name, depth=1, is_dim=is_gone, is_lit=bool(icon))
+    icon = _ICONS.get(fate) or ("square" if is_task else "file-text")
+    made = Row(text, icon, tip=tip, name=name, depth=1, is_dim=is_gone, is_lit=fate in _ICONS)
     return _Line(made, "" if is_gone else row.path, row.line)

@@ -62,6 +62,8 @@ class TorchModel:
         self._load = load
         self._model: Any = None
         self._lock = threading.Lock()
+        self._state = threading.Lock()  # of what follows, and never held for long
+        self._frees = 0
         self._loading: threading.Thread | None = None
 
     @property
@@ -75,8 +77,8 @@ class TorchModel:
         return self._loading is not None and self._loading.is_alive()
 
     def begin_loading(self) -> None:
-        """Load the model in a thread, once. If that fails, `load` fails too."""
-        if self._loading is None and not self.is_loaded:
+        """Load the model in a thread, unless it is loaded. If that fails, `load` fails too."""
+        if not self.is_loading and not self.is_loaded:
             self._loading = threading.Thread(target=self._load_ahead, name="torch", daemon=True)
             self._loading.start()
 
@@ -87,14 +89,23 @@ class TorchModel:
     def load(self) -> Any:
         """Load the model unless it is loaded, and return it."""
         with self._lock:
-            if self._model is None:
-                model = self._load()
-                self._model = _convert_to_bfloat16(model) if self.precision == BFLOAT16 else model
-            return self._model
+            if self._model is not None:
+                return self._model
+            frees, model = self._frees, self._load()
+            model = _convert_to_bfloat16(model) if self.precision == BFLOAT16 else model
+            with self._state:
+                if self._frees == frees:
+                    self._model = model
+            return model
 
     def free(self) -> None:
-        """Free the model's memory. It is loaded again when it is next needed."""
-        self._model = None
+        """Free the model's memory. It is loaded again when it is next needed.
+
+        This does not wait for a load in another thread, which then does not keep the model.
+        """
+        with self._state:
+            self._model = None
+            self._frees += 1
 
     def encode(self, texts: Sequence[str], is_query: bool = False) -> Any:
         """Embed texts, and return one vector of unit length for each.
@@ -125,7 +136,9 @@ class TorchModel:
                     }
                 )
         if seconds and seconds[BFLOAT16] < seconds[FLOAT32]:
-            self._model, self.precision = fast, BFLOAT16
+            with self._state:
+                self.precision = BFLOAT16
+                self._model = fast if self._model is model else self._model
         return seconds
 
     def export(self, files: OnnxFiles) -> OnnxModel | None:

@@ -133,3 +133,11 @@ def test_numbers_are_shown_behind_the_sentences_that_have_a_source(sources):
 
 def test_without_sources_nothing_is_looked_for():
     assert check_answer("Beans need warm soil.", []).sentences == 0
+
+
+def test_the_words_of_strata_itself_in_an_answer_without_a_model_need_no_source(sources):
+    own = 'Only "with a date in name, heading or properties: in May" was understood.'
+    assert check_answer(own, sources, has_model=False).unverified == ()
+    wrong = check_answer(f"{own}\n\n> Beans like frost. [1]", sources, has_model=False)
+    assert [one.n for one in wrong.unverified] == [1]
+    assert len(check_answer(own, sources).unverified) == 1
