@@ -2,6 +2,7 @@
 
     settings          The name, default, range, help and section of each setting, defined once.
     schema            The schema entry of each setting, and validation.
+    merge             Merge what two programs have changed in a setting since both read it.
     settings_file     Read, check and change `settings.toml`; override settings for one program run.
     settings_secrets  Move the passwords and keys in settings to the keyring.
     secrets           API keys in the system keyring or the environment.
@@ -17,6 +18,7 @@ or the environment.
 
 __all__ = [
     "learned",
+    "merge",
     "model_files",
     "model_setup",
     "models",
