@@ -15,6 +15,7 @@ from app.cli.output import Output, ProgressLine, can_ask, complain, readable
 from app.errors import InvalidRequest, storage_errors
 from app.hidden_characters import escape_text
 from app.judge.judging import FIRST_NOTES, JudgeFinished
+from app.judge.store import JudgedQuestion, say_stored
 from app.judge.table import DEFAULT_SAMPLE, JudgeRequest, JudgeRow, JudgeTable, write_csv
 from app.library.library import IndexFinished
 from app.wiring import open_vault
@@ -26,6 +27,10 @@ from vault.coverage import name_count
 __all__ = ["judge"]
 
 _NONE_STORED: Final = "No verdicts are stored."
+_RUN_OPTIONS: Final = (
+    *("vault", "scope", "project", "first", "sample_model", "sample"),
+    *("retry", "no_index", "csv", "note"),
+)
 _AGAIN: Final = "Verdicts so far are kept. The same command goes on."
 
 
@@ -69,29 +74,48 @@ def judge(args: argparse.Namespace, assistant: Assistant, output: Output) -> int
 
 
 def _show_stored(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
-    """List the questions with stored verdicts, or delete those of one question or of all."""
+    """List the questions with stored verdicts, or delete those that the options choose."""
+    _refuse_options(args)
     kept = assistant.kept_verdicts
-    question = None if args.question is None else " ".join(readable(args.question).split())
-    found = [one for one in kept.list_questions() if question in (None, one.question)]
+    question = None if args.question is None else readable(args.question)
+    model = None if args.model is None else readable(args.model)
+    found = kept.find(question, model)
     lines = [escape_text(one.sentence) for one in found] or [_NONE_STORED]
-    is_agreed = args.forget and (question is not None or _may_forget(args, output, lines))
-    forgotten = kept.forget(question) if is_agreed else 0
+    is_agreed = bool(args.forget and found) and _may_forget(args, output, found)
+    gone = kept.forget(question, model) if is_agreed else ()
+    verdicts, failures = (sum(one.verdicts for one in gone), sum(one.failures for one in gone))
     if is_agreed:
-        lines = [f"{name_count(forgotten, 'verdict')} deleted."]
-    told = {"questions": [one.to_dict() for one in found], "forgotten": forgotten}
-    output.show(lambda: told, lines)
+        lines = [f"{say_stored(verdicts, failures)} deleted."]
+    told = {"questions": [one.to_dict() for one in found], "forgotten": verdicts}
+    output.show(lambda: {**told, "failures": failures}, lines)
     return 0
 
 
-def _may_forget(args: argparse.Namespace, output: Output, lines: Sequence[str]) -> bool:
-    """Return whether to delete the verdicts on all questions, asking the user."""
+def _refuse_options(args: argparse.Namespace) -> None:
+    """Refuse the options that have no meaning for stored verdicts."""
+    verb = "--forget" if args.forget else "--stored"
+    given = [
+        f"--{name.replace('_', '-')}"
+        for name in _RUN_OPTIONS
+        if getattr(args, name) is not None and getattr(args, name) is not False
+    ]
+    if given:
+        raise InvalidRequest(
+            f"{' and '.join(given)} cannot be given with {verb}, which takes only a question and "
+            "--model.",
+        )
+
+
+def _may_forget(args: argparse.Namespace, output: Output, found: Sequence[JudgedQuestion]) -> bool:
+    """Return whether to delete stored verdicts, asking the user."""
     if args.yes:
         return True
+    stored = say_stored(sum(one.verdicts for one in found), sum(one.failures for one in found))
     if output.is_json or not can_ask():
-        complain("With --yes, the verdicts on all questions are deleted without asking.")
+        complain(f"Nothing is deleted: {stored}. With --yes, nothing is asked before.")
         return False
-    sys.stderr.write("".join(f"{line}\n" for line in lines))
-    sys.stderr.write("Delete the verdicts on all questions? [y/N] ")
+    sys.stderr.write("".join(f"{escape_text(one.sentence)}\n" for one in found))
+    sys.stderr.write(f"Delete {stored}? To judge these notes again costs the calls again. [y/N] ")
     sys.stderr.flush()
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 

@@ -351,7 +351,7 @@ def _define_judge(verb: ArgumentParser) -> None:
     stored.add_argument(
         "--forget",
         action="store_true",
-        help="delete the stored verdicts on QUESTION, or without it those on all questions",
+        help="delete the stored verdicts on QUESTION, or on all questions, after asking",
     )
     verb.add_argument("--scope", metavar="FILTER", help="the notes to judge, as folder:Journal")
     _add_project(verb)
@@ -359,7 +359,9 @@ def _define_judge(verb: ArgumentParser) -> None:
     verb.add_argument(
         "--first", metavar="N", type=int, help="judge N notes before asking (10; 0: only the price)"
     )
-    verb.add_argument("--yes", action="store_true", help="judge all notes without asking")
+    verb.add_argument(
+        "--yes", action="store_true", help="judge all notes, or delete verdicts, without asking"
+    )
     verb.add_argument(
         "--sample-model",
         metavar="NAME",

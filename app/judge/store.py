@@ -22,11 +22,12 @@ from context.json_codec import MalformedValue, Record, decode, encode_record
 from resources.system.files import acquire_lock, make_private_folder, open_file, remove_if_there
 from vault.coverage import name_count
 
-__all__ = ["JudgeBusy", "JudgedQuestion", "StoredVerdicts", "VerdictStore"]
+__all__ = ["JudgeBusy", "JudgedQuestion", "StoredVerdicts", "VerdictStore", "say_stored"]
 
 _QUESTION: Final = "question"
 _CALL: Final = "call"
 _HASH_CHARS: Final = 24
+_GIVEN: Final = ("yes", "no", "cannot_tell")
 
 
 class JudgeBusy(AppError):
@@ -57,17 +58,26 @@ class JudgedQuestion(Record):
     Attributes:
         at: when the first verdict was given, in ISO 8601 and UTC.
         verdicts: the number of notes, and parts of long ones, with a verdict.
+        failures: the number of those on which the model gave none.
     """
 
     question: str
     model: str
     at: str
     verdicts: int
+    failures: int = 0
 
     @property
     def sentence(self) -> str:
         """A line that says what is stored."""
-        return f"{name_count(self.verdicts, 'verdict')} by {self.model}: {self.question}"
+        counts = say_stored(self.verdicts, self.failures)
+        return f"{counts} by {self.model}: {self.question}"
+
+
+def say_stored(verdicts: int, failures: int) -> str:
+    """Return how many verdicts and failures are stored, such as "5 verdicts, 7 failures"."""
+    failed = f", {name_count(failures, 'failure')}" if failures else ""
+    return f"{name_count(verdicts, 'verdict')}{failed}"
 
 
 class VerdictStore:
@@ -169,8 +179,9 @@ class VerdictStore:
         if head is None:
             return None
         question, model, at = (str(head.get(key, "")) for key in ("question", "model", "at"))
-        keys = {key for line in lines for key in _list_verdicts(line)}
-        return JudgedQuestion(question, model, at, len(keys))
+        newest = {key: one for line in lines for key, one in _list_verdicts(line).items()}
+        given = sum(one.get("outcome") in _GIVEN for one in newest.values())
+        return JudgedQuestion(question, model, at, given, len(newest) - given)
 
     def delete(self) -> None:
         """Delete all verdicts.

@@ -274,20 +274,30 @@ class SampleCheck(Record):
         """The least and the most notes that the model would say yes to, with `CONFIDENCE`."""
         return compute_bounds(self.kinds)
 
-    @property
-    def sentence(self) -> str:
-        """The sentence that says what is known by the sample."""
+    def describe(self, first_model: str) -> str:
+        """Return the sentence that says what is known by the sample.
+
+        Args:
+            first_model: the model whose verdicts the sample is from.
+        """
         model = say_model(self.model)
         if self.waiting:
             return f"{name_count(self.waiting, 'note')} of a sample for {model} to judge again."
         failed = f" {self.failed:,} more of the sample failed." if self.failed else ""
+        if not self.sampled:
+            return f"{model} gave no verdict on a sample of the notes.{failed.replace(' more', '')}"
+        first = say_model(first_model)
+        if self.notes == 1:
+            agreed = "agreed" if self.agreed else "did not agree"
+            return f"{model} judged the note that {first} judged, and {agreed}."
         low, high = self.bounds
         said = f"{low:,}" if low == high else f"{low:,} to {high:,}"
         sure = "" if self.sampled == self.notes else f"with {CONFIDENCE:.0%} confidence, "
         return (
-            f"{model} judged {self.sampled:,} of these {self.notes:,} again and agreed on "
-            f"{self.agreed:,}: {sure}it would say yes to {said}.{failed}"
-        ).replace("%", " %")
+            f"{model} judged {self.sampled:,} of the {self.notes:,} notes that {first} judged, "
+            f"and agreed on {self.agreed:,}: {sure.replace('%', ' %')}it would say yes to {said} "
+            f"of these {self.notes:,}.{failed}"
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the check as a JSON object."""
@@ -399,7 +409,7 @@ class JudgeTable(Record):
         elif counts.waiting:
             yield f"Not judged yet: {counts.waiting:,}."
         if self.sample is not None:
-            yield self.sample.sentence
+            yield self.sample.describe(self.model)
 
 
 def say_time(seconds: float) -> str:

@@ -78,9 +78,15 @@ class ListJudged(RpcRequest):
 
 
 class ForgetJudged(RpcRequest):
-    """Delete the stored verdicts on a question, by whichever model, or on all if it is None."""
+    """Delete the stored verdicts, and return how many verdicts and failures there were.
+
+    Attributes:
+        question: the question, but for its case and blanks, or None for all questions.
+        model: the model, or None for all models.
+    """
 
     question: str | None = None
+    model: str | None = None
 
 
 class JudgeRequests:
@@ -136,7 +142,11 @@ class JudgeRequests:
         return {"questions": [one.to_dict() for one in found]}
 
     def _forget(self, request: ForgetJudged, _cancel: CancelToken) -> Json:
-        return {"forgotten": self._assistant.kept_verdicts.forget(request.question)}
+        gone = self._assistant.kept_verdicts.forget(request.question, request.model)
+        return {
+            "forgotten": sum(one.verdicts for one in gone),
+            "failures": sum(one.failures for one in gone),
+        }
 
     def _pause(self, request: PauseJudge) -> Json:
         with self._lock:

@@ -21,7 +21,8 @@ from context.layers import Segment
 
 __all__ = ["BlockJudge", "JudgedPieces"]
 
-_CUT: Final = "the reply was cut"
+_CUT: Final = "the reply was cut off"
+_TOO_LONG_REPLY: Final = "the reply was cut off at the length limit"
 _TOO_LONG: Final = "the service calls it too long"
 
 OpenModel = Callable[[Sequence[Segment]], ModelPort]
@@ -82,7 +83,8 @@ class BlockJudge:
             return self._fail(block, reason, began)
         ended = answer.ended
         if ended.status == "interrupted" or ended.finish == "length":
-            verdicts = [Verdict("failed", reason=_CUT)] * len(block)
+            reason = _TOO_LONG_REPLY if ended.finish == "length" else _CUT
+            verdicts = [Verdict("failed", reason=reason)] * len(block)
         else:
             verdicts = read_reply(answer.text, block)
         usage = None if ended.usage is None else CallUsage(request.report, ended.usage)

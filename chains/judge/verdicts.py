@@ -22,6 +22,7 @@ __all__ = ["Outcome", "QuotePlace", "Verdict", "find_place", "read_reply"]
 # The verdicts, and why there is none.
 Outcome = Literal["yes", "no", "cannot_tell", "failed", "too_long"]
 
+_EMPTY: Final = "the reply is empty"
 _UNREADABLE: Final = "the reply is not the JSON that was asked for"
 _FOREIGN: Final = "the reply names a note that was not asked about"
 _MISSING: Final = "the reply leaves the note out"
@@ -91,7 +92,7 @@ def read_reply(reply: str, pieces: Sequence[JudgePiece]) -> list[Verdict]:
     """Return the verdict on each note of a block, given the text of the model's answer."""
     entries = _find_entries(reply)
     if entries is None:
-        return [Verdict("failed", reason=_UNREADABLE)] * len(pieces)
+        return [Verdict("failed", reason=_UNREADABLE if reply.strip() else _EMPTY)] * len(pieces)
     named = defaultdict[int, list[Mapping[str, Any]]](list)
     for entry in entries:
         named[_read_number(entry.get("n"))].append(entry)

@@ -253,8 +253,13 @@ class VerdictsSection(QWidget):
     def show_questions(self, found: "Sequence[JudgedQuestion]") -> None:
         """Show how many verdicts are stored."""
         dress(self.state, "caption", "secondary")
-        verdicts = sum(one.verdicts for one in found)
-        said = f"{plural(verdicts, 'verdict')} on {plural(len(found), 'question')}."
+        verdicts, failures = (
+            sum(one.verdicts for one in found),
+            sum(one.failures for one in found),
+        )
+        failed = f" and {plural(failures, 'failure')}" if failures else ""
+        questions = plural(len({one.question for one in found}), "question")
+        said = f"{plural(verdicts, 'verdict')}{failed} on {questions}."
         self.state.setText(said if found else "No verdicts are stored.")
         self.forget.setEnabled(bool(found))
 

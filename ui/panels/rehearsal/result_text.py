@@ -49,6 +49,7 @@ class ResultText(QTextEdit):
             Qt.TextInteractionFlag.TextSelectableByMouse
             | Qt.TextInteractionFlag.TextSelectableByKeyboard
         )
+        self.setCursorWidth(0)  # a caret would say that one can write here
         dress(self, "ui", "")
         self.differences: list[int] = []
         self._found: RehearsalResult | EachResult | None = None

@@ -1,6 +1,7 @@
 """Exhaustive answers at the command line and over RPC."""
 
 import csv
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,7 @@ from tests.conftest import write_notes
 from tests.support.models.model_server import Answer, Body, ModelServer
 from tests.support.models.note_judge import PLANTED, judge_by_words, list_shown
 from tests.support.processes.command_line import Strata, document, no_window
+from tests.unit.app.cli.test_sessions import Terminal
 from tests.unit.app.pinned.test_doors import Conversation
 
 NOTES = {
@@ -85,13 +87,40 @@ def test_stored_verdicts_are_listed_and_deleted(
         ("Another?", 1),
         (QUESTION, 15),
     ]
-    assert strata("judge", "Another?", "--forget")[1] == "1 verdict deleted.\n"
+    code, _, err = strata("judge", "Any other?", "--forget", "--yes")
+    assert (code, "“Another?”, “What did I" in err) == (1, True)
+    code, _, err = strata("judge", "--forget", "--yes", "--scope", "file:x", "--first", "0")
+    assert (code, "--scope and --first cannot be given with --forget" in err) == (1, True)
+    assert "Nothing is deleted: 1 verdict. With --yes" in strata("judge", "Another?", "--forget")[2]
+    assert strata("judge", "another ?", "--forget", "--yes", "--model", "gpt-4")[0] == 1
+    said = strata("judge", "another ?", "--forget", "--yes", "--model", "GPT-4o")[1]
+    assert said == "1 verdict deleted.\n"
     _, out, err = strata("judge", "--forget")
     assert (f"15 verdicts by gpt-4o: {QUESTION}" in out, "With --yes" in err) == (True, True)
     assert document(strata("judge", "--forget", "--yes", "--json")[1])["forgotten"] == 15
     assert strata("judge", "--stored")[1] == "No verdicts are stored.\n"
     code, _, err = strata("judge")
     assert (code, "There is no question" in err) == (1, True)
+
+
+@pytest.mark.parametrize(("typed", "is_deleted"), [("n\n", False), ("", False), ("y\n", True)])
+def test_in_a_terminal_the_user_is_asked_before_verdicts_are_deleted(
+    judge: Strata,
+    strata: Strata,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    typed: str,
+    is_deleted: bool,
+) -> None:
+    judge(QUESTION, "--vault", str(folder), "--yes")
+    screen = Terminal()
+    with monkeypatch.context() as patched:
+        patched.setattr(sys, "stdin", Terminal(typed))
+        patched.setattr(sys, "stderr", screen)
+        strata("judge", QUESTION, "--forget")
+    assert "Delete 15 verdicts? " in screen.getvalue()
+    left = document(strata("judge", "--stored", "--json")[1])["questions"]
+    assert bool(left) is not is_deleted
 
 
 def test_a_sample_is_judged_by_another_model_once_its_price_was_shown(
@@ -103,7 +132,7 @@ def test_a_sample_is_judged_by_another_model_once_its_price_was_shown(
     assert ("6 notes for the model" in err, "With --yes" in err) == (True, True)
     assert {body["model"] for body in model.bodies} == {"gpt-4o"}
     _, out, _ = judge(*asked, "--yes", "--no-index")
-    assert "gpt-4 judged 6 of these 15 again and agreed on 6: with 95 % confidence" in out
+    assert "gpt-4 judged 6 of the 15 notes that gpt-4o judged, and agreed on 6: with 95 %" in out
     assert [body["model"] for body in model.bodies[2:]] == ["gpt-4"]
 
 
@@ -153,7 +182,10 @@ def test_rpc_tells_the_progress_pauses_and_saves(
         assert "[[Yes]]" in (folder / "Judged.md").read_text()
         (stored,) = client.do("list_judged")["questions"]
         assert (stored["question"], stored["verdicts"]) == (QUESTION, 15)
-        assert client.do("forget_judged", question=QUESTION) == {"forgotten": 15}
+        assert client.do("forget_judged", question=QUESTION) == {
+            "forgotten": 15,
+            "failures": 0,
+        }
         assert client.do("list_judged") == {"questions": []}
 
     Conversation(assistant).run(talk)

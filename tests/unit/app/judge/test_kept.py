@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 from app.assistant import Assistant
+from app.errors import NotFound
 from app.judge.judging import JudgeFinished
 from app.judge.store import JudgeBusy
 from app.judge.table import JudgeRequest, JudgeTable
 from chains.cancel import CancelToken
 from tests.conftest import write_notes
-from tests.support.models.model_server import ModelServer
+from tests.support.models.model_server import Answer, ModelServer
 from tests.support.models.note_judge import PLANTED, judge_by_words, list_shown
 
 WHOLE = JudgeRequest("Where did I promise something to my sister?")
@@ -65,16 +66,53 @@ def test_verdicts_are_deleted_by_question_or_all(
     judge(OTHER)
     kept = assistant.kept_verdicts
     assert {one.question for one in kept.list_questions()} == {WHOLE.question, OTHER.question}
-    assert kept.forget("Where  did it rain?") > 0
+    (gone,) = kept.forget("where  did it rain ?")
+    assert (gone.question, gone.verdicts > 0) == (OTHER.question, True)
     assert [one.question for one in kept.list_questions()] == [WHOLE.question]
     assert judge().calls == 0
     assert judge(OTHER).calls > 0
-    assert kept.forget() > 0
-    assert (kept.list_questions(), kept.forget()) == ((), 0)
+    assert sum(one.verdicts for one in kept.forget()) > 0
+    assert (kept.list_questions(), kept.forget()) == ((), ())
     assert not [*assistant.paths.judged.glob("*.jsonl")]
     before = len(server.bodies)
     assert judge().counts.yes == 2
     assert len(server.bodies) > before
+
+
+def test_an_unknown_question_or_model_is_an_error_that_names_those_stored(
+    judge: Callable[..., JudgeTable], assistant: Assistant
+) -> None:
+    kept = assistant.kept_verdicts
+    with pytest.raises(NotFound):
+        kept.forget("Where did it rain?")
+    judge()
+    judge(OTHER)
+    with pytest.raises(NotFound) as caught:
+        kept.forget("Where did it snow?")
+    hint = str(caught.value.hint)
+    assert hint.index(OTHER.question) < hint.index(WHOLE.question)
+    with pytest.raises(NotFound, match="by other"):
+        kept.forget(OTHER.question, "other")
+    assert len(kept.list_questions()) == 2
+    (stored,) = kept.find(OTHER.question)
+    assert [one.question for one in kept.forget(OTHER.question, stored.model.upper())] == [
+        OTHER.question
+    ]
+
+
+def test_failures_are_not_counted_as_verdicts(
+    judge: Callable[..., JudgeTable], assistant: Assistant, server: ModelServer
+) -> None:
+    server.script(lambda _body: Answer(" "))
+    table = judge()
+    assert {row.reason for row in table.rows if row.verdict == "failed"} == {"the reply is empty"}
+    (stored,) = assistant.kept_verdicts.list_questions()
+    assert (stored.verdicts, stored.failures > 0) == (0, True)
+    assert stored.sentence.startswith(f"0 verdicts, {stored.failures} failures by ")
+    server.script(judge_by_words)
+    judge(JudgeRequest(WHOLE.question, retries=True))
+    (stored,) = assistant.kept_verdicts.list_questions()
+    assert (stored.verdicts > 0, stored.failures) == (True, 0)
 
 
 def test_verdicts_of_a_running_question_stay_and_others_are_deleted(

@@ -9,8 +9,9 @@ import pytest
 from app.assistant import Assistant
 from app.errors import InvalidRequest
 from app.judge.judging import JudgeFinished
-from app.judge.table import JudgeRequest, JudgeTable
+from app.judge.table import JudgeRequest, JudgeTable, SampleCheck
 from chains.cancel import CancelToken
+from chains.judge.sample import SampledKind
 from tests.conftest import write_notes
 from tests.support.models.model_server import Answer, Body, ModelServer
 from tests.support.models.note_judge import PLANTED, answer_with, judge_note, list_shown
@@ -74,8 +75,13 @@ def test_the_sample_is_judged_after_its_price_was_shown_and_bounds_the_matches(
     low, high = check.bounds
     assert low <= len(MATCHES) <= high < 60
     assert 60 < check.agreed < 90
-    assert f"gpt-4o judged 90 of these 300 again and agreed on {check.agreed}" in table.coverage
-    assert f"with 95 % confidence, it would say yes to {low} to {high}." in table.coverage
+    assert (
+        f"gpt-4o judged 90 of the 300 notes that gpt-4o-mini judged, and agreed on {check.agreed}"
+        in table.coverage
+    )
+    assert (
+        f"with 95 % confidence, it would say yes to {low} to {high} of these 300." in table.coverage
+    )
     assert table.to_dict()["sample"]["most"] == high
     again = judge()
     assert (again.calls, again.sample, again.cost.notes) == (0, check, 0)
@@ -87,8 +93,24 @@ def test_a_sample_of_all_notes_says_the_number(judge: Callable[..., JudgeTable])
     judge(asked)
     table = judge(asked)
     matches = sum(n in MATCHES for n in range(100))
-    assert table.coverage.endswith(f"it would say yes to {matches}.")
+    assert table.coverage.endswith(f"it would say yes to {matches} of these 100.")
     assert "confidence" not in table.coverage
+
+
+def test_the_sentence_has_singular_forms() -> None:
+    def say(notes: int, sampled: int, yes: int, failed: int = 0) -> str:
+        kinds = (SampledKind("yes", notes, sampled, yes),)
+        return SampleCheck("a/boss", kinds, yes, failed).describe("b/liar")
+
+    assert say(1, 1, 0) == "boss judged the note that liar judged, and did not agree."
+    assert say(1, 1, 1) == "boss judged the note that liar judged, and agreed."
+    assert say(5, 5, 1) == (
+        "boss judged 5 of the 5 notes that liar judged, and agreed on 1: "
+        "it would say yes to 1 of these 5."
+    )
+    assert say(5, 0, 0, 3) == (
+        "boss gave no verdict on a sample of the notes. 3 of the sample failed."
+    )
 
 
 def test_the_same_model_judges_no_sample(assistant: Assistant, models: ModelServer) -> None:
