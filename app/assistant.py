@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -120,7 +121,7 @@ class Assistant:
         settings.after_set.append(self._after_set)
         self.projects = Projects(paths, vault)
         self.customization = UserCustomization(paths, settings, vault, self.projects)
-        self.edits = NoteEdits(paths, lambda: vault.folder, self._find_project)
+        self.edits = NoteEdits(paths, lambda: vault.folder, self._find_projects)
         web = web or WebClient(lambda: settings.values.privacy_offline, ledger)
         self._web, self._pages, self._images = web, WebPages(web), ImageReader()
         memories = self.customization.memories
@@ -130,13 +131,12 @@ class Assistant:
         self._turns = self._build_turns(vault, self.projects, self.customization)
         self.runner = TurnRunner(sessions, vault, self.customization, self.projects, self._turns)
 
-    def _find_project(self, session: str) -> str | None:
-        """Return the folder of the project of a chat, or None."""
-        try:
-            folder = self.sessions.info(session).project_folder
-        except AppError:  # the chat was deleted
-            return None
-        return None if folder is None else str(folder)
+    def _find_projects(self, session: str) -> Iterator[Path]:
+        """Yield the folders of the listed projects, and that of a chat's project."""
+        yield from (project.folder for project in self.projects.list())
+        with suppress(AppError):  # no chat, or a deleted one
+            if (folder := self.sessions.info(session).project_folder) is not None:
+                yield Path(folder)
 
     @cached_property
     def titles(self) -> "ChatTitles":

@@ -7,7 +7,7 @@ the user.
 import logging
 import os
 import threading
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -79,20 +79,20 @@ class NoteEdits:
         self,
         paths: Paths,
         find_vault: Callable[[], Path | None],
-        find_project: Callable[[str], str | None],
+        find_projects: Callable[[str], Iterable[Path]],
     ) -> None:
         """Use the edit journal of Strata, which need not exist.
 
         Edits of a folder that was moved since are undone where it is now, and never in another
-        folder that has its path. While a vault is open, only its edits are undone, and those that
-        a chat has made in its project outside of the vault.
+        folder that has its path. While a vault is open, only its edits are undone, and those in
+        projects outside of the vault.
 
         Args:
             paths: the folders of Strata.
             find_vault: returns the folder of the open vault, or None.
-            find_project: returns the folder of the project of a chat, or None.
+            find_projects: returns the folders of the listed projects, and that of a chat's project.
         """
-        self._paths, self._find_vault, self._find_project = paths, find_vault, find_project
+        self._paths, self._find_vault, self._find_projects = paths, find_vault, find_projects
         self._folder = paths.edits
         self._journal = EditJournal(paths.edits, self._find_root)
         self._lock = threading.Lock()
@@ -230,10 +230,8 @@ class NoteEdits:
         vault = self._find_vault()
         if vault is None or not vault.is_dir():  # it was moved, and is not open where it is now
             return True
-        if find_inside(step.root, str(vault)) is not None:
-            return True
-        project = self._find_project(step.session) if step.session else None
-        return project is not None and find_inside(step.root, project) is not None
+        folders = (vault, *self._find_projects(step.session))
+        return any(find_inside(step.root, str(folder)) is not None for folder in folders)
 
     def _find_root(self, step: EditStep) -> str | None:
         """Return where the folder of notes of a step is now, or None if that is not certain."""

@@ -105,12 +105,12 @@ class EditStep:
 
         Raises:
             KeyError: a field is missing.
-            TypeError: the folders are not a list.
+            TypeError: the line is no object, or the folders are not a list.
             ValueError: a field has a value that no step has, such as a time without a time zone.
         """
         names = [name for name in cls.__dataclass_fields__ if name not in _NOT_REQUIRED]
-        folder_id = found.get("folder_id", "")
         folders = tuple(found["folders"])
+        folder_id = found.get("folder_id", "")
         step = cls(**{name: found[name] for name in names}, folders=folders, folder_id=folder_id)
         hashes = [step.after] if step.before is None else [step.before, step.after]
         texts = [getattr(step, name) for name in (*names, "folder_id") if name != "before"]
