@@ -10,7 +10,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QCloseEvent, QKeyEvent
+from PySide6.QtGui import QCloseEvent, QFocusEvent, QKeyEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QDialog,
@@ -379,6 +379,11 @@ class _VerdictTable(QTableView):
             self.row_chosen.emit(index.row())
             return
         super().keyPressEvent(event)
+
+    def focusInEvent(self, event: QFocusEvent) -> None:
+        """Select the whole current row. Qt makes only its first cell the current one."""
+        super().focusInEvent(event)
+        self.selectRow(max(0, self.currentIndex().row()))
 
     def _fit(self) -> None:
         theme, header = Theme.current(), self.horizontalHeader()

@@ -116,6 +116,7 @@ def test_a_price_is_not_shown_under_another_question(
     assert view.focusWidget() is view.stop
     qtbot.waitUntil(lambda: "16 of 16 judged" in view.state.text(), timeout=PATIENCE_MS)
     assert view.focusWidget() is view.table
+    assert [index.row() for index in view.table.selectionModel().selectedRows()] == [0]
     assert all("What did I lose?" in str(body["messages"]) for body in server.bodies)
 
 
