@@ -367,6 +367,7 @@ class _VerdictTable(QTableView):
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.verticalHeader().hide()
+        self.horizontalHeader().setHighlightSections(False)
         self.sortByColumn(1, Qt.SortOrder.AscendingOrder)
         self.doubleClicked.connect(lambda index: self.row_chosen.emit(index.row()))
         Theme.current().changed.connect(self._fit)

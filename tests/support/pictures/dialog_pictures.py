@@ -1,6 +1,8 @@
 """Pictures of answers side by side, the small window, a conflict of keys, and a compaction."""
 
+import re
 from collections.abc import Iterator
+from typing import Final
 
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
@@ -145,7 +147,7 @@ def open_judging(on: Stage) -> JudgeView:
 
 def look_at_price(dialog: JudgeView) -> None:
     """Write a question, and show what judging the notes by it takes."""
-    dialog.question.setText("Which notes say when something is backed up?")
+    dialog.question.setText("Which notes speak of backups?")
     dialog.price.click()
     wait_until(dialog.all.isVisible)
 
@@ -158,13 +160,17 @@ def judge_all(on: Stage, dialog: JudgeView) -> None:
     settle()
 
 
+# From a capital letter on, without marks of Markdown.
+_BACKUP: Final = re.compile(r"[A-Z][^.|`*\[\]#\n]*\b(?:backup|backed up)\b[^.|`*\[\]#\n]*")
+
+
 def _judge_backups(body: Body) -> Answer:
-    """Say yes where a note speaks of backups, with the line, and leave open where it asks."""
+    """Say yes where a note speaks of backups, with the words, and leave open where it asks."""
     entries: list[dict[str, object]] = []
     for note in list_shown(body):
-        line = next((line for line in note.text.split("\n") if "backed up" in line), "")
+        said = _BACKUP.search(note.text)
         other = "cannot tell" if "?" in note.text[:400] else "no"
-        found = {"verdict": "yes", "quote": line} if line else {"verdict": other}
+        found = {"verdict": "yes", "quote": said[0]} if said else {"verdict": other}
         entries.append({"n": note.number, **found})
     return answer_with(entries)
 
