@@ -375,6 +375,20 @@ def test_the_bar_of_a_table_is_at_its_end_or_at_the_edge_of_the_view(reader: Not
     assert reader.table_bars.visible == []
 
 
+def test_no_text_is_seen_through_the_bar_at_the_edge_of_the_view(
+    reader: NoteReader,
+) -> None:
+    reader.show_text(write_wide_table(120))
+    draw_all(reader)
+    (bar,) = reader.table_bars.visible
+    ground, seen = Theme.current().color("bg.content").rgb(), set[int]()
+    for top in range(0, 60, 5):  # at each height of a row
+        reader.verticalScrollBar().setValue(top)
+        picture = reader.viewport().grab(bar.geometry()).toImage()
+        seen |= {picture.pixel(x, 0) for x in range(picture.width())}
+    assert seen == {ground}
+
+
 def test_the_lines_of_rows_are_equally_wide_at_a_seam(reader: NoteReader) -> None:
     reader.show_text(write_wide_table(120))
     draw_all(reader)

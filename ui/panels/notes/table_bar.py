@@ -62,8 +62,10 @@ class TableBars(QObject):
         """Show a scroll bar for each table that is in view, and hide the others."""
         self._spans = spans
         while len(self._bars) < len(spans):
-            self._bars.append(make_bar(self._viewport))
-            self._bars[-1].valueChanged.connect(self._on_moved)
+            bar = make_bar(self._viewport)
+            bar.setProperty("surface", "content")
+            bar.valueChanged.connect(self._on_moved)
+            self._bars.append(bar)
         for bar, span in zip(self._bars, spans, strict=False):
             self._place(bar, span)
         for bar in self._bars[len(spans) :]:
