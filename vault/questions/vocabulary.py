@@ -75,6 +75,7 @@ class VaultNames:
         self.tags: defaultdict[str, set[str]] = defaultdict(set)
         self.names_of: dict[str, tuple[str, ...]] = {}
         self.longest = 0
+        self._split: dict[str, Sequence[tuple[str, frozenset[str]]]] = {}  # once for all questions
 
     def add(self, text: str, name: Name) -> None:
         """Add a name with the text that names it."""
@@ -100,13 +101,18 @@ class VaultNames:
             name: the property.
         """
         wanted = {word.folded for word in split_words(text)}
-        plain = {_LINK.sub(r"\1", value) for value in self.list_values(name)}
-        split = {value: {word.folded for word in split_words(value)} for value in plain}
         return sorted(
-            value
-            for value, words in split.items()
-            if wanted and wanted < words and len(words) <= _MOST_OF_PERSON
+            value for value, words in self._split_names(name) if wanted and wanted < words
         )
+
+    def _split_names(self, name: str) -> Sequence[tuple[str, frozenset[str]]]:
+        """Return the values of a property that may be names, each with its words, folded."""
+        if name not in self._split:
+            plain = {_LINK.sub(r"\1", value) for value in self.list_values(name)}
+            split = ((value, split_words(value)) for value in plain)
+            words = ((value, frozenset(word.folded for word in found)) for value, found in split)
+            self._split[name] = [each for each in words if len(each[1]) <= _MOST_OF_PERSON]
+        return self._split[name]
 
     def find_measured(self, unit: str) -> list[str]:
         """Return the properties whose values have a unit that another one can be converted to."""
