@@ -39,11 +39,7 @@ _ANNOUNCING: Final = frozenset({"not", "or", "and", "in", "tasks", *STATES, *MAR
 _EVENTS: Final = ("created", "done")
 
 
-def link_items(
-    items: Sequence[Item],
-    spans: Sequence[Span],
-    vocabulary: VaultNames,
-) -> Links:
+def link_items(items: Sequence[Item], spans: Sequence[Span], vocabulary: VaultNames) -> Links:
     """Link the items of a question.
 
     Args:
@@ -57,17 +53,10 @@ def link_items(
 class _Linker:
     """Links items one by one, keeping what the ones before them announce."""
 
-    def __init__(
-        self,
-        items: Sequence[Item],
-        spans: Sequence[Span],
-        vocabulary: VaultNames,
-    ):
+    def __init__(self, items: Sequence[Item], spans: Sequence[Span], vocabulary: VaultNames):
         self._items = items
         self._spans = spans
-        self._dated = frozenset(vocabulary.dated)
-        self._ticked = frozenset(vocabulary.ticked)
-        self._half_ticked = frozenset(vocabulary.half_ticked)
+        self._vocabulary = vocabulary
         self._around = Surroundings(items)
         self._links = Links(asks_to_explain=self._around.asks_to_explain())
         self._values = ValueLinker(items, self._around, self._links, vocabulary)
@@ -146,10 +135,11 @@ class _Linker:
         links = self._links
         if links.properties:
             named = links.properties[0] if len(links.properties) == 1 else ()
-            return [name for name in named if name in self._dated]
+            return [name for name in named if name in self._vocabulary.dated]
         for event in _EVENTS:
             if event in links.roles and (event == "created" or self._is_of_heads()):
-                names = [name for name in sorted(self._dated) if event in find_roles(name)]
+                dated = sorted(self._vocabulary.dated)
+                names = [name for name in dated if event in find_roles(name)]
                 if names and self._spans and event == "done":
                     links.roles.discard(event)
                     links.states.clear()
@@ -396,7 +386,7 @@ class _Linker:
             return False
         if item.roles <= {"filler"} and (self._around.is_had(at) or self._links.is_negated):
             return True
-        return self._around.is_state_named(at, self._dated, has_days=bool(self._spans))
+        return self._around.is_state_named(at, self._vocabulary.dated, has_days=bool(self._spans))
 
     def _add_name(self, at: int, name: Name) -> None:
         item, links = self._items[at], self._links
@@ -422,8 +412,8 @@ class _Linker:
         names = tuple(dict.fromkeys(each.value for each in named))
         if self._is_part(at, names):
             is_marked = "property" in self._around.list_roles(at - 1)
-            is_ticked = not is_marked and self._ticked.issuperset(names)
-            is_half = not (is_marked or self._half_ticked.isdisjoint(names))
+            is_ticked = not is_marked and self._vocabulary.ticked.issuperset(names)
+            is_half = not (is_marked or self._vocabulary.half_ticked.isdisjoint(names))
             self._links.is_unclear = self._links.is_unclear or is_half  # as "read: no" and a day
             value = _TICKED if is_ticked else ANY_VALUE
             self._links.add(*(Condition("property", value, name) for name in names))
@@ -439,10 +429,10 @@ class _Linker:
         """
         if self._values.is_awaited(at, names) or self._around.names_note():
             return False
-        if self._spans and not self._dated.isdisjoint(names):
+        if self._spans and not self._vocabulary.dated.isdisjoint(names):
             return False
         is_named = "property" in self._around.list_roles(at - 1) or self._links.is_negated
-        is_true = bool(self._links.heads) and self._ticked.issuperset(names)
+        is_true = bool(self._links.heads) and self._vocabulary.ticked.issuperset(names)
         return is_named or is_true or self._around.is_had(at)
 
     def _is_verb(self, at: int) -> bool:

@@ -31,11 +31,7 @@ class ValueLinker:
     """Links the values of properties, before or behind their names."""
 
     def __init__(
-        self,
-        items: Sequence[Item],
-        around: Surroundings,
-        links: Links,
-        vocabulary: VaultNames,
+        self, items: Sequence[Item], around: Surroundings, links: Links, vocabulary: VaultNames
     ):
         self._items = items
         self._vocabulary = vocabulary
