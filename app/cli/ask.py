@@ -9,7 +9,7 @@ from contextlib import closing, redirect_stdout
 from app.assistant import Assistant
 from app.cli import text as cli_text
 from app.cli.interrupt import FAILED, Interruptible
-from app.cli.output import Output, ProgressLine, can_ask, complain, readable
+from app.cli.output import Output, ProgressLine, can_ask, complain, confirm, readable
 from app.errors import AppError, TurnFailed
 from app.hidden_characters import EscapingStream, escape_text
 from app.wiring import open_vault
@@ -192,9 +192,7 @@ def _is_reading_agreed(assistant: Assistant, request: Ask, is_json: bool) -> boo
     sys.stderr.write("".join(f"{line}\n" for line in cli_text.format_reading_cost(cost.to_dict())))
     if is_json or not can_ask():
         return True
-    sys.stderr.write("Read it all? [y/N] ")
-    sys.stderr.flush()
-    if sys.stdin.readline().strip().lower() in ("y", "yes"):
+    if confirm("Read it all?"):
         return True
     complain("Nothing was sent. Without --read-whole what is closest to the question is sent.")
     return False

@@ -206,6 +206,13 @@ def can_ask() -> bool:
     return all(stream is not None and stream.isatty() for stream in streams)
 
 
+def confirm(question: str) -> bool:
+    """Ask a question on standard error, and return whether the user says yes."""
+    sys.stderr.write(f"{question} [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
 def readable(text: str) -> str:
     """Return a command-line argument with invalid UTF-8 replaced by U+FFFD."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")

@@ -1,14 +1,13 @@
 """Run the verb `rehearse`: ask an answer's question again, without some of what the model saw."""
 
 import argparse
-import sys
 from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from app.assistant import Assistant
 from app.cli.interrupt import Interruptible
-from app.cli.output import Output, ProgressLine, can_ask, complain
+from app.cli.output import Output, ProgressLine, can_ask, complain, confirm
 from app.errors import SessionMissing
 from app.hidden_characters import escape_text
 from context.fixes import Command, Fix
@@ -66,11 +65,7 @@ def _is_agreed(args: argparse.Namespace, output: Output, offer: "RehearsalOffer"
         complain(said)
     if args.yes:
         return True
-    if output.is_json or not can_ask():
-        return False
-    sys.stderr.write("Ask again? [y/N] ")
-    sys.stderr.flush()
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
+    return not output.is_json and can_ask() and confirm("Ask again?")
 
 
 def _follow(

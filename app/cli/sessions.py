@@ -3,7 +3,6 @@
 import argparse
 import html
 import logging
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any, Final
 from app.assistant import Assistant
 from app.cli import text as cli_text
 from app.cli.interrupt import Interruptible
-from app.cli.output import Output, ProgressLine, can_ask, complain, readable
+from app.cli.output import Output, ProgressLine, can_ask, complain, confirm, readable
 from app.cli.past import show_passages, show_past
 from app.errors import AppError, InvalidRequest, NotFound, SessionMissing, storage_errors
 from app.hidden_characters import escape_text
@@ -193,11 +192,7 @@ def _find_title(assistant: Assistant, session: str) -> str:
 
 def _confirm(args: argparse.Namespace, output: Output, question: str) -> bool:
     """Ask a question, unless nobody can be asked. Any answer except yes means no."""
-    if args.yes or output.is_json or not can_ask():
-        return True
-    sys.stderr.write(f"{question} [y/N] ")
-    sys.stderr.flush()
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
+    return args.yes or output.is_json or not can_ask() or confirm(question)
 
 
 def _export(args: argparse.Namespace, assistant: Assistant, output: Output) -> None:
