@@ -11,11 +11,11 @@ from typing import Final
 from app.assistant import Assistant
 from app.cli import text as cli_text
 from app.cli.interrupt import Interruptible
-from app.cli.output import Output, ProgressLine, can_ask, complain, readable
+from app.cli.output import Output, ProgressLine, can_ask, complain, confirm, readable
 from app.errors import InvalidRequest, storage_errors
 from app.hidden_characters import escape_text
 from app.judge.judging import FIRST_NOTES, JudgeFinished
-from app.judge.store import JudgedQuestion, say_stored
+from app.judge.store import JudgedQuestion, count_stored, say_stored
 from app.judge.table import DEFAULT_SAMPLE, JudgeRequest, JudgeRow, JudgeTable, write_csv
 from app.library.library import IndexFinished
 from app.wiring import open_vault
@@ -83,7 +83,7 @@ def _show_stored(args: argparse.Namespace, assistant: Assistant, output: Output)
     lines = [escape_text(one.sentence) for one in found] or [_NONE_STORED]
     is_agreed = bool(args.forget and found) and _may_forget(args, output, found)
     gone = kept.forget(question, model) if is_agreed else ()
-    verdicts, failures = (sum(one.verdicts for one in gone), sum(one.failures for one in gone))
+    verdicts, failures = count_stored(gone)
     if is_agreed:
         lines = [f"{say_stored(verdicts, failures)} deleted."]
     told = {"questions": [one.to_dict() for one in found], "forgotten": verdicts}
@@ -110,14 +110,12 @@ def _may_forget(args: argparse.Namespace, output: Output, found: Sequence[Judged
     """Return whether to delete stored verdicts, asking the user."""
     if args.yes:
         return True
-    stored = say_stored(sum(one.verdicts for one in found), sum(one.failures for one in found))
+    stored = say_stored(*count_stored(found))
     if output.is_json or not can_ask():
         complain(f"Nothing is deleted: {stored}. With --yes, nothing is asked before.")
         return False
     sys.stderr.write("".join(f"{escape_text(one.sentence)}\n" for one in found))
-    sys.stderr.write(f"Delete {stored}? To judge these notes again costs the calls again. [y/N] ")
-    sys.stderr.flush()
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
+    return confirm(f"Delete {stored}? To judge these notes again costs the calls again.")
 
 
 class _JudgeRun:
@@ -182,9 +180,7 @@ class _JudgeRun:
             return False
         sys.stderr.write("".join(f"{line}\n" for line in (*_list_lines(table), "")))
         others = name_count(table.cost.notes, "other note")
-        sys.stderr.write(f"{table.cost.sentence}\nJudge the {others} too? [y/N] ")
-        sys.stderr.flush()
-        return sys.stdin.readline().strip().lower() in ("y", "yes")
+        return confirm(f"{table.cost.sentence}\nJudge the {others} too?")
 
 
 def _write(

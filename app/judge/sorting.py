@@ -13,7 +13,7 @@ from app.pinned.block import blank_blocks
 from chains.judge.blocks import make_key, name_note
 from chains.judge.rules import QuestionRules
 from chains.judge.sample import SampledKind, choose_sample
-from chains.judge.verdicts import Verdict
+from chains.judge.verdicts import GIVEN, Verdict
 from vault.access import PRIVATE, read_unchanged_text
 from vault.errors import NoteExcluded, VaultError
 from vault.listing.inventory import Inventory, InventoryNote, find_note_paths, list_inventory
@@ -240,20 +240,17 @@ def sample_notes(
     waiting: list[InventoryNote] = []
     agreed = failed = 0
     for outcome, drawn in choose_sample(named, count).items():
-        given = [stored.verdicts.get(_make_key(note)) for note in drawn]
-        waiting += [note for note, one in zip(drawn, given, strict=True) if one is None]
-        usable = [one.outcome for one in given if one is not None and _is_usable(one)]
-        failed += sum(one is not None and not _is_usable(one) for one in given)
-        agreed += usable.count(outcome)  # type: ignore[arg-type]
-        kinds.append(SampledKind(outcome, len(named[outcome]), len(usable), usable.count("yes")))
+        again = [stored.verdicts.get(_make_key(note)) for note in drawn]
+        waiting += [note for note, one in zip(drawn, again, strict=True) if one is None]
+        ended = [one.outcome for one in again if one is not None]
+        given = [one for one in ended if one in GIVEN]
+        failed += len(ended) - len(given)
+        agreed += sum(one == outcome for one in given)
+        kinds.append(SampledKind(outcome, len(named[outcome]), len(given), given.count("yes")))
     return SampledNotes(
         SampleCheck(model, tuple(kinds), agreed, failed, len(waiting)),
         tuple(sorted(waiting, key=lambda note: (note.tokens, note.path))),
     )
-
-
-def _is_usable(verdict: Verdict) -> bool:
-    return verdict.outcome in ("yes", "no", "cannot_tell")
 
 
 def _make_key(note: InventoryNote) -> str:

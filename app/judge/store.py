@@ -7,7 +7,7 @@ saw: the name and content of a note. It holds no text of notes: a quotation is k
 import hashlib
 import json
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -17,17 +17,23 @@ from typing import Any, Final, Self
 from app.errors import AppError, storage_errors
 from app.line_file import LineFile
 from chains.judge.calls import JudgedPieces
-from chains.judge.verdicts import Verdict
+from chains.judge.verdicts import GIVEN, Verdict
 from context.json_codec import MalformedValue, Record, decode, encode_record
 from resources.system.files import acquire_lock, make_private_folder, open_file, remove_if_there
 from vault.coverage import name_count
 
-__all__ = ["JudgeBusy", "JudgedQuestion", "StoredVerdicts", "VerdictStore", "say_stored"]
+__all__ = [
+    "JudgeBusy",
+    "JudgedQuestion",
+    "StoredVerdicts",
+    "VerdictStore",
+    "count_stored",
+    "say_stored",
+]
 
 _QUESTION: Final = "question"
 _CALL: Final = "call"
 _HASH_CHARS: Final = 24
-_GIVEN: Final = ("yes", "no", "cannot_tell")
 
 
 class JudgeBusy(AppError):
@@ -72,6 +78,12 @@ class JudgedQuestion(Record):
         """A line that says what is stored."""
         counts = say_stored(self.verdicts, self.failures)
         return f"{counts} by {self.model}: {self.question}"
+
+
+def count_stored(questions: Iterable[JudgedQuestion]) -> tuple[int, int]:
+    """Return the number of verdicts and of failures on several questions."""
+    found = tuple(questions)
+    return sum(one.verdicts for one in found), sum(one.failures for one in found)
 
 
 def say_stored(verdicts: int, failures: int) -> str:
@@ -180,7 +192,7 @@ class VerdictStore:
             return None
         question, model, at = (str(head.get(key, "")) for key in ("question", "model", "at"))
         newest = {key: one for line in lines for key, one in _list_verdicts(line).items()}
-        given = sum(one.get("outcome") in _GIVEN for one in newest.values())
+        given = sum(one.get("outcome") in GIVEN for one in newest.values())
         return JudgedQuestion(question, model, at, given, len(newest) - given)
 
     def delete(self) -> None:

@@ -12,6 +12,7 @@ from app.assistant import Assistant
 from app.errors import NotFound
 from app.judge.judging import JudgeFinished
 from app.judge.run import PauseSwitch
+from app.judge.store import count_stored
 from app.judge.table import DEFAULT_SAMPLE, JudgeRequest
 from app.rpc.requests import Handlers, Quick, RpcRequest, Slow
 from app.rpc.wire import Json, Wire
@@ -143,10 +144,8 @@ class JudgeRequests:
 
     def _forget(self, request: ForgetJudged, _cancel: CancelToken) -> Json:
         gone = self._assistant.kept_verdicts.forget(request.question, request.model)
-        return {
-            "forgotten": sum(one.verdicts for one in gone),
-            "failures": sum(one.failures for one in gone),
-        }
+        verdicts, failures = count_stored(gone)
+        return {"forgotten": verdicts, "failures": failures}
 
     def _pause(self, request: PauseJudge) -> Json:
         with self._lock:

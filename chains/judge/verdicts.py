@@ -17,10 +17,11 @@ from chains.judge.proofs import find_proof, is_telling
 from context.json_codec import Record
 from vault.notes.text.data import hide_data_in_lines
 
-__all__ = ["Outcome", "QuotePlace", "Verdict", "find_place", "read_reply"]
+__all__ = ["GIVEN", "Outcome", "QuotePlace", "Verdict", "find_place", "read_reply"]
 
-# The verdicts, and why there is none.
+# The verdicts (`GIVEN`), and why there is none.
 Outcome = Literal["yes", "no", "cannot_tell", "failed", "too_long"]
+GIVEN: Final[tuple[Outcome, ...]] = ("yes", "no", "cannot_tell")
 
 _EMPTY: Final = "the reply is empty"
 _UNREADABLE: Final = "the reply is not the JSON that was asked for"
