@@ -248,15 +248,18 @@ class VerdictsSection(QWidget):
 
     def refresh(self) -> None:
         """Find out what is stored, and show it."""
-        self._asks.ask(self._assistant.kept_verdicts.list_questions, now=True)
+        self._asks.ask(self._list_questions, now=True)
+
+    def _list_questions(self) -> "Sequence[JudgedQuestion]":
+        """Return the questions with verdicts. It runs in a thread, which imports their modules."""
+        return self._assistant.kept_verdicts.list_questions()
 
     def show_questions(self, found: "Sequence[JudgedQuestion]") -> None:
         """Show how many verdicts are stored."""
         dress(self.state, "caption", "secondary")
-        verdicts, failures = (
-            sum(one.verdicts for one in found),
-            sum(one.failures for one in found),
-        )
+        from app.judge.store import count_stored  # late: the task that found them imports it
+
+        verdicts, failures = count_stored(found)
         failed = f" and {plural(failures, 'failure')}" if failures else ""
         questions = plural(len({one.question for one in found}), "question")
         said = f"{plural(verdicts, 'verdict')}{failed} on {questions}."
