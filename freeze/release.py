@@ -8,8 +8,7 @@
     SHA256SUMS                              the checksums of these files
 
 It refuses a checkout with changes, a version that has a tag, tests that fail, and a wheel whose
-bytes differ when it is built twice. Tests that have passed for the same commit, with the same
-packages, are not repeated: a release that was stopped goes on. `make clean` forgets them. For a
+bytes differ when it is built twice. Each release runs all tests of the commit that it builds. For a
 trial, the variable RELEASE_TESTS is a command to run in place of `make test`. The file TRIAL then
 says so, and what was built is not to be passed on.
 """

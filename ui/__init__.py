@@ -30,9 +30,9 @@ The widgets contain no domain logic. Only `state` and `instance` write files.
     theme        colours, fonts and sizes from the design tokens
     icons        icons in the colours of the theme
 
-The window is painted before the vault is opened. Until then, only `window` with its views and
-`app.startup` are imported. A task then imports the other modules and opens the vault. Therefore
-`panels`, `widgets` and the composer import at their top only small value modules.
+The window is painted first, for which only `window` with its views and `app.startup` are imported.
+Then a task lists the names of the notes, and the next one imports the other modules and opens the
+vault. So `panels`, `widgets` and the composer import at their top only small value modules.
 
 This package may import PySide6, `app`, `resources`, and the events and values of `chains`,
 `context` and `vault`. It must not call a model, or choose what a request contains.

@@ -221,7 +221,7 @@ class _Model:
 
     @property
     def _can_skip_torch(self) -> bool:
-        """Whether torch is not loaded yet, or there are too few passages to justify loading it."""
+        """Whether torch is still loading, or is not worth loading for the passages so far."""
         if self._torch.is_loading:
             return True
         if self._torch.is_loaded:

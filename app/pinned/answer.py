@@ -15,7 +15,7 @@ __all__ = ["MOST_ROWS", "AnswerRow", "ModelAnswer", "PinKind", "PinnedAnswer"]
 # `quotes` from notes, or the sources of an answer of a `model`.
 PinKind = Literal["list", "value", "quotes", "model"]
 
-# The rows that are stored, compared and shown. Of a longer list, the rest is only counted.
+# The most rows that are stored and compared. Of a longer list, the rest is only counted.
 MOST_ROWS: Final = 10_000
 
 

@@ -1,4 +1,4 @@
-"""Requests that were sent: each is kept, byte for byte, for as long as an answer to it exists.
+"""Keep each request that was sent, byte for byte, for as long as an answer to it exists.
 
     request, JSON that was sent ──→ pieces ──→ record ──→ store ──→ files, each text once
 

@@ -1,4 +1,4 @@
-"""What all RPC requests have in common: parse and validate a line, and name the function for it.
+"""Parse and validate the lines of RPC clients, and find the function that serves each of them.
 
 The class of a request, the function that serves it and its row in `handlers` stand together in the
 module of its concept.

@@ -1,4 +1,4 @@
-"""Requests that were sent: read the layers of one, and leave parts of it out.
+"""Read the layers of a request that was sent, and leave parts of it out.
 
     body, layout ─ layout ─→ texts by layer ─ parts ─→ parts ─ content ─→ body without some of them
 

@@ -1,7 +1,8 @@
 """Read the notes that models may not read now, to find what a chat, or a table, holds of them.
 
-Their text is compared with that of a chat, and never sent or stored. Of it only Markdown and text
-files are read, and dot-folders, such as `.trash`, are skipped.
+Their text is compared with that of a chat, and never sent or stored. Only Markdown and text files
+are compared, while verdicts on files of all kinds are found by their hash. Dot-folders, such as
+`.trash`, are skipped.
 """
 
 import hashlib

@@ -245,7 +245,7 @@ def cut_money(text: str) -> str:
 
 
 def list_spellings(money: Amount) -> tuple[str, ...]:
-    """Return the words that any way of writing an amount of money has some of.
+    """Return phrases to search for an amount of money. However it is written, it contains one.
 
     A mark between thousands is written as a blank, and so is a decimal mark. A currency may stand
     at the figures without a blank.

@@ -37,7 +37,7 @@ _SPLIT_COMMAS = re.compile(r"\s*,\s*")
 
 
 def read_tick(value: str) -> bool | None:
-    """Return whether a value is true or false, as of a box that is ticked, or None if neither."""
+    """Return the truth value of a property's text, such as True for "yes", or None for others."""
     return _TICKS.get(value.strip().lower())
 
 

@@ -8,7 +8,7 @@ from vault.notes.date_spans import build_day
 
 __all__ = ["write_dates_in_full"]
 
-_FIRST_OF_CENTURY: Final = 70
+_FIRST_OF_1900S: Final = 70  # "70" is 1970, and "69" is 2069
 _SLASHED: Final = re.compile(r"(?<![\w/.,-])(\d\d?)/(\d\d?)/((?:19|20)?\d\d)(?![\w/-]|[.,]\d)")
 _DOTTED: Final = re.compile(r"(?<![\w.,-])(\d\d?)\.\s?(\d\d?)\.\s?(\d\d)(?![\w-]|[.,]\d)")
 _DAY: Final = r"\d{1,2}(?:st|nd|rd|th|er)?\.?"
@@ -26,7 +26,7 @@ _BEFORE_DATES: Final = frozenset(
 
 
 class _Forms(NamedTuple):
-    """What matches a year of two digits, months that share a year, and days that share a month."""
+    """Patterns for a year of two digits, months that share a year, and days that share a month."""
 
     short_year: re.Pattern[str]
     months: re.Pattern[str]
@@ -88,4 +88,4 @@ def _write_day(year: str, month: str, day: str) -> str:
 def _write_year(year: str) -> str:
     if len(year) > 2:
         return year
-    return f"{'20' if int(year) < _FIRST_OF_CENTURY else '19'}{year}"
+    return f"{'20' if int(year) < _FIRST_OF_1900S else '19'}{year}"

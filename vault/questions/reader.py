@@ -143,9 +143,9 @@ def _can_compare(links: Links, vocabulary: VaultNames) -> bool:
 
 
 def _can_ask(text: str) -> bool:
-    """Return whether a text can be a question, and no path. A word says what is asked for.
+    """Return whether a text can be a question.
 
-    A single word such as "todos" or "more" asks by itself.
+    A single word, or the path of a file, is none, except a word such as "todos" or "more".
     """
     is_single = next(islice(WORD.finditer(text), 1, None), None) is None
     is_single = is_single or _PATH.fullmatch(text.strip()) is not None
