@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import Final
 
 from vault.notes import keywords
+from vault.notes.amounts import find_money
 from vault.notes.irregular_words import list_other_forms
 from vault.notes.keywords import UNSPACED, WORD, find_function_words, fold
 
@@ -104,11 +105,14 @@ def list_compared_words(words: AbstractSet[str]) -> frozenset[str]:
 def list_subject_words(text: str) -> frozenset[str]:
     """Return the words of a message that can be looked up.
 
-    A single capital letter such as "R" counts as a word. Function words, greetings and words such
-    as "help" are left out.
+    A single capital letter such as "R" counts as a word, and so do names that look like function
+    words, such as "Will" in "notes by Will", and figures of amounts of money, such as "$5".
+    Function words, greetings and words such as "help" are left out.
     """
     words = split_words(text) | frozenset(_LETTER.findall(text))
-    return words - find_function_words(text) - _WEAK - _COURTESY
+    figures = frozenset(str(amount.number) for amount in find_money(text))
+    functions = find_function_words(text) - list_names(text)
+    return (words | figures) - functions - _WEAK - _COURTESY
 
 
 def split_words(text: str) -> frozenset[str]:

@@ -230,6 +230,21 @@ def test_a_message_without_a_subject_cannot_be_looked_up(text, can):
     assert read_question(text).names_subject == can
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "notes by Will",
+        "which notes are not by Will?",
+        "what did May and Mark say?",
+        "What is IT?",
+        "notes with $5",
+        "who owes me 7 €?",
+    ],
+)
+def test_names_and_amounts_of_money_can_be_looked_up(text: str) -> None:
+    assert can_be_looked_up(text, [])
+
+
 def test_a_greeting_can_be_looked_up_where_a_note_is_named_after_it():
     assert can_be_looked_up("Good morning", ["Morning routine"])
     assert not can_be_looked_up("What can you do?", ["What to do"])
