@@ -147,6 +147,13 @@ def git(folder: Path, *arguments: str) -> None:
     subprocess.run(["git", *arguments], cwd=folder, check=True)
 
 
+def commit_tests(folder: Path, command: str) -> None:
+    """Commit a Makefile whose tests are a command."""
+    (folder / "Makefile").write_text(f"test:\n\t@{command}\n")
+    git(folder, "add", "Makefile")
+    git(folder, *AUTHOR, "commit", "-qm", "Add make")
+
+
 def test_a_checkout_with_changes_is_refused(checkout: Path) -> None:
     release.check_state()
     (checkout / "b.py").write_text("2\n")
@@ -174,9 +181,7 @@ def test_failing_tests_end_a_release_before_anything_is_built(
 def test_the_tests_are_those_of_make_unless_a_trial_names_others(
     checkout: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (checkout / "Makefile").write_text("test:\n\t@exit 7\n")
-    git(checkout, "add", "Makefile")
-    git(checkout, *AUTHOR, "commit", "-qm", "Add make")
+    commit_tests(checkout, "exit 7")
     monkeypatch.delenv("RELEASE_TESTS", raising=False)
     with pytest.raises(subprocess.CalledProcessError, match="make"):
         release.main()
@@ -185,11 +190,7 @@ def test_the_tests_are_those_of_make_unless_a_trial_names_others(
 def test_options_of_make_and_pytest_change_no_tests_of_a_release(
     checkout: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (checkout / "Makefile").write_text(
-        'test:\n\t@test -z "$$PYTEST_ADDOPTS" || touch runs; false\n'
-    )
-    git(checkout, "add", "Makefile")
-    git(checkout, *AUTHOR, "commit", "-qm", "Add make")
+    commit_tests(checkout, 'test -z "$$PYTEST_ADDOPTS" || touch runs; false')
     monkeypatch.delenv("RELEASE_TESTS", raising=False)
     monkeypatch.setenv("MAKEFLAGS", "i")
     monkeypatch.setenv("PYTEST_ADDOPTS", "-k good")

@@ -114,11 +114,17 @@ def index(assistant: Assistant, vault: Path) -> None:
     list(assistant.index(CancelToken()))
 
 
+@pytest.fixture
+def vault(assistant: Assistant, tmp_path: Path) -> Path:
+    """An indexed vault."""
+    folder = write_vault(tmp_path / "Notes")
+    index(assistant, folder)
+    return folder
+
+
 def test_a_vault_that_is_renamed_keeps_all_that_is_stored(
-    assistant: Assistant, tmp_path: Path
+    assistant: Assistant, vault: Path, tmp_path: Path
 ) -> None:
-    vault = write_vault(tmp_path / "Notes")
-    index(assistant, vault)
     use_vault(assistant, vault)
     assert describe(assistant, vault) == expect(vault)
     for name in ("Archive/Notes", "Notizen äöü", "a=b", "Notes"):  # and back again
@@ -130,9 +136,9 @@ def test_a_vault_that_is_renamed_keeps_all_that_is_stored(
     assert follow_moves(assistant.paths, str(tmp_path / "a=b")) == str(vault)
 
 
-def test_edits_are_undone_where_the_vault_is_now(assistant: Assistant, tmp_path: Path) -> None:
-    vault = write_vault(tmp_path / "Notes")
-    index(assistant, vault)
+def test_edits_are_undone_where_the_vault_is_now(
+    assistant: Assistant, vault: Path, tmp_path: Path
+) -> None:
     use_vault(assistant, vault)
     edits = assistant.user_edits
     edits.apply(edits.plan_append("House.md", "A line."))
@@ -157,10 +163,8 @@ def test_edits_are_undone_where_the_vault_is_now(assistant: Assistant, tmp_path:
 
 
 def test_edits_are_never_undone_in_a_new_folder_at_the_former_path(
-    assistant: Assistant, tmp_path: Path
+    assistant: Assistant, vault: Path, tmp_path: Path
 ) -> None:
-    vault = write_vault(tmp_path / "Notes")
-    index(assistant, vault)
     assistant.user_edits.toggle_task("Work/Plan.md", 3)
     ticked = (vault / "Work/Plan.md").read_bytes()
     here = vault.rename(tmp_path / "Moved")
@@ -183,10 +187,8 @@ def test_edits_are_never_undone_in_a_new_folder_at_the_former_path(
 
 
 def test_a_move_between_disks_wins_over_a_new_folder_at_the_former_path(
-    assistant: Assistant, tmp_path: Path
+    assistant: Assistant, vault: Path, tmp_path: Path
 ) -> None:
-    vault = write_vault(tmp_path / "Notes")
-    index(assistant, vault)
     assistant.user_edits.toggle_task("Work/Plan.md", 3)
     here = shutil.copytree(vault, tmp_path / "Moved")  # as when it is moved to another disk
     shutil.rmtree(vault)
@@ -199,10 +201,8 @@ def test_a_move_between_disks_wins_over_a_new_folder_at_the_former_path(
 
 
 def test_an_undo_is_refused_where_the_folder_at_the_path_may_be_another(
-    assistant: Assistant, tmp_path: Path
+    assistant: Assistant, vault: Path, tmp_path: Path
 ) -> None:
-    vault = write_vault(tmp_path / "Notes")
-    index(assistant, vault)
     assistant.user_edits.toggle_task("Work/Plan.md", 3)
     ticked = (vault / "Work/Plan.md").read_bytes()
     assistant.close()
@@ -219,10 +219,8 @@ def test_an_undo_is_refused_where_the_folder_at_the_path_may_be_another(
 
 
 def test_edits_of_an_earlier_version_are_not_undone_where_two_folders_may_be_meant(
-    assistant: Assistant, tmp_path: Path
+    assistant: Assistant, vault: Path, tmp_path: Path
 ) -> None:
-    vault = write_vault(tmp_path / "Notes")
-    index(assistant, vault)
     assistant.user_edits.toggle_task("Work/Plan.md", 3)
     journal = assistant.paths.edits / "journal.jsonl"
     lines = [json.loads(line) for line in journal.read_text().splitlines()]
@@ -269,10 +267,8 @@ def test_edits_of_vaults_that_have_changed_places_are_undone_in_their_own(
 
 
 def test_notes_that_were_moved_before_the_vault_was_are_still_excluded(
-    assistant: Assistant, tmp_path: Path
+    assistant: Assistant, vault: Path, tmp_path: Path
 ) -> None:
-    vault = write_vault(tmp_path / "Notes")
-    index(assistant, vault)
     editor = assistant.edits.build_editor(vault, tuple)
     editor.apply(editor.plan_move("House.md", "Private/House.md"), EditRun("run"))
     vault = vault.rename(tmp_path / "here")
@@ -281,10 +277,8 @@ def test_notes_that_were_moved_before_the_vault_was_are_still_excluded(
 
 
 def test_edits_are_undone_on_the_machine_where_a_backup_was_restored(
-    assistant: Assistant, other: Assistant, tmp_path: Path
+    assistant: Assistant, other: Assistant, vault: Path, tmp_path: Path
 ) -> None:
-    vault = write_vault(tmp_path / "Notes")
-    index(assistant, vault)
     use_vault(assistant, vault)
     assistant.user_edits.create_note("Made/New.md", "New.")
     back_up(assistant, tmp_path / "b.zip")
@@ -298,10 +292,8 @@ def test_edits_are_undone_on_the_machine_where_a_backup_was_restored(
 
 
 def test_a_rename_leaves_nothing_under_the_former_name(
-    assistant: Assistant, tmp_path: Path
+    assistant: Assistant, vault: Path, tmp_path: Path
 ) -> None:
-    vault = write_vault(tmp_path / "Notes")
-    index(assistant, vault)
     use_vault(assistant, vault)
     before = list_stored(assistant)
     for name in ("Second", "Third"):
@@ -479,10 +471,8 @@ def test_moves_are_followed_in_turn_and_never_in_a_circle(tmp_path: Path) -> Non
 
 
 def test_a_move_that_was_killed_is_finished_by_the_next(
-    assistant: Assistant, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    assistant: Assistant, vault: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    vault = write_vault(tmp_path / "Notes")
-    index(assistant, vault)
     use_vault(assistant, vault)
     here = vault.rename(tmp_path / "here")
     for allowed in range(12):
@@ -506,10 +496,8 @@ def test_a_move_that_was_killed_is_finished_by_the_next(
 
 
 def test_the_program_takes_the_present_path_at_each_door(
-    assistant: Assistant, tmp_path: Path
+    assistant: Assistant, vault: Path, tmp_path: Path
 ) -> None:
-    vault = write_vault(tmp_path / "Notes")
-    index(assistant, vault)
     use_vault(assistant, vault)
     back_up(assistant, tmp_path / "b.zip")
     here = vault.rename(tmp_path / "a=b")
@@ -566,10 +554,8 @@ def expect_own(*projects: str) -> dict[str, Any]:
 
 
 def test_a_new_vault_with_the_inode_of_a_deleted_one_takes_no_pins(
-    assistant: Assistant, tmp_path: Path
+    assistant: Assistant, vault: Path, tmp_path: Path
 ) -> None:
-    vault = write_vault(tmp_path / "Notes")
-    index(assistant, vault)
     use_vault(assistant, vault)
     new = vault.rename(tmp_path / "new")
     for name in NOTES:
@@ -658,12 +644,11 @@ def test_a_kept_transcript_is_read_where_its_file_is_now(
 @pytest.mark.parametrize("error", [KeyboardInterrupt, StorageFailed])
 def test_stored_data_follows_an_index_that_was_taken_over(
     assistant: Assistant,
+    vault: Path,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     error: type[BaseException],
 ) -> None:
-    vault = write_vault(tmp_path / "Notes")
-    index(assistant, vault)
     use_vault(assistant, vault)
     assistant.close()
     here = vault.rename(tmp_path / "here")
