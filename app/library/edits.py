@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache, partial
 from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING
@@ -207,31 +208,22 @@ class NoteEdits:
                 the edit is not surely one of the open vault.
             EditFailed: a note could not be written. Call this again to continue.
         """
+        is_own = cache(self._is_own)  # a journal has many edits of few folders
+        require = partial(_require_own, is_own)
         if edit is not None:
-            return self._history.undo_edit(edit, self._require_own)
+            return self._history.undo_edit(edit, require)
         if run is None and session is None:
-            run = self._history.find_last_run(None, self._is_own)
+            run = self._history.find_last_run(None, lambda step: is_own(step.root, step.session))
         run = run or self._history.find_last_run(session)
-        return self._history.undo_run(run, self._require_own)
+        return self._history.undo_run(run, require)
 
-    def _require_own(self, step: EditStep) -> None:
-        """Check that a step is one of the open vault, if there is one.
-
-        Raises:
-            UndoRefused: it is one of another vault.
-        """
-        if not self._is_own(step):
-            raise UndoRefused(
-                f"This edit was made in {step.root}, which is not the open folder of notes. Open "
-                "that folder, then undo again."
-            )
-
-    def _is_own(self, step: EditStep) -> bool:
+    def _is_own(self, root: str, session: str) -> bool:
+        """Return whether edits of a chat in a folder are those of the open vault, if any is."""
         vault = self._find_vault()
         if vault is None or not vault.is_dir():  # it was moved, and is not open where it is now
             return True
-        folders = (vault, *self._find_projects(step.session))
-        return any(find_inside(step.root, str(folder)) is not None for folder in folders)
+        folders = (vault, *self._find_projects(session))
+        return any(find_inside(root, str(folder)) is not None for folder in folders)
 
     def _find_root(self, step: EditStep) -> str | None:
         """Return where the folder of notes of a step is now, or None if that is not certain."""
@@ -282,6 +274,19 @@ class NoteEdits:
         from vault.edits.undo import EditHistory
 
         return EditHistory(self._journal)
+
+
+def _require_own(is_own: Callable[[str, str], bool], step: EditStep) -> None:
+    """Check that a step is one of the open vault, if there is one.
+
+    Raises:
+        UndoRefused: it is one of another vault.
+    """
+    if not is_own(step.root, step.session):
+        raise UndoRefused(
+            f"This edit was made in {step.root}, which is not the open folder of notes. Open "
+            "that folder, then undo again."
+        )
 
 
 class UserEdits:

@@ -6,6 +6,7 @@ import shutil
 from contextlib import nullcontext
 from pathlib import Path, PureWindowsPath
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
@@ -184,6 +185,21 @@ def test_edits_are_never_undone_in_a_new_folder_at_the_former_path(
     index(assistant, new)
     other.undo()
     assert (new / "Work/Plan.md").read_bytes() == ticked
+
+
+def test_the_projects_are_read_once_to_find_the_last_edit_of_the_open_vault(
+    assistant: Assistant, vault: Path, tmp_path: Path
+) -> None:
+    for number in range(3):
+        assistant.user_edits.create_note(f"New {number}.md", "New.")
+    index(assistant, write_vault(tmp_path / "Other"))
+    with (
+        patch.object(assistant.projects, "list", return_value=()) as listed,
+        pytest.raises(UndoRefused, match="no edit to undo"),
+    ):
+        assistant.edits.undo()
+    assert listed.call_count == 1
+    assert (vault / "New 2.md").exists()
 
 
 def test_a_move_between_disks_wins_over_a_new_folder_at_the_former_path(
