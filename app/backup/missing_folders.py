@@ -21,6 +21,8 @@ from app.relocation.files import carry_stored, is_stored
 from app.relocation.folders import clean_path, find_inside, follow_moves
 from app.sessions.session_info import SessionInfo
 from resources.system.files import read_file
+from vault.edits.journal import EditJournal
+from vault.errors import EditFailed
 
 __all__ = ["MissingFolder", "find_missing_folders", "place_folder", "require_absent"]
 
@@ -109,7 +111,7 @@ def place_folder(
     """
     require_absent(old, new)
     vault = SettingsStore(settings.path).get("vault.path")
-    named = [vault, *(chat.vault for chat in chats), *_list_projects(paths)]
+    named = [vault, *(chat.vault for chat in chats), *_list_projects(paths), *_list_edited(paths)]
     named += [str(chat.project_folder) for chat in chats if chat.project_folder]
     named = [one for one in named if one]
     # The user may write it in another way, such as with a small letter for the drive.
@@ -140,6 +142,13 @@ def _is_there(folder: MissingFolder, paths: Paths) -> bool:
     """Return whether a folder exists, where it was or where it was opened since."""
     found = follow_folder(folder.path, paths)
     return found is not None and os.path.isdir(os.path.expanduser(found))
+
+
+def _list_edited(paths: Paths) -> set[str]:
+    """Return the folders of notes in which edits can be undone."""
+    with suppress(EditFailed):
+        return {step.root for step in EditJournal(paths.edits).read()}
+    return set()
 
 
 def _list_projects(paths: Paths) -> Iterator[str]:

@@ -307,6 +307,20 @@ def test_edits_are_undone_on_the_machine_where_a_backup_was_restored(
     assert not (here / "Made").exists()
 
 
+def test_a_folder_that_only_edits_name_is_placed(
+    assistant: Assistant, other: Assistant, tmp_path: Path
+) -> None:
+    vault = write_vault(tmp_path / "Notes")
+    assistant.open_vault(vault, remember=False)
+    assistant.user_edits.create_note("Made/New.md", "New.")
+    back_up(assistant, tmp_path / "b.zip")
+    here = vault.rename(tmp_path / "here")
+    report = restore(other, tmp_path / "b.zip", {str(vault): here})
+    assert report["failed"] == []
+    other.edits.undo()
+    assert not (here / "Made").exists()
+
+
 def test_a_rename_leaves_nothing_under_the_former_name(
     assistant: Assistant, vault: Path, tmp_path: Path
 ) -> None:
