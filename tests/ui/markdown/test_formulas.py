@@ -102,6 +102,19 @@ def test_formulas_are_drawn_in_the_colour_of_the_text(
     qtbot.waitUntil(lambda: count_ink(view, "text.primary") > 0)
 
 
+def test_a_formula_has_its_full_size_in_a_view_that_was_narrow_when_it_was_written(
+    store: FormulaStore, view: MarkdownView
+) -> None:
+    view.resize(50, 400)
+    view.set_markdown("$$x^2$$\n")
+    answer(store, width=200, height=100)
+    narrow = view.document().size().height()
+    view.resize(600, 400)
+    assert view.document().size().height() >= 100 > narrow
+    view.resize(50, 400)
+    assert view.document().size().height() == narrow
+
+
 @pytest.mark.usefixtures("store")
 def test_a_formula_is_drawn_in_text_headings_lists_and_tables(view: MarkdownView) -> None:
     view.set_markdown(

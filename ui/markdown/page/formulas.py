@@ -3,6 +3,7 @@
 A formula that is not drawn yet is an empty box of an estimated size.
 """
 
+from math import inf
 from typing import Final
 
 from PySide6.QtCore import QRect, QRectF, QSizeF, Signal
@@ -29,10 +30,11 @@ from ui.markdown.page.formula_store import (
 __all__ = ["FormulaPainter", "read_with_formulas"]
 
 _SIDE_PX: Final = 1.0
+_LEAST_ROOM: Final = 40.0  # in pixels, for a formula that stands alone
 _OBJECT: Final = "\N{OBJECT REPLACEMENT CHARACTER}"
 _KIND: Final = int(QTextFormat.ObjectTypes.UserObject.value)
 _PROPERTY: Final = int(QTextFormat.Property.UserProperty.value)
-_TEX, _DISPLAY, _COLOR, _ROOM, _DRAWN = (_PROPERTY + number for number in range(1, 6))
+_TEX, _DISPLAY, _COLOR, _INSET, _DRAWN = (_PROPERTY + number for number in range(1, 6))
 
 
 class FormulaPainter(QPyTextObject):
@@ -80,7 +82,7 @@ class FormulaPainter(QPyTextObject):
         char: QTextCharFormat,
         *,
         is_display: bool,
-        room: float = 0,
+        inset: float = 0,
     ) -> None:
         """Insert a formula that may be drawn. If it is not drawn yet, it appears later.
 
@@ -89,14 +91,14 @@ class FormulaPainter(QPyTextObject):
             tex: the formula.
             char: the format of the text around it.
             is_display: whether it stands alone.
-            room: the width in pixels that it may have, or 0 if it is not limited.
+            inset: the width in pixels that a formula standing alone leaves beside it.
         """
         key = _make_key(tex, char, is_display=is_display)
         made = QTextCharFormat(char)
         made.setObjectType(_KIND)
         for number, value in ((_TEX, tex), (_DISPLAY, is_display), (_COLOR, key.color)):
             made.setProperty(number, value)
-        made.setProperty(_ROOM, room)
+        made.setProperty(_INSET, inset)
         made.setToolTip(tex)
         formula = self._find(key)
         if isinstance(formula, Formula):
@@ -139,10 +141,9 @@ class FormulaPainter(QPyTextObject):
         formula = self._drawn.get(_read_key(format))
         if formula is None or not format.hasProperty(_DRAWN):
             width, height = estimate_size(_read_key(format))
-            room = float(format.property(_ROOM))
-            return QSizeF(min(width, room or width) + 2 * _SIDE_PX, height)
+            return QSizeF(min(width, _find_room(document, format)) + 2 * _SIDE_PX, height)
         height, _top = _measure(formula, format.toCharFormat().font())
-        scale = _fit(formula, format)
+        scale = _fit(formula, document, format)
         return QSizeF(formula.width * scale + 2 * _SIDE_PX, height * scale)
 
     def drawObject(
@@ -158,7 +159,7 @@ class FormulaPainter(QPyTextObject):
         if formula is None or not format.hasProperty(_DRAWN):
             return
         _height, top = _measure(formula, format.toCharFormat().font())
-        scale, high = _fit(formula, format), formula.ascent + formula.descent
+        scale, high = _fit(formula, document, format), formula.ascent + formula.descent
         place = QRectF(rect.x() + _SIDE_PX, rect.y() + top * scale, formula.width * scale, 0)
         place.setHeight(high * scale)
         formula.paint(painter, place)
@@ -204,16 +205,22 @@ def _complete(made: QTextCharFormat, formula: Formula) -> None:
 def _make_room(cursor: QTextCursor, formula: Formula, made: QTextCharFormat) -> None:
     """Let a line be as tall as the formula in it."""
     block = cursor.blockFormat()
-    height = _measure(formula, made.font())[0] * _fit(formula, made)
+    height = _measure(formula, made.font())[0] * _fit(formula, cursor.document(), made)
     if height > block.lineHeight() and block.lineHeightType() != AT_LEAST:
         block.setLineHeight(block.lineHeight(), AT_LEAST)
         cursor.setBlockFormat(block)
 
 
-def _fit(formula: Formula, format: QTextFormat) -> float:
+def _fit(formula: Formula, document: QTextDocument, format: QTextFormat) -> float:
     """Return the scale at which a formula fits into its width."""
-    room = float(format.property(_ROOM))
-    return min(1.0, room / formula.width) if room else 1.0
+    return min(1.0, _find_room(document, format) / formula.width)
+
+
+def _find_room(document: QTextDocument, format: QTextFormat) -> float:
+    """Return the width in pixels that a formula may have in the present width of the document."""
+    if not format.property(_DISPLAY):
+        return inf
+    return max(_LEAST_ROOM, document.textWidth() - float(format.property(_INSET)))
 
 
 def read_with_formulas(cursor: QTextCursor) -> str:

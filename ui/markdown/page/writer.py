@@ -70,7 +70,6 @@ __all__ = ["OUTDENT", "DocumentWriter"]
 
 OUTDENT = 16
 _MOST_FORMULAS = 1_000
-_LEAST_ROOM = 40.0  # in pixels, for a formula
 
 
 class DocumentWriter:
@@ -404,8 +403,8 @@ class DocumentWriter:
         char = self._formats.text("body", "text.primary", Run(""))
         self._begin(block, leaf.boxes, char)
         inset = compute_inset(leaf.boxes)
-        room = max(_LEAST_ROOM, self.picture_width - inset.start - inset.end)
-        self._formulas.insert(self._cursor, leaf.tex, char, is_display=True, room=room)
+        beside = inset.start + inset.end + 2 * OUTDENT
+        self._formulas.insert(self._cursor, leaf.tex, char, is_display=True, inset=beside)
 
     def _explain_formula(self, tex: str, char: QTextCharFormat, *, is_display: bool) -> str:
         """Return why a formula stays as TeX, or "" if it is drawn, now or later."""
