@@ -10,7 +10,7 @@ from typing import Final
 
 from app.assistant import Assistant
 from app.cli import text as cli_text
-from app.cli.interrupt import Interruptible
+from app.cli.interrupt import FAILED, Interruptible
 from app.cli.output import Output, ProgressLine, can_ask, complain, confirm, readable
 from app.errors import InvalidRequest, storage_errors
 from app.hidden_characters import escape_text
@@ -88,7 +88,7 @@ def _show_stored(args: argparse.Namespace, assistant: Assistant, output: Output)
         lines = [f"{say_stored(verdicts, failures)} deleted."]
     told = {"questions": [one.to_dict() for one in found], "forgotten": verdicts}
     output.show(lambda: {**told, "failures": failures}, lines)
-    return 0
+    return FAILED if args.forget and found and not is_agreed else 0
 
 
 def _refuse_options(args: argparse.Namespace) -> None:

@@ -8,7 +8,7 @@ from typing import Final
 from app.assistant import Assistant
 from app.cli import text as cli_text
 from app.cli.approvals import TerminalApprovals, format_proposal
-from app.cli.interrupt import Interruptible
+from app.cli.interrupt import FAILED, Interruptible
 from app.cli.output import Output, ProgressLine, can_ask, readable
 from app.errors import InvalidRequest
 from app.hidden_characters import escape_text
@@ -82,7 +82,7 @@ def _write(args: argparse.Namespace, assistant: Assistant, output: Output) -> in
     run = apply() if is_approved else None
     said = f"Written. `strata undo --run {run}` undoes it." if run else _NOT_WRITTEN
     output.show(lambda: {**planned.to_dict(), "run": run}, [said])
-    return 0
+    return 0 if is_approved else FAILED
 
 
 def _rename(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:

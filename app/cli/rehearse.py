@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from app.assistant import Assistant
-from app.cli.interrupt import Interruptible
+from app.cli.interrupt import FAILED, Interruptible
 from app.cli.output import Output, ProgressLine, can_ask, complain, confirm
 from app.errors import SessionMissing
 from app.hidden_characters import escape_text
@@ -44,7 +44,7 @@ def rehearse(args: argparse.Namespace, assistant: Assistant, output: Output) -> 
     if not _is_agreed(args, output, offer):
         output.show(lambda: {**offer.to_dict(), "asked": False}, [])
         complain(_NOTHING_SENT)
-        return 0
+        return FAILED
     line = ProgressLine()
     with Interruptible() as run:
         entry, cancel = offer.answer, run.cancel

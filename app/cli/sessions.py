@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from app.assistant import Assistant
 from app.cli import text as cli_text
-from app.cli.interrupt import Interruptible
+from app.cli.interrupt import FAILED, Interruptible
 from app.cli.output import Output, ProgressLine, can_ask, complain, confirm, readable
 from app.cli.past import show_passages, show_past
 from app.errors import AppError, InvalidRequest, NotFound, SessionMissing, storage_errors
@@ -32,8 +32,7 @@ _log = logging.getLogger(__name__)
 
 def run_sessions(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
     """Run `strata sessions`, and return the exit code."""
-    _ACTIONS[args.action](args, assistant, output)
-    return 0
+    return _ACTIONS[args.action](args, assistant, output) or 0
 
 
 def _list(args: argparse.Namespace, assistant: Assistant, output: Output) -> None:
@@ -145,7 +144,7 @@ def _restore(args: argparse.Namespace, assistant: Assistant, output: Output) -> 
     output.show(info.to_dict, cli_text.chats([info]))
 
 
-def _delete(args: argparse.Namespace, assistant: Assistant, output: Output) -> None:
+def _delete(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
     session, sessions = args.session, assistant.sessions
     if not args.now:
         binned = sessions.delete(session)
@@ -153,12 +152,13 @@ def _delete(args: argparse.Namespace, assistant: Assistant, output: Output) -> N
         output.show(
             lambda: {"session": session, "until": until}, _describe_deletion(binned, session)
         )
-        return
+        return 0
     if not _confirm(args, output, f"Delete the chat “{_find_title(assistant, session)}” for good?"):
         complain(f"The chat {session} is kept.")
-        return
+        return FAILED
     sessions.delete_for_good(session)
     output.show(lambda: {"session": session, "until": None}, _describe_deletion(None, session))
+    return 0
 
 
 def _describe_deletion(binned: BinnedChat | None, session: str) -> Iterator[str]:
@@ -169,17 +169,18 @@ def _describe_deletion(binned: BinnedChat | None, session: str) -> Iterator[str]
         yield f"`strata sessions restore {session}` brings it back."
 
 
-def _empty_bin(args: argparse.Namespace, assistant: Assistant, output: Output) -> None:
+def _empty_bin(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
     is_listed = assistant.sessions.is_stored  # a chat that is also on the list is not deleted
     binned = assistant.sessions.bin.list_chats()
     chats = [chat for chat in binned if not is_listed(chat.info.session)]
     count = cli_text.format_count(len(chats), "chat")
     if chats and not _confirm(args, output, f"Delete {count} in the bin for good?"):
         complain("The bin is kept.")
-        return
+        return FAILED
     gone = assistant.sessions.bin.empty()
     said = f"{cli_text.format_count(len(gone), 'chat')} deleted." if gone else "The bin is empty."
     output.show(lambda: {"sessions": list(gone)}, [said])
+    return 0
 
 
 def _find_title(assistant: Assistant, session: str) -> str:
@@ -299,7 +300,7 @@ def _context_text(found: Mapping[str, Any]) -> Iterator[str]:
     yield escape_text(text)
 
 
-_ACTIONS: Mapping[str, Callable[[argparse.Namespace, Assistant, Output], object]] = {
+_ACTIONS: Mapping[str, Callable[[argparse.Namespace, Assistant, Output], int | None]] = {
     "list": _list,
     "search": _search,
     "show": _show,

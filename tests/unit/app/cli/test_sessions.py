@@ -180,7 +180,7 @@ def test_in_a_terminal_the_user_is_asked_before_anything_is_deleted_for_good(
         sessions("delete", chat)  # this can be undone, so nothing is asked
         assert screen.getvalue() == ""
         argv = ("delete", chat, "--now") if act == "delete" else ("empty-bin",)
-        assert sessions(*argv, *options)[0] == 0
+        assert sessions(*argv, *options)[0] == (0 if is_deleted else 1)
     what = "the chat “Where is the barrel?”" if act == "delete" else "1 chat in the bin"
     asked = f"Delete {what} for good? [y/N] " in screen.getvalue()
     assert asked == (not options)

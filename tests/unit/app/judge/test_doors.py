@@ -79,7 +79,8 @@ def test_it_judges_first_notes_then_all(
 def test_stored_verdicts_are_listed_and_deleted(
     judge: Strata, strata: Strata, model: ModelServer, folder: Path
 ) -> None:
-    assert strata("judge", "--stored") == (0, "No verdicts are stored.\n", "")
+    for argv in (("--stored",), ("--forget",)):
+        assert strata("judge", *argv) == (0, "No verdicts are stored.\n", "")
     judge(QUESTION, "--vault", str(folder), "--yes")
     judge("Another?", "--vault", str(folder), "--first", "1")
     listed = document(strata("judge", "--stored", "--json")[1])["questions"]
@@ -91,12 +92,15 @@ def test_stored_verdicts_are_listed_and_deleted(
     assert (code, "“Another?”, “What did I" in err) == (1, True)
     code, _, err = strata("judge", "--forget", "--yes", "--scope", "file:x", "--first", "0")
     assert (code, "--scope and --first cannot be given with --forget" in err) == (1, True)
-    assert "Nothing is deleted: 1 verdict. With --yes" in strata("judge", "Another?", "--forget")[2]
+    for options in ((), ("--json",)):
+        code, _, err = strata("judge", "Another?", "--forget", *options)
+        assert (code, "Nothing is deleted: 1 verdict. With --yes" in err) == (1, True)
     assert strata("judge", "another ?", "--forget", "--yes", "--model", "gpt-4")[0] == 1
     said = strata("judge", "another ?", "--forget", "--yes", "--model", "GPT-4o")[1]
     assert said == "1 verdict deleted.\n"
-    _, out, err = strata("judge", "--forget")
-    assert (f"15 verdicts by gpt-4o: {QUESTION}" in out, "With --yes" in err) == (True, True)
+    code, out, err = strata("judge", "--forget")
+    assert (code, "With --yes" in err) == (1, True)
+    assert f"15 verdicts by gpt-4o: {QUESTION}" in out
     assert document(strata("judge", "--forget", "--yes", "--json")[1])["forgotten"] == 15
     assert strata("judge", "--stored")[1] == "No verdicts are stored.\n"
     code, _, err = strata("judge")
@@ -117,7 +121,8 @@ def test_in_a_terminal_the_user_is_asked_before_verdicts_are_deleted(
     with monkeypatch.context() as patched:
         patched.setattr(sys, "stdin", Terminal(typed))
         patched.setattr(sys, "stderr", screen)
-        strata("judge", QUESTION, "--forget")
+        code = strata("judge", QUESTION, "--forget")[0]
+    assert code == (0 if is_deleted else 1)
     assert "Delete 15 verdicts? " in screen.getvalue()
     left = document(strata("judge", "--stored", "--json")[1])["questions"]
     assert bool(left) is not is_deleted

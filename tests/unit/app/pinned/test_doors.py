@@ -48,10 +48,10 @@ def test_the_command_line_pins_lists_shows_and_removes(
     (listed,) = strata(vault, capsys, "list")["pinned"]
     assert listed["mark"] == ""
     assert strata(vault, capsys, "rename", id, "Garden")["title"] == "Garden"
-    planned = strata(vault, capsys, "note", id, "--path", "List.md")
+    planned = strata(vault, capsys, "note", id, "--path", "List.md", code=1)
     assert (planned["run"], "+- [[Tasks]]: Sow" in planned["diff"]) == (None, True)
     assert not (vault / "List.md").exists()
-    assert run(["pinned", "note", id, "--path", "List.md", "--vault", str(vault)], no_window) == 0
+    assert run(["pinned", "note", id, "--path", "List.md", "--vault", str(vault)], no_window) == 1
     assert "Nothing was written" in capsys.readouterr().out  # without a terminal
     written = strata(vault, capsys, "note", id, "--path", "List.md", "--yes")
     assert "Sow" in (vault / "List.md").read_text()

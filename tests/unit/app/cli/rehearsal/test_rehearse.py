@@ -46,7 +46,7 @@ def test_the_parts_and_the_price_are_shown_and_nothing_is_sent(
     assert {"1", "2", "L1", "L3", "L1.1"} <= {part["key"] for part in found["parts"]}
     assert (found["asked"], found["cost"]["calls"]) == (False, 1)
     code, out, err = strata("rehearse", asked["entry"], "--each")
-    assert (code, out) == (0, "")
+    assert (code, out) == (1, "")
     assert "up to 5 calls of gpt-4o" in err
     assert "Nothing was sent." in err
     assert len(model.received) == seen
