@@ -1,6 +1,8 @@
 """What the user does while the vault is still opening, kept until it is open."""
 
-from PySide6.QtCore import QObject
+from functools import partial
+
+from PySide6.QtCore import QObject, SignalInstance
 
 from ui.chat.composer.composer import Composer
 from ui.panels.notes.folders import Folders
@@ -10,7 +12,7 @@ __all__ = ["EarlyActions"]
 
 
 class EarlyActions(QObject):
-    """Keeps which note and chat the user wants, and whether Send was pressed.
+    """Keeps which note, chat and attachments the user wants, and whether Send was pressed.
 
     Attributes:
         names: the tree of notes that is listed until the vault is open.
@@ -27,16 +29,42 @@ class EarlyActions(QObject):
         self._sidebar, self._composer = sidebar, composer
         self._is_over = self._is_attached = False
         self._is_sent = self._wants_new_chat = False
-        self._note = ""
+        self._note = self._command = ""
+        self._attaching: list[tuple[SignalInstance, tuple[object, ...]]] = []
         composer.submitted.connect(self._on_submitted)
         sidebar.note_chosen.connect(self._on_note_chosen)
+        for signal in (composer.files_pasted, composer.image_pasted):
+            signal.connect(partial(self._keep_attaching, signal))
+        composer.file_requested.connect(partial(self._keep_attaching, composer.file_requested))
         for column in (sidebar, rail):
-            column.new_chat_requested.connect(self._on_new_chat)
+            column.new_chat_requested.connect(self.want_new_chat)
 
     @property
     def wants_new_chat(self) -> bool:
         """Whether the user asked for a new chat, so that the last one is not reopened."""
         return self._wants_new_chat
+
+    def want_new_chat(self) -> None:
+        """Start a new chat instead of reopening the last one, unless the vault is open already."""
+        self._wants_new_chat = not self._is_over
+
+    def keep_command(self, name: str) -> None:
+        """Keep a command that needs the open vault. Only the first one is kept.
+
+        The message box loses the focus, because what is typed next is meant for the command.
+        """
+        self._command = self._command or name
+        self._composer.input.clearFocus()
+
+    def forget_command(self) -> None:
+        """Forget the kept command, and return the focus to the message box."""
+        self._command = ""
+        self._composer.setFocus()
+
+    def take_command(self) -> str:
+        """Return the command to run once the vault is open, or an empty string."""
+        command, self._command = self._command, ""
+        return command
 
     def show_names(self, folders: Folders, open_folders: list[str]) -> None:
         """List the notes before the vault is open. A note that the user clicks is opened later.
@@ -54,10 +82,16 @@ class EarlyActions(QObject):
         """Leave messages to the controllers from now on."""
         self._is_attached = True
 
+    def repeat_attaching(self) -> None:
+        """Attach the files and images that were pasted or asked for before the vault was open."""
+        for signal, values in self._attaching:
+            signal.emit(*values)
+
     def restore_typed(self, typed: str) -> None:
         """Add text that the user typed while the vault was opening to the end of the draft.
 
-        If the user has already pressed Send and there is no draft, the text is also sent.
+        If the user has already pressed Send and there is no draft, the text is also sent. It is not
+        sent if something was attached, because only reading it shows whether it can be sent.
 
         Args:
             typed: the text.
@@ -66,7 +100,7 @@ class EarlyActions(QObject):
         if not typed.strip():
             return
         self._composer.set_text(f"{draft}\n{typed}".strip())
-        if self._is_sent and not draft.strip():
+        if self._is_sent and not draft.strip() and not self._attaching:
             self._composer.submitted.emit(typed)
         self._is_sent = False
 
@@ -78,12 +112,13 @@ class EarlyActions(QObject):
         self._is_over = True
         return self._note
 
+    def _keep_attaching(self, signal: SignalInstance, *values: object) -> None:
+        if not self._is_attached:
+            self._attaching.append((signal, values))
+
     def _on_note_chosen(self, path: str) -> None:
         if not self._is_over:
             self._note = path
-
-    def _on_new_chat(self) -> None:
-        self._wants_new_chat = not self._is_over
 
     def _on_submitted(self, _text: str) -> None:
         self._is_sent = not self._is_attached

@@ -187,6 +187,7 @@ class _Start:
         sweep.start()
         self._window.offer_first_run()
         call_when_idle(assistant.model_setup.warm_up, self._idle_timer)
+        self._window.run_early_command()
 
     def _on_failed(self, error: Exception) -> None:
         self.failure = error

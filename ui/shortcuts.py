@@ -1,6 +1,7 @@
 """The window's commands as Qt actions and palette items, and the dialog that lists shortcuts."""
 
 from collections.abc import Callable, Iterable
+from functools import partial
 
 from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QAction, QKeySequence
@@ -26,23 +27,31 @@ class WindowActions(QObject):
     Args:
         window: the window that gets the actions. The shortcuts work while the window or one of its
             children has the focus.
-        slots: the functions that run the commands, by command name.
+        slots: the functions that run the commands until `set_slots`, by command name.
     """
 
     def __init__(self, window: QWidget, slots: dict[str, Callable[[], object]]) -> None:
         super().__init__(window)
         self._actions = {}
+        self._slots = slots
         for command in COMMANDS:
             action = QAction(command.words, window)
-            action.triggered.connect(lambda _checked=False, act=slots[command.name]: act())
+            action.triggered.connect(partial(self._run, command.name))
             window.addAction(action)
             self._actions[command.name] = action
         Keymap.current().changed.connect(self._set_keys)
         self._set_keys()
 
+    def set_slots(self, slots: dict[str, Callable[[], object]]) -> None:
+        """Replace the functions that run the commands."""
+        self._slots = slots
+
     def trigger(self, name: str) -> None:
         """Run a command by its name."""
         self._actions[name].trigger()
+
+    def _run(self, name: str, _is_checked: bool = False) -> None:
+        self._slots[name]()
 
     def _set_keys(self) -> None:
         keymap = Keymap.current()

@@ -20,7 +20,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QMainWindow, QTextEdit, QWi
 
 from app.startup import StartupInfo
 from resources import sample_vault
-from ui.actions import Keymap
+from ui.actions import COMMANDS, Keymap
 from ui.chat.composer.composer import Composer
 from ui.chat.middle import Middle
 from ui.early import EarlyActions
@@ -126,10 +126,11 @@ class MainWindow(QMainWindow):
             self.composer.setFocus()
 
     def fill_column(self) -> None:
-        """Fill the right column, which is empty in the first paint, because it would delay that."""
+        """Create what would delay the first paint: the right column's panels, and the shortcuts."""
         if not self.column.is_filled:
             self.column.fill()
             self.places.restore_docks(self.column)
+            self._actions = WindowActions(self, self._early_commands())
 
     def attach(self, assistant: "Assistant") -> None:
         """Create the controllers for an assistant and connect them to the window."""
@@ -153,14 +154,10 @@ class MainWindow(QMainWindow):
         """Create the views that are not visible when the window is painted for the first time."""
         from ui.chat.transcript.transcript import Transcript
         from ui.panels.docks import Docking
-        from ui.panels.index.panel import IndexPanel
         from ui.panels.notes.note_panel import NotePanel
-        from ui.panels.notes.outline import OutlinePanel
-        from ui.panels.notes.related import RelatedPanel
-        from ui.panels.notes.review import ReviewPanel
 
         self.fill_column()
-        self.column.take_panels(OutlinePanel, RelatedPanel, IndexPanel, ReviewPanel)
+        self.column.add_late_panels()
         self.docking = Docking(self.columns, self.column, self.sidebar)
         self.transcript = Transcript()
         self.middle.take_transcript(self.transcript)
@@ -171,44 +168,44 @@ class MainWindow(QMainWindow):
         from ui.frame import WindowFrame
 
         return WindowFrame(
-            self,
-            self.columns,
-            self.sidebar,
-            self.rail,
-            self.middle,
-            self.composer,
-            self.transcript,
-            self.note,
-            self.column,
-            self.docking,
-            self.notifier,
-            self.dialogs,
-            self.places,
-            self.early,
-            self._make_navigation(),
+            window=self,
+            columns=self.columns,
+            sidebar=self.sidebar,
+            rail=self.rail,
+            middle=self.middle,
+            composer=self.composer,
+            transcript=self.transcript,
+            note=self.note,
+            column=self.column,
+            docking=self.docking,
+            notifier=self.notifier,
+            dialogs=self.dialogs,
+            places=self.places,
+            early=self.early,
+            navigation=self._make_navigation(),
         )
 
     def _make_navigation(self) -> "Navigation":
         from ui.frame import Navigation
 
         return Navigation(
-            self.show_note,
-            self.open_session,
-            self.open_settings,
-            self.open_folder,
-            self.choose_folder,
-            self.run_command,
-            self.open_project,
-            self.set_model,
-            self.enter_key,
-            self.show_chat,
-            self.come_to_front,
+            show_note=self.show_note,
+            open_session=self.open_session,
+            open_settings=self.open_settings,
+            open_folder=self.open_folder,
+            choose_folder=self.choose_folder,
+            run_command=self.run_command,
+            open_project=self.open_project,
+            set_model=self.set_model,
+            enter_key=self.enter_key,
+            show_chat=self.show_chat,
+            come_to_front=self.come_to_front,
         )
 
     def _add_actions(self) -> None:
         values = self.assistant.settings.values
         Keymap.current().apply(values.ui_keys, values.ui_send_key)
-        self._actions = WindowActions(self, self._commands())
+        self._actions.set_slots(self._commands())
 
     def _show_vault_state(self) -> None:
         is_open = self.assistant.vault is not None
@@ -226,6 +223,11 @@ class MainWindow(QMainWindow):
         with self.controllers.context.hold_previews():
             self._open_last()
 
+    def run_early_command(self) -> None:
+        """Run the command that the user gave while the vault was opening, if there is one."""
+        if command := self.early.take_command():
+            self.run_command(command)
+
     def _open_last(self) -> None:
         controllers = self.controllers
         state, early = self.places.state, self.early
@@ -240,6 +242,7 @@ class MainWindow(QMainWindow):
         else:
             controllers.composer.open(None)
             controllers.context.refresh()
+        early.repeat_attaching()
         early.restore_typed(typed)
         if note := early.take_note():
             self.show_note(note)
@@ -262,6 +265,7 @@ class MainWindow(QMainWindow):
         else:
             self.resize(self.size().boundedTo(room * 0.9))
             self.showMaximized()
+        self.activateWindow()  # without a window manager, nothing else does, and no shortcut works
 
     def come_to_front(self) -> None:
         """Raise the window above all others, even if it is minimized."""
@@ -276,9 +280,12 @@ class MainWindow(QMainWindow):
         self.controllers.notes.open(folder)
 
     def open_path(self, path: Path) -> None:
-        """Open a folder as the vault, or a note in the vault that holds it."""
+        """Open a folder as the vault, or a note in the vault that holds it.
+
+        Nothing happens if the folder is the open vault.
+        """
         if not path.is_file():
-            return self.open_folder(path)
+            return None if path.resolve() == self.assistant.vault else self.open_folder(path)
         folder, note = locate_note(path, self.assistant.vault)
         if folder is None or folder == self.assistant.vault:
             return self.show_note(note)
@@ -396,6 +403,24 @@ class MainWindow(QMainWindow):
         self.runner.close()
         self.places.finish()
         super().closeEvent(event)
+
+    def _early_commands(self) -> dict[str, Callable[[], object]]:
+        """Return the commands before the vault is open. Most of them run only when it is open."""
+        early = self.early
+        return {
+            **{one.name: partial(early.keep_command, one.name) for one in COMMANDS},
+            "new_chat": early.want_new_chat,
+            "stop": early.forget_command,
+            "focus_composer": self.composer.setFocus,
+            "choose_mode": self.composer.open_modes,
+            "toggle_sidebar": self.columns.toggle_sidebar,
+            "toggle_panel": self.columns.toggle_right,
+            "reset_layout": self.reset_layout,
+            "larger": lambda: self._zoom(1),
+            "smaller": lambda: self._zoom(-1),
+            "normal_size": lambda: self._zoom(0),
+            "quit": self.close,
+        }
 
     def _commands(self) -> dict[str, Callable[[], object]]:
         controllers = self.controllers

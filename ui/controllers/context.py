@@ -338,6 +338,7 @@ class ContextController(ChatController):
     def _on_preview_failed(self, error: Exception) -> None:
         info = describe(error)
         if info.code != "context_overflow" or info.context is None:
+            self._panel.end_loading()
             self._composer.show_budget(None)
             return
         context = read_report(info.context)

@@ -4,7 +4,6 @@ The column is a nested main window whose panels are docks. The user can move, fl
 dock. The column is beside the chat, or on top of it if the window is narrow.
 """
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QByteArray, QEvent, QObject, QSize, Qt, Signal
@@ -15,9 +14,10 @@ from ui.panels.sidebar import Sidebar
 from ui.theme import Theme, dress
 from ui.widgets.buttons import IconButton
 from ui.widgets.columns import Columns
-from ui.widgets.controls import label
+from ui.widgets.controls import label, make_wrapped_label
 from ui.widgets.docks import DockProportions
-from ui.widgets.surfaces import Header
+from ui.widgets.layouts import make_column, stretch
+from ui.widgets.surfaces import Header, Pane
 
 if TYPE_CHECKING:
     from ui.panels.context.panel import ContextPanel
@@ -42,10 +42,10 @@ class RightColumn(QMainWindow):
     Attributes:
         context: the panel that shows what is sent, set by `fill`.
         sources: the panel of the answer's sources, set by `fill`.
-        outline: the panel of the open note's headings, set by `take_panels`.
-        related: the panel of related notes, set by `take_panels`.
-        index: the index panel, set by `take_panels`.
-        review: the panel "Look after", set by `take_panels`.
+        outline: the panel of the open note's headings, set by `add_late_panels`.
+        related: the panel of related notes, set by `add_late_panels`.
+        index: the index panel, set by `add_late_panels`.
+        review: the panel "Look after", set by `add_late_panels`.
         is_filled: whether the docks have been created.
     """
 
@@ -86,6 +86,8 @@ class RightColumn(QMainWindow):
         self.review_dock = _Dock("Look after", self)
         for dock in (self.sources_dock, *self._tabs()):
             dock.add_head()
+        for dock in self._tabs():
+            dock.setWidget(_make_placeholder())
         self.reset()
         for dock in self.docks():
             dock.visibilityChanged.connect(self._on_visibility_changed)
@@ -93,21 +95,22 @@ class RightColumn(QMainWindow):
             dock.topLevelChanged.connect(self._fit_heads)
         self._fit_heads()
 
-    def take_panels(
-        self,
-        outline: Callable[[QWidget], "OutlinePanel"],
-        related: Callable[[QWidget], "RelatedPanel"],
-        index: Callable[[QWidget], "IndexPanel"],
-        review: Callable[[QWidget], "ReviewPanel"],
-    ) -> None:
-        """Create the panels that are added only after the window has been painted."""
-        self.outline = outline(self.outline_dock)
-        self.related = related(self.related_dock)
-        self.outline_dock.setWidget(self.outline)
-        self.index, self.review = index(self.index_dock), review(self.review_dock)
-        self.related_dock.setWidget(self.related)
-        self.index_dock.setWidget(self.index)
-        self.review_dock.setWidget(self.review)
+    def add_late_panels(self) -> None:
+        """Create the panels that are hidden by default, in place of the word "Loading…"."""
+        from ui.panels.index.panel import IndexPanel
+        from ui.panels.notes.outline import OutlinePanel
+        from ui.panels.notes.related import RelatedPanel
+        from ui.panels.notes.review import ReviewPanel
+
+        self.outline = OutlinePanel(self.outline_dock)
+        self.related = RelatedPanel(self.related_dock)
+        self.index = IndexPanel(self.index_dock)
+        self.review = ReviewPanel(self.review_dock)
+        panels = (self.outline, self.related, self.index, self.review)
+        for dock, panel in zip(self._tabs(), panels, strict=True):
+            placeholder = dock.widget()
+            dock.setWidget(panel)
+            placeholder.deleteLater()
 
     def docks(self) -> "tuple[_Dock, ...]":
         """Return all docks of the right column, in the order of the default layout."""
@@ -213,6 +216,14 @@ class _Dock(QDockWidget):
             for part in self._head.findChildren(QWidget, options=direct):
                 part.setVisible(is_shown)  # keeps hidden parts out of the tab order
             self.setTitleBarWidget(self._head)
+
+
+def _make_placeholder() -> QWidget:
+    """Return what a dock shows until its panel has been created."""
+    pane = Pane("panel")
+    text = make_wrapped_label("Loading…", "ui", "secondary")
+    make_column(text, stretch(), margins=(16, 12, 16, 12), parent=pane)
+    return pane
 
 
 class Docking(QObject):

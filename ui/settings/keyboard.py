@@ -15,7 +15,7 @@ from ui.settings.writer import SettingsWriter
 from ui.theme import dress
 from ui.widgets.buttons import ButtonText, IconButton, make_button
 from ui.widgets.controls import label, make_wrapped_label
-from ui.widgets.layouts import grow, make_column, make_row
+from ui.widgets.layouts import grow, keep_room, make_column, make_row
 from ui.widgets.menus import show_menu
 
 __all__ = ["CommandRow", "KeyField", "KeyboardRow", "refuse_keys"]
@@ -166,9 +166,7 @@ class CommandRow(QWidget):
 
     def _lay_out(self) -> None:
         name = label(self._command.words)
-        policy = self.reset.sizePolicy()
-        policy.setRetainSizeWhenHidden(True)
-        self.reset.setSizePolicy(policy)
+        keep_room(self.reset)
         row = make_row(grow(name), self.reset, self.field, spacing=8)
         below = make_row(grow(self._problem), self._take, spacing=8)
         make_column(row, below, margins=(0, 4, 0, 4), spacing=4, parent=self)

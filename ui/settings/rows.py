@@ -11,7 +11,7 @@ from ui.actions import word_keys
 from ui.settings.writer import SettingsWriter
 from ui.widgets.buttons import IconButton
 from ui.widgets.controls import label, make_wrapped_label
-from ui.widgets.layouts import grow, make_column, make_row, stretch
+from ui.widgets.layouts import grow, keep_room, make_column, make_row, stretch
 
 __all__ = ["Control", "MakeControl", "SettingRow"]
 
@@ -58,9 +58,7 @@ class SettingRow(QWidget):
         value = self._writer.value(self.spec.key)
         self._show(value)
         self.set_problem("")
-        policy = self.reset_button.sizePolicy()
-        policy.setRetainSizeWhenHidden(True)
-        self.reset_button.setSizePolicy(policy)
+        keep_room(self.reset_button)
         self.reset_button.setVisible(value != self.spec.default)
 
     def set_problem(self, text: str) -> None:

@@ -13,7 +13,17 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-__all__ = ["Item", "Spot", "align", "grow", "make_column", "make_grid", "make_row", "stretch"]
+__all__ = [
+    "Item",
+    "Spot",
+    "align",
+    "grow",
+    "keep_room",
+    "make_column",
+    "make_grid",
+    "make_row",
+    "stretch",
+]
 
 _ANYWHERE = Qt.AlignmentFlag(0)
 
@@ -70,6 +80,13 @@ def make_row(
     row = QHBoxLayout() if parent is None else QHBoxLayout(parent)
     _fill(row, items, margins, spacing)
     return row
+
+
+def keep_room(widget: QWidget, *, is_kept: bool = True) -> None:
+    """Set whether a widget keeps its place in a layout while it is hidden."""
+    policy = widget.sizePolicy()
+    policy.setRetainSizeWhenHidden(is_kept)
+    widget.setSizePolicy(policy)
 
 
 def make_column(

@@ -11,10 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from ui.controllers.related import RelatedController
 from ui.panels.docks import RightColumn
-from ui.panels.index.panel import IndexPanel
-from ui.panels.notes.outline import OutlinePanel
 from ui.panels.notes.related import RelatedPanel
-from ui.panels.notes.review import ReviewPanel
 from ui.tasks import TaskRunner
 from ui.widgets.lists import ROW
 from vault.errors import IndexUnusable
@@ -116,7 +113,7 @@ def column(qtbot: QtBot) -> RightColumn:
     """The right column with related notes in front."""
     column = RightColumn()
     column.fill()
-    column.take_panels(OutlinePanel, RelatedPanel, IndexPanel, ReviewPanel)
+    column.add_late_panels()
     qtbot.addWidget(column)
     column.resize(344, 900)
     column.show()

@@ -3,14 +3,18 @@
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QMimeData, Qt, QUrl
+from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QAbstractButton, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
+from app.errors import InvalidRequest
 from app.startup import StartupInfo
 from tests.support.models.model_server import Answer, ModelServer
 from tests.support.window.window_pages import WindowPage
+from ui.panels.context.panel import ContextPanel
 from ui.tasks import TaskRunner
 from ui.window import MainWindow
 
@@ -93,3 +97,112 @@ def test_a_new_chat_that_was_asked_for_is_not_replaced_by_the_last_one(
     if is_asked:
         QTest.mouseClick(window.sidebar.new_chat, Qt.MouseButton.LeftButton)
     assert finish_start(window, assistant).chat.session == (None if is_asked else last)
+
+
+def test_pasted_files_are_attached_when_the_vault_is_open(
+    frame: MainWindow, assistant: Assistant, small_vault: Path
+) -> None:
+    pasted = QMimeData()
+    pasted.setUrls([QUrl.fromLocalFile(str(small_vault / "Watering.md"))])
+    frame.composer.input.insertFromMimeData(pasted)
+    finish_start(frame, assistant)
+    attached = frame.controllers.composer.attachments.attached
+    assert [item.name for item in attached] == ["Watering.md"]
+
+
+def test_a_pasted_image_is_attached_when_the_vault_is_open(
+    frame: MainWindow, assistant: Assistant, server: ModelServer
+) -> None:
+    image = QImage(4, 4, QImage.Format.Format_RGB32)
+    image.fill(0)
+    pasted = QMimeData()
+    pasted.setImageData(image)
+    frame.composer.input.insertFromMimeData(pasted)
+    QTest.keyClicks(frame.composer.input, "What is this?")
+    QTest.keyClick(frame.composer.input, Qt.Key.Key_Return)
+    window = finish_start(frame, assistant)
+    (item,) = frame.controllers.composer.attachments.attached
+    assert item.is_image
+    assert (window.composer.text, server.bodies) == ("What is this?", [])
+
+
+def test_files_are_chosen_when_the_vault_is_open(
+    frame: MainWindow, assistant: Assistant, small_vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chosen = [str(small_vault / "Watering.md")]
+    monkeypatch.setattr("ui.controllers.attachments.choose_files", lambda *_args: chosen)
+    frame.composer.attach.chosen.emit("file")
+    finish_start(frame, assistant)
+    assert len(frame.controllers.composer.attachments.attached) == 1
+
+
+@pytest.mark.parametrize("keys", [Qt.Key.Key_K, Qt.Key.Key_O])
+def test_a_list_that_was_asked_for_is_opened_when_the_vault_is_open(
+    frame: MainWindow, assistant: Assistant, qtbot: QtBot, keys: Qt.Key
+) -> None:
+    frame.fill_column()
+    QTest.keyClick(frame.composer.input, keys, Qt.KeyboardModifier.ControlModifier)
+    assert not frame.composer.input.hasFocus()
+    frame.attach(assistant)
+    frame.begin()
+    frame.run_early_command()
+    qtbot.waitUntil(frame.controllers.palette.close)
+    assert frame.composer.text() == ""
+
+
+def test_esc_forgets_the_command(frame: MainWindow, assistant: Assistant) -> None:
+    frame.fill_column()
+    QTest.keyClick(frame.composer.input, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
+    QTest.keyClick(frame, Qt.Key.Key_Escape)
+    assert frame.composer.input.hasFocus()
+    assert frame.early.take_command() == ""
+
+
+def test_the_keys_of_a_new_chat_ask_for_one(frame: MainWindow) -> None:
+    frame.fill_column()
+    QTest.keyClick(frame.composer.input, Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier)
+    assert frame.early.wants_new_chat
+    assert frame.composer.input.hasFocus()
+
+
+def test_panels_show_that_they_are_loading(frame: MainWindow, assistant: Assistant) -> None:
+    frame.fill_column()
+    column = frame.column
+    for dock in (column.related_dock, column.outline_dock, column.index_dock, column.review_dock):
+        column.show_dock(dock)
+        assert read_labels(dock.widget()) == ["Loading…"]
+    assert read_labels(column.context) == ["Loading…"]
+    finish_start(frame, assistant)
+    assert "Loading…" not in read_labels(column.context)
+    assert isinstance(column.context_dock.widget(), ContextPanel)
+    assert column.related_dock.widget() is column.related
+
+
+def test_a_preview_that_fails_ends_the_loading(
+    frame: MainWindow, assistant: Assistant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_args: object, **_named: object) -> None:
+        raise InvalidRequest("This cannot be previewed.")
+
+    monkeypatch.setattr(assistant, "preview", fail)
+    finish_start(frame, assistant)
+    shown = read_labels(frame.column.context)
+    assert "Loading…" not in shown
+    assert "Show the request" in shown
+
+
+def test_the_open_folder_is_not_opened_again(
+    frame: MainWindow, assistant: Assistant, small_vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    finish_start(frame, assistant)
+    opened: list[Path] = []
+    monkeypatch.setattr(frame.controllers.notes, "open", opened.append)
+    frame.open_path(small_vault)
+    assert opened == []
+    frame.open_path(small_vault.parent)
+    assert opened == [small_vault.parent]
+
+
+def read_labels(widget: QWidget) -> list[str]:
+    found = (*widget.findChildren(QLabel), *widget.findChildren(QAbstractButton))
+    return [one.text() for one in found if one.isVisibleTo(widget) and one.text()]

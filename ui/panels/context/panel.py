@@ -29,7 +29,7 @@ from ui.widgets.buttons import ButtonText, make_button
 from ui.widgets.controls import label, make_wrapped_label
 from ui.widgets.formatting import count, percent
 from ui.widgets.geometry import make_scroll_area
-from ui.widgets.layouts import align, make_column, make_row, stretch
+from ui.widgets.layouts import align, keep_room, make_column, make_row, stretch
 from ui.widgets.menus import MenuButton
 from ui.widgets.surfaces import Hairline, Notice, Pane
 
@@ -139,6 +139,28 @@ class ContextPanel(Pane):
         self._connect()
         self._lay_out()
         self.show_which("next")
+        self._show_loading()
+
+    def _show_loading(self) -> None:
+        """Show the word "Loading…" until the first report is known.
+
+        The figures keep their room meanwhile, so that the docks have the same sizes before and
+        after.
+        """
+        self._unread.setText("Loading…")
+        self._no_model.show()
+        keep_room(self._figures)
+        for part in (self._figures, self._set_model, self._request):
+            part.hide()
+
+    def end_loading(self) -> None:
+        """Show the figures in place of "Loading…", also if none of them became known."""
+        if not self._request.isHidden():
+            return
+        keep_room(self._figures, is_kept=False)
+        self._no_model.hide()
+        for part in (self._figures, self._set_model, self._request):
+            part.show()
 
     def show_which(self, which: str) -> None:
         """Select an entry in the menu of the panel's title, without emitting `which_chosen`.
@@ -166,6 +188,7 @@ class ContextPanel(Pane):
         """
         beside = beside or PanelState()
         has_figures = beside.has_model or context.used > context.budget
+        self.end_loading()
         self._unread.setText(_NO_MODEL[context.when])
         self._figures.setVisible(has_figures)
         self._no_model.setVisible(not has_figures)
