@@ -10,12 +10,12 @@ drops sentences and changes figures. "Before" is the same chat without the exam.
 import os
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from time import process_time
-from typing import Final
+from typing import Final, ParamSpec, TypeVar
 
 from chains.claims.summaries import FACT_READER
 from chains.tools.context_tools import READ_RESULT
@@ -36,6 +36,8 @@ from tests.benchmarks.context.planted_chats import (
 )
 from tests.benchmarks.measure import Ratio, unpack_vault
 
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
 CHATS: Final = int(os.environ.get("STRATA_BENCH_CHATS", "40"))
 THRESHOLDS: Final = (4_000, 8_000, 16_000)
 COMPACTIONS: Final = 5
@@ -150,17 +152,17 @@ def _play(
 
 
 def _time(reader: FactReader, spent: list[float]) -> FactReader:
-    def timed(function):
-        def call(*arguments):
+    def add_time(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
+        def call(*arguments: _Arguments.args, **named: _Arguments.kwargs) -> _Result:
             start = process_time()
             try:
-                return function(*arguments)
+                return function(*arguments, **named)
             finally:
                 spent[0] += process_time() - start
 
         return call
 
-    return FactReader(timed(reader.list_facts), reader.list_words, timed(reader.find_changed))
+    return FactReader(add_time(reader.list_facts), reader.list_words, add_time(reader.find_changed))
 
 
 def _list_compactions(player: Player) -> list[TransformEntry]:

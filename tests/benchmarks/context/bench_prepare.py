@@ -76,8 +76,8 @@ def _begin(
 def _chat(size: int) -> tuple[Entry, ...]:
     path: list[Entry] = []
     for at in range(size):
-        role, parent = ("assistant" if at % 2 else "user"), (path[-1].id if path else None)
-        message = Message(role, f"{at} some words that were said")
+        parent = path[-1].id if path else None
+        message = Message("assistant" if at % 2 else "user", f"{at} some words that were said")
         turn = f"t{at // 2}"
         path.append(MessageEntry(f"{at:08x}", parent, TIME, message, turn, status="complete"))
     return tuple(path)

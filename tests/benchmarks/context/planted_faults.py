@@ -118,8 +118,8 @@ def _plant(
     rng.shuffle(chosen)
     if kind == "act":
         name = note.path.removesuffix(".md")
-        said = rng.choice(_DONE).format(note=name.rsplit("/", 1)[-1], path=note.path)
-        return _build(kind, note, notes, [*chosen[: _SENTENCES - 1], said], said, rng)
+        act = rng.choice(_DONE).format(note=name.rsplit("/", 1)[-1], path=note.path)
+        return _build(kind, note, notes, [*chosen[: _SENTENCES - 1], act], act, rng)
     for at, sentence in enumerate(chosen):
         changed = _change(kind, sentence, rng)
         if changed is not None and changed[0] not in note.sentences:

@@ -136,8 +136,9 @@ def read_questions(name: str) -> Iterator[Question]:
     """Yield the questions of a set."""
     for line in (QUESTIONS / f"{name}.jsonl").read_text("utf-8").splitlines():
         fields = json.loads(line)
-        lists = {key: tuple(fields.pop(key)) for key in ("notes", "expect")}
-        yield Question(**fields, **lists)
+        for key in ("notes", "expect"):
+            fields[key] = tuple(fields[key])
+        yield Question(**fields)
 
 
 def _write_set(name: str, folder: Path) -> SharedVault:

@@ -6,11 +6,11 @@ matches its words and scans the vectors. Processor time counts, since a start wa
 """
 
 import os
-import resource
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from statistics import median
@@ -58,7 +58,7 @@ def run(folder: Path) -> list[Ratio]:
     catalog = index_dir_of(home, notes) / "catalog.db"
     bare = [sys.executable, "-c", BARE_SEARCH, catalog, graph, model, "{}"]
     environment = {**os.environ, "STRATA_HOME": str(home), "PYTHONDONTWRITEBYTECODE": ""}
-    warm = [_time(lambda query=query: vault.search(query, 8)) for query in QUERIES * ROUNDS]
+    warm = [_time(partial(vault.search, query, 8)) for query in QUERIES * ROUNDS]
     vault.close()
     times: dict[str, list[tuple[float, float]]] = {"ours": [], "bare": []}
     for turn in range(ROUNDS + 1):
@@ -96,10 +96,12 @@ def _compare(times: Mapping[str, Sequence[tuple[float, float]]], warm_s: float) 
 
 def _measure(command: Sequence[str], environment: Mapping[str, str]) -> tuple[float, float]:
     """Run a command; return its seconds of processor time, with its children, and in all."""
-    before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    before, started = os.times(), time.perf_counter()
     subprocess.run(command, env=environment, check=True, capture_output=True)
-    whole, after = time.perf_counter() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, whole
+    whole_s, after = time.perf_counter() - started, os.times()
+    user_s = after.children_user - before.children_user
+    system_s = after.children_system - before.children_system
+    return user_s + system_s, whole_s
 
 
 def _time(act: Callable[[], object]) -> float:

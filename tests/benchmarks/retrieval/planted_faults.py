@@ -136,15 +136,12 @@ def plant_faults(
         contradictions: twelve things, each with a title and two sentences.
     """
     gardener = _Gardener(root, seed)
-    for plant in (
-        lambda: _plant_contradictions(gardener, contradictions),
-        lambda: _plant_duplicates(gardener),
-        lambda: _plant_links(gardener),
-        lambda: _plant_copies_and_titles(gardener),
-        lambda: _plant_marks(gardener),
-        lambda: _plant_neglect(gardener),
-    ):
-        plant()
+    _plant_contradictions(gardener, contradictions)
+    _plant_duplicates(gardener)
+    _plant_links(gardener)
+    _plant_copies_and_titles(gardener)
+    _plant_marks(gardener)
+    _plant_neglect(gardener)
     assert len(gardener.faults) == 50
     return gardener.faults
 

@@ -38,7 +38,9 @@ class SingleRankers:
         whole: dict[str, list[str]] = defaultdict(list)
         for path, _, text, _ in rows:
             whole[path] += [text]
-        titles = dict(catalog.rows("SELECT path, title FROM notes JOIN files ON id = file_id"))
+        titles: dict[str, str] = dict(
+            catalog.rows("SELECT path, title FROM notes JOIN files ON id = file_id")
+        )
         notes = [f"{titles[path]}\n" + "\n".join(whole[path]) for path in self._notes]
         words = _Words([*passages, *notes])
         self._passage_words = _Bm25(words, range(len(passages)))
@@ -136,4 +138,5 @@ def _average(vectors: NDArray[np.float32], paths: Iterable[str]) -> NDArray[np.f
     for path, vector in zip(paths, vectors, strict=True):
         sums[path] = sums[path] + vector if path in sums else vector
     joined = np.stack(list(sums.values()))
-    return joined / np.linalg.norm(joined, axis=1, keepdims=True)
+    averages: NDArray[np.float32] = joined / np.linalg.norm(joined, axis=1, keepdims=True)
+    return averages

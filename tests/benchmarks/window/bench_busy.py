@@ -55,6 +55,7 @@ def run(folder: Path) -> list[Ratio]:
 def _stream(assistant: "Assistant", window: "MainWindow") -> tuple[list[float], list[float], int]:
     """Return the frames before and after the first text of the answer, and the notes indexed."""
     from chains.events import TextDelta
+    from chains.request.ask import Ask
 
     session, texts = window.controllers.session, list[object]()
     session.event_arrived.connect(
@@ -63,7 +64,7 @@ def _stream(assistant: "Assistant", window: "MainWindow") -> tuple[list[float], 
     wait(lambda: _count_indexed(assistant) > 50)
     before, starting = _count_indexed(assistant), _Beats()
     window.show_note(NOTE)
-    session.ask("Tell me all that you know.")
+    session.ask(session.address(Ask("Tell me all that you know.")))
     wait(lambda: bool(texts))
     starting_gaps, beats = starting.stop(), _Beats()
     wait(lambda: not session.is_running)

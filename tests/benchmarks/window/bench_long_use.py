@@ -10,6 +10,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from resources.system.processes import read_process_memory
 from tests.benchmarks.measure import Ratio
 from tests.benchmarks.window.open_window import open_window, serve_answers, wait
 from tests.support.models.model_server import Answer
@@ -72,8 +73,10 @@ class _Chats:
         self._open(held)
 
     def _ask(self, question: str) -> None:
+        from chains.request.ask import Ask
+
         loads = self._loads
-        self._session.ask(question)
+        self._session.ask(self._session.address(Ask(question)))
         wait(lambda: self._loads > loads and not self._session.is_running)
 
     def _open(self, name: str | None) -> None:
@@ -92,5 +95,4 @@ def _measure_megabytes() -> float:
 
     QApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete)
     gc.collect()
-    pages = int(Path("/proc/self/statm").read_text("utf-8").split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+    return read_process_memory(os.getpid()) / 2**20
