@@ -211,7 +211,7 @@ def sources(result: "AskResult") -> Iterator[str]:
 
 
 def _list_claims(answer: "TurnAnswer") -> Iterator[str]:
-    """Yield how many claims of an answer are in what was sent, and those that are contradicted."""
+    """Yield what of an answer is in what was sent, and the claims that are contradicted."""
     if said := answer.claims.summary:
         yield f"{said}."
     for claim in answer.claims.claims:

@@ -11,7 +11,8 @@ from typing import Final
 
 from chains.citations.answer_sources import Source
 from chains.citations.check import Citation
-from chains.citations.sources import count_negations
+from chains.citations.quotes import count_words
+from chains.citations.sources import SHORTEST_WORDS, count_negations
 from chains.claims.acts import are_acts_read, check_act
 from chains.claims.differences import (
     AlignedSentence,
@@ -66,11 +67,12 @@ def check_claims(
     for at, sentence in enumerate(sentences):
         found = list(walk.check(at, sentence))
         claims += found
-        covered.append(_cover(sentence, found, citations))
+        covered.append(_cover(sentence, found, citations, evidence.sources))
     used = {number for sentence in covered for number in sentence.sources}
     used |= {citation.n for citation in citations}
     unused = tuple(number for number in evidence.sources if number not in used)
-    return ClaimReport(tuple(claims), AnswerCoverage(tuple(covered), unused))
+    coverage = AnswerCoverage(tuple(covered), unused, is_sent=bool(evidence.sources))
+    return ClaimReport(tuple(claims), coverage)
 
 
 def _divide(figures: Sequence[list[Figure]]) -> tuple[list[list[Figure]], list[list[Figure]]]:
@@ -85,7 +87,10 @@ def _divide(figures: Sequence[list[Figure]]) -> tuple[list[list[Figure]], list[l
 
 
 def _cover(
-    sentence: AnswerSentence, claims: Sequence[AnswerClaim], citations: Sequence[Citation]
+    sentence: AnswerSentence,
+    claims: Sequence[AnswerClaim],
+    citations: Sequence[Citation],
+    sent: Sequence[int],
 ) -> CoveredSentence:
     """Return the sources that a sentence rests on: cited, found by matching, or by its claims."""
     matched = [each.n for each in citations if each.sentence and each.sentence in sentence.text]
@@ -94,9 +99,11 @@ def _cover(
         for claim in claims
         if claim.verdict == "supported" and claim.places and claim.places[0].number is not None
     ]
-    return CoveredSentence(
-        sentence.text, tuple(dict.fromkeys((*sentence.cited, *matched, *numbers)))
-    )
+    known = {*sent, *(each.n for each in citations)}
+    is_sourced = bool(matched) or not known.isdisjoint(sentence.cited)
+    found = dict.fromkeys((*sentence.cited, *matched, *numbers))
+    is_statement = not sentence.is_row and count_words(sentence.masked) >= SHORTEST_WORDS
+    return CoveredSentence(sentence.text, tuple(found), is_sourced, is_statement)
 
 
 @dataclass

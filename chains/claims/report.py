@@ -1,5 +1,6 @@
 """The checked claims of an answer, and which of its sentences rest on which source."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal, get_args
 
@@ -22,6 +23,7 @@ ClaimVerdict = Literal["supported", "unsupported", "contradicted", "unchecked"]
 # Where a claim stands that is in no note.
 YOUR_WORDS: Final = "your message"
 TOOL_RESULT: Final = "a tool result"
+_LOOKED_UP: Final[tuple[ClaimKind, ...]] = ("figure", "date", "name", "path")
 
 
 @dataclass(frozen=True)
@@ -47,10 +49,23 @@ class AnswerClaim(Record):
 
 @dataclass(frozen=True)
 class CoveredSentence(Record):
-    """A sentence of an answer, and the citation numbers of the sources that it rests on."""
+    """A sentence of an answer, and the citation numbers of the sources that it rests on.
+
+    Attributes:
+        is_sourced: whether it cites a source, or Strata found its words in one. Otherwise only a
+            figure, a date or a name of it is in the sources, perhaps of another thing.
+        is_statement: whether it is long enough to have a source, and no row of a table.
+    """
 
     text: str
     sources: tuple[int, ...] = ()
+    is_sourced: bool = False
+    is_statement: bool = True
+
+    json_shape = (
+        "text",
+        "sources",
+    )
 
 
 @dataclass(frozen=True)
@@ -60,10 +75,12 @@ class AnswerCoverage(Record):
     Attributes:
         sentences: the sentences of the answer, in order.
         unused: the citation numbers of the sources that were sent and that no sentence rests on.
+        is_sent: whether sources were sent, which sentences could cite.
     """
 
     sentences: tuple[CoveredSentence, ...] = ()
     unused: tuple[int, ...] = ()
+    is_sent: bool = False
 
     json_shape = (
         "sentences",
@@ -78,13 +95,36 @@ class AnswerCoverage(Record):
 
     def describe(self) -> str:
         """Return the coverage in words, or an empty string if the answer has no sentences."""
-        total = len(self.sentences)
+        total = len(self._statements)
         if not total:
             return ""
-        verb = "rests" if total == 1 else "rest"
-        said = f"{total - self.bare:,} of {_count(total, 'sentence')} {verb} on a source"
+        bare = self._list_unsourced()
+        said = f"{total - len(bare):,} of {_count(total, 'sentence')} {_have(total)} a source"
+        if shared := sum(bool(sentence.sources) for sentence in bare):
+            verb = "shares" if shared == 1 else "share"
+            said += f", {shared:,} without one {verb} only a figure, date or name with a source"
         unused = f"; {_count(len(self.unused), 'source')} sent and not used" if self.unused else ""
         return f"{said}{unused}."
+
+    @property
+    def doubt(self) -> str:
+        """How many sentences have no source, or an empty string if each has one or none was sent.
+
+        A figure that is also somewhere in a source does not make it the source of the sentence.
+        """
+        if not self.is_sent or not self.sentences:
+            return ""
+        if not any(sentence.is_sourced for sentence in self.sentences):
+            return "the answer cites no source"
+        left, total = len(self._list_unsourced()), len(self._statements)
+        return f"{left:,} of {_count(total, 'sentence')} {_have(left)} no source" if left else ""
+
+    @property
+    def _statements(self) -> list[CoveredSentence]:
+        return [sentence for sentence in self.sentences if sentence.is_statement]
+
+    def _list_unsourced(self) -> list[CoveredSentence]:
+        return [sentence for sentence in self._statements if not sentence.is_sourced]
 
 
 @dataclass(frozen=True)
@@ -113,13 +153,61 @@ class ClaimReport(Record):
     @property
     def summary(self) -> str:
         """One line about the claims, or an empty string if none could be checked."""
-        checked = sum(claim.verdict != "unchecked" for claim in self.claims)
+        return " · ".join(filter(None, (self.findings, self.accusation)))
+
+    @property
+    def findings(self) -> str:
+        """The summary without the number of contradicted claims.
+
+        It names what was looked for, since neither a figure that is somewhere in the notes, nor a
+        right sum, makes an answer right, and it says how many sentences have no source.
+        """
+        found = (self._tell_looked_up(), self._tell_sums(), self._tell_acts())
+        told = [said for said in found if said]
+        if not told and not self.accusation:
+            return ""
+        return " · ".join(filter(None, (*told, self.coverage.doubt)))
+
+    @property
+    def accusation(self) -> str:
+        """How many claims are contradicted, or an empty string if none is."""
+        contradicted = self.count("contradicted")
+        return f"{contradicted:,} contradicted" if contradicted else ""
+
+    def _list_checked(self, *kinds: ClaimKind) -> list[AnswerClaim]:
+        return [one for one in self.claims if one.kind in kinds and one.verdict != "unchecked"]
+
+    def _tell_looked_up(self) -> str:
+        checked = self._list_checked(*_LOOKED_UP)
         if not checked:
             return ""
-        verb = "is" if checked == 1 else "are"
-        said = f"{self.count('supported'):,} of {_count(checked, 'claim')} {verb} in what was sent"
-        contradicted = self.count("contradicted")
-        return f"{said} · {contradicted:,} contradicted" if contradicted else said
+        kinds = [kind for kind in _LOOKED_UP if any(one.kind == kind for one in checked)]
+        *first, last = [kind if len(checked) == 1 else f"{kind}s" for kind in kinds]
+        nouns = f"{', '.join(first)} and {last}" if first else last
+        verb = "is" if len(checked) == 1 else "are"
+        return f"{_share(checked)} {nouns} {verb} somewhere in what was sent"
+
+    def _tell_sums(self) -> str:
+        checked = self._list_checked("sum")
+        return f"{_share(checked)} {_decline(len(checked), 'sum')} right" if checked else ""
+
+    def _tell_acts(self) -> str:
+        checked = self._list_checked("act")
+        return f"{_share(checked)} {_decline(len(checked), 'change')} made" if checked else ""
+
+
+def _share(claims: Sequence[AnswerClaim]) -> str:
+    supported = sum(claim.verdict == "supported" for claim in claims)
+    return f"{supported:,} of {len(claims):,}"
+
+
+def _decline(number: int, noun: str) -> str:
+    """Return a noun with the verb behind it, in the number of what is counted."""
+    return f"{noun} is" if number == 1 else f"{noun}s are"
+
+
+def _have(number: int) -> str:
+    return "has" if number == 1 else "have"
 
 
 def _count(number: int, noun: str) -> str:

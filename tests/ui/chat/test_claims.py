@@ -1,8 +1,9 @@
-"""The line below an answer that says how many of its claims are in what was sent."""
+"""The line below an answer that says what of it is somewhere in what was sent."""
 
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from app.sessions.transcript import ChatTranscript
@@ -39,7 +40,8 @@ def test_one_quiet_line_unfolds_to_a_row_for_each_claim(
     assert not check.is_open
     assert check.rows == []
     assert check.head.accessibleName() == (
-        "3 of 5 claims are in what was sent, 1 contradicted, claims folded"
+        "3 of 4 figures are somewhere in what was sent · 0 of 1 sum is right · "
+        "the answer cites no source, 1 contradicted, claims folded"
     )
     QTest.keyClick(check.head, Qt.Key.Key_Return)
     assert check.is_open
@@ -51,6 +53,7 @@ def test_one_quiet_line_unfolds_to_a_row_for_each_claim(
         ("4", "supported"),
         ("90", "supported"),
     ]
+    assert any("only a reader sees" in label.text() for label in check.findChildren(QLabel))
     assert check.rows[3].accessibleName() == "4 TB, supported, in Backups, line 16"
     QTest.mouseClick(check.head, Qt.MouseButton.LeftButton)
     assert not check.is_open

@@ -259,7 +259,7 @@ def test_without_a_source_the_panel_says_so(sources: SourcesPanel) -> None:
 
 
 def test_the_panel_tells_how_much_rests_on_the_sources(sources: SourcesPanel) -> None:
-    told = "2 of 3 sentences rest on a source; 1 source sent and not used."
+    told = "2 of 3 sentences have a source; 1 source sent and not used."
     sources.show_rows([Source("Tomatoes", "Tomatoes.md", (3, 9), 1)], coverage=told)
     assert list_labels(sources) == [told]
     sources.show_rows([])

@@ -57,7 +57,7 @@ class Answer(AccessibleFrame):
         action_requested: a `MessageAction`.
 
     Attributes:
-        claims: the line that says how many claims are in what was sent, hidden if there are none.
+        claims: the line that says what of it is in what was sent, hidden if nothing was checked.
         changed: the cited notes that have changed since the answer was written.
         doubts: the callout that lists unverified citations, or None if all are verified.
         ending: why the answer is incomplete, or an empty string if it is complete.

@@ -40,11 +40,15 @@ _ICONS: Final[dict[ClaimVerdict, tuple[str, str]]] = {
     "unchecked": ("question", "text.tertiary"),
     "supported": ("check", "text.tertiary"),
 }
+_MEANING: Final = (
+    "Each figure, date and name was looked up alone. Whether it is of the thing that you asked "
+    "about, only a reader sees."
+)
 _MIDDLE: Final = Qt.AlignmentFlag.AlignVCenter
 
 
 class ClaimCheck(AccessibleFrame):
-    """The line below an answer that says how many claims are in what was sent, and its rows.
+    """The line below an answer that says what of it is in what was sent, and a row for each claim.
 
     It is hidden if no claim could be checked.
 
@@ -88,10 +92,10 @@ class ClaimCheck(AccessibleFrame):
             return
         self._report = report
         self._clear()
-        words, _, contradicted = report.summary.partition(" · ")
+        words, contradicted = report.findings, report.accusation
         self.head.show_words(words, contradicted, "amber.text" if contradicted else "text.tertiary")
         self.setAccessibleName(f"Claim check: {report.summary}")
-        self.setVisible(bool(words))
+        self.setVisible(bool(report.summary))
         if self.is_open:
             self._fill()
 
@@ -110,7 +114,7 @@ class ClaimCheck(AccessibleFrame):
             self._rows.append(row)
             self._column.addWidget(row)
         more = f"And {len(claims) - _MOST_ROWS:,} more." if len(claims) > _MOST_ROWS else ""
-        said = " ".join(filter(None, (more, self._report.coverage.describe())))
+        said = " ".join(filter(None, (more, self._report.coverage.describe(), _MEANING)))
         if said:
             label = make_wrapped_label(said, "caption", "tertiary")
             label.setContentsMargins(4, 4, 4, 0)

@@ -112,7 +112,7 @@ class SourcesPanel(Pane):
             rows: the rows of the sources.
             empty: the text to show if there are no rows.
             searched_by: the ways in which notes were searched. A search by words only is named.
-            coverage: how many sentences of the answer rest on a source, or an empty string.
+            coverage: how many sentences of the answer have a source, or an empty string.
         """
         self._coverage.setText(coverage)
         self._coverage.setVisible(bool(coverage))

@@ -15,6 +15,7 @@ from tests.support.models.model_server import Answer, ModelServer
 from tests.support.sessions.turns import ask, result_of
 
 WATERING = "Watering.md"
+ONE_OF_TWO = "1 of 2 figures are somewhere in what was sent · 1 of 2 sentences has no source"
 
 
 def calling(*edits: tuple[str, str]) -> Answer:
@@ -49,7 +50,7 @@ def test_figures_are_checked_against_what_was_sent_also_when_the_note_changes(
     server.script(Answer("The barrel holds 210 litres. The pond holds 7,300 litres [1]."))
     result = result_of(ask(reading, "How much?", mode="chat", attach=(WATERING,)))
     shown = result.to_dict()["claims"]
-    assert shown["summary"] == "1 of 2 claims are in what was sent"
+    assert shown["summary"] == ONE_OF_TWO
     assert [claim["verdict"] for claim in shown["claims"]] == ["supported", "unsupported"]
     assert shown["claims"][0]["reason"].startswith("in Watering, line ")
     note = small_vault / WATERING
@@ -58,8 +59,8 @@ def test_figures_are_checked_against_what_was_sent_also_when_the_note_changes(
     assert result.session is not None
     (listed,) = reading.history.list_claims(result.session)
     assert listed == {"entry": result.entry, **shown}
-    assert "1 of 2 claims are in what was sent." in list(cli_text.sources(result))
-    assert "1 of 2 claims are in what was sent." in reading.history.export(result.session, "md")[1]
+    assert f"{ONE_OF_TWO}." in list(cli_text.sources(result))
+    assert f"{ONE_OF_TWO}." in reading.history.export(result.session, "md")[1]
 
 
 @pytest.mark.parametrize(

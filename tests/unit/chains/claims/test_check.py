@@ -1,6 +1,7 @@
 """The claims of an answer against what was sent: figures, dates, names and sums."""
 
 from cProfile import Profile
+from dataclasses import replace
 from datetime import date
 
 import pytest
@@ -216,16 +217,58 @@ def test_the_coverage_tells_which_sentence_rests_on_which_source() -> None:
     report = check_claims("The disk has 4 TB. All is well [2]. The sun shines.", SENT)
     assert [each.sources for each in report.coverage.sentences] == [(2,), (2,), ()]
     assert (report.coverage.bare, report.coverage.unused) == (1, (1,))
-    told = "2 of 3 sentences rest on a source; 1 source sent and not used."
-    assert report.coverage.describe() == told
+    assert report.coverage.describe() == (
+        "1 of 3 sentences have a source, 1 without one shares only a figure, date or name with a "
+        "source; 1 source sent and not used."
+    )
     alone = check_claims("The disk has 4 TB [2].", SENT).coverage.describe()
-    assert alone == "1 of 1 sentence rests on a source; 1 source sent and not used."
+    assert alone == "1 of 1 sentence has a source; 1 source sent and not used."
+
+
+_FOUND = "are somewhere in what was sent"
+
+
+@pytest.mark.parametrize(
+    ("answer", "summary"),
+    [
+        # The figure stands in the notes, but of another thing.
+        ("Paint lasts 90 days.", "1 of 1 figure is somewhere in what was sent · {none}"),
+        ("The disk has 4 TB [9].", "1 of 1 figure is somewhere in what was sent · {none}"),
+        ("The disk has 4 TB [2].", "1 of 1 figure is somewhere in what was sent"),
+        (
+            "The disk has 4 TB [2]. Nobody watches over it. Good.",
+            "1 of 1 figure is somewhere in what was sent · 1 of 2 sentences has no source",
+        ),
+        ("4 + 90 = 94.", f"2 of 2 figures {_FOUND} · 1 of 1 sum is right · {{none}}"),
+        ("| disk |\n|---|\n| 4 TB [2] |", "1 of 1 figure is somewhere in what was sent"),
+    ],
+)
+def test_the_line_names_what_was_looked_for_and_says_what_has_no_source(
+    answer: str, summary: str
+) -> None:
+    said = check_claims(answer, SENT).summary
+    assert said == summary.format(none="the answer cites no source")
+
+
+def test_the_line_says_nothing_of_sources_where_none_was_sent() -> None:
+    tool = EvidenceText("The disk has 4 TB.", "a tool result", "tool")
+    said = check_claims("The disk has 4 TB.", ClaimEvidence((tool,))).summary
+    assert said == "1 of 1 figure is somewhere in what was sent"
+
+
+def test_the_line_counts_the_changes_that_an_answer_claims() -> None:
+    evidence = replace(SENT, changes=(), can_edit=True)
+    report = check_claims("Done: I corrected Backups [2].", evidence)
+    assert report.summary == "0 of 1 change is made · 1 contradicted"
 
 
 def test_one_line_counts_what_could_be_checked() -> None:
     answer = "The disk has 4 TB. The roof costs 1,900 €. 2,480 + 77 = 2,567. It might be 5 kg."
     report = check_claims(answer, SENT)
-    assert report.summary == "3 of 5 claims are in what was sent · 1 contradicted"
+    assert report.summary == (
+        "3 of 4 figures are somewhere in what was sent · 0 of 1 sum is right · "
+        "the answer cites no source · 1 contradicted"
+    )
     assert check_claims("All is well.", SENT).summary == ""
     shown = report.to_dict()
     assert shown["summary"] == report.summary
