@@ -76,6 +76,8 @@ class ChatStream:
             yield from self._end()
         elif event.is_error or (event.is_json and _is_error(value)):
             raise AnswerError(value)
+        elif (failure := _find_choice_error(value)) is not None:
+            raise AnswerError(failure)
         elif isinstance(value, dict):
             self._has_events = True
             yield from self._read_answer(value)
@@ -109,6 +111,15 @@ def _is_error(value: object) -> bool:
     return not any(map(value.get, _ANSWER_FIELDS)) and any(
         isinstance(value.get(name), str) and value[name] for name in _ERROR_FIELDS
     )
+
+
+def _find_choice_error(value: object) -> object:
+    """Return the error in a choice of an event, as gateways send it, or None."""
+    choices = value.get("choices") if isinstance(value, dict) else None
+    for choice in choices if isinstance(choices, list) else ():
+        if isinstance(choice, dict) and choice.get("finish_reason") == "error":
+            return choice.get("error") or "its answer ended with an error"
+    return None
 
 
 def _is_foreign(text: str) -> bool:

@@ -15,8 +15,8 @@ __all__ = ["DONE", "EventSplitter", "StreamEvent"]
 DONE: Final = "[DONE]"
 _LINE_END: Final = re.compile(rb"\r\n|\n|\r")
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
-_FIELDS: Final = ("data", "event", "id", "retry")
-_EVENT_STARTS: Final = ("data:", "event:")
+_FIELDS: Final = ("data", "event", "id", "retry", "error")
+_EVENT_STARTS: Final = ("data:", "event:", "error:")
 # One of these is in each JSON value that a server sends in a line of its own.
 _ANSWER_FIELDS: Final = frozenset({"choices", "error"})
 # A line that may end a JSON document of several lines.
@@ -105,6 +105,11 @@ class EventSplitter:
             if self._is_document:
                 yield from self._flush()
             yield from self._take_data(value.removeprefix(" "))
+        elif name == "error":  # the field of older llama.cpp servers
+            yield from self._flush()
+            self._name = name
+            yield self._read(value.strip())
+            self._name = ""
         elif name == "event":
             yield from self._flush()
             self._name = value.strip()

@@ -1,8 +1,9 @@
 """Read the body of a response: limit its size, refuse web pages, and read the answers of chats."""
 
 import json
+import re
 from collections.abc import Callable, Iterator
-from typing import Final
+from typing import Any, Final
 
 from chains.errors import WrongAddress
 from chains.llm.incoming.chat_stream import AnswerError, ChatStream
@@ -29,6 +30,8 @@ _SUCCESS: Final = range(200, 300)
 _PAGE_STATUS: Final = (*_SUCCESS, 404, 405)
 _PAGE_STARTS: Final = (b"<!doctype", b"<html")
 _PAGE_START_BYTES: Final = 64
+# The line of an error in a stream that the client library reads, such as Ollama's.
+_ERROR_LINE: Final = re.compile(rb'^(?:data:[ \t]*)?\{\s*"error"\s*:\s*(?!null)', re.MULTILINE)
 # A field of Gemini. Within a text of the answer, its quotes would be escaped.
 _FINISH: Final = b'"finishReason"'
 
@@ -45,6 +48,7 @@ class ResponseReader:
     """Reads the body of the response to one call.
 
     Attributes:
+        base: the address of the server, or an empty string if no chat completions were asked for.
         bytes_in: the number of bytes received so far.
         error_body: the beginning of the response if its status is an error, or the error in it.
         failure: why the response was given up, or an empty string. Asking again is of no use then.
@@ -64,6 +68,7 @@ class ResponseReader:
             on_piece: receives the pieces of an answer that is read here, and returns whether
                 anybody still reads them. If it is None, no answer is read here.
         """
+        self.base = ""
         self.bytes_in = 0
         self.error_body = b""
         self.failure = ""
@@ -79,8 +84,9 @@ class ResponseReader:
 
     def open(self, status: int, address: str) -> None:
         """Take the status of the response, and the address of the request without credentials."""
-        self._status, self._base = status, address.removesuffix(CHAT_PATH)
+        self._status, self._page = status, address.removesuffix(CHAT_PATH)
         is_chat = address.endswith(CHAT_PATH)
+        self.base = self._page if is_chat else ""
         self.is_chat = is_chat and self._on_piece is not None and status in _SUCCESS
 
     def read(self, source: Iterator[bytes]) -> Iterator[bytes]:
@@ -96,6 +102,8 @@ class ResponseReader:
         if self.is_chat:
             self._read_chat(chunks)
             yield _END
+        elif self._status in _SUCCESS:
+            yield from self._stop_at_error(chunks)
         else:
             yield from chunks
 
@@ -131,7 +139,7 @@ class ResponseReader:
     def _refuse_page(self, start: bytes) -> None:
         begun = start.removeprefix(b"\xef\xbb\xbf").lstrip()[:9].lower()
         if self._status in _PAGE_STATUS and begun.startswith(_PAGE_STARTS):
-            self.wrong_address = WrongAddress(self._base)
+            self.wrong_address = WrongAddress(self._page)
             raise self.wrong_address
 
     def _read_chat(self, chunks: Iterator[bytes]) -> None:
@@ -143,11 +151,39 @@ class ResponseReader:
                     break
             self._emit(stream.close())
         except AnswerError as error:
-            self.stream_error, text = error, error.body
-            self.error_body = (text if isinstance(text, str) else json.dumps(text)).encode()
+            self._note_error(error)
             raise
+
+    def _note_error(self, error: AnswerError) -> None:
+        self.stream_error, text = error, error.body
+        self.error_body = (text if isinstance(text, str) else json.dumps(text)).encode()
+
+    def _stop_at_error(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
+        """Yield what stands before an error. The client library would not read its reason."""
+        line = b""  # the beginning of the last line
+        for chunk in chunks:
+            text = line + chunk
+            if found := _ERROR_LINE.search(text):
+                yield chunk[: max(0, found.start() - len(line))]
+                error = AnswerError(_read_line(text[found.start() :], chunks))
+                self._note_error(error)
+                raise error
+            line = text[text.rfind(b"\n") + 1 :][:_PAGE_START_BYTES]
+            yield chunk
 
     def _emit(self, pieces: Iterator[AnswerPiece]) -> None:
         for piece in pieces:
             if self._on_piece is not None and not self._on_piece(piece):
                 raise ReaderGone
+
+
+def _read_line(start: bytes, rest: Iterator[bytes]) -> Any:
+    """Return the JSON value of the first line of a stream, or its text if it is not JSON."""
+    line = start
+    while b"\n" not in line and len(line) < MAX_ERROR_BYTES and (chunk := next(rest, b"")):
+        line += chunk
+    text = line.partition(b"\n")[0].decode("utf-8", "replace").removeprefix("data:").strip()
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return text

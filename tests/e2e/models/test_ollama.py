@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.models.model_server import Answer, ModelServer
+from tests.support.models.model_server import Answer, ModelServer, Played
 from tests.support.processes.program import Program
 
 
@@ -56,6 +56,21 @@ def test_tools_are_called_also_without_arguments(with_notes: Program, ollama: Mo
     sent = ollama.bodies[-1]["messages"]
     assert [message["role"] for message in sent[-3:]] == ["assistant", "tool", "tool"]
     assert "210 litres" in json.dumps(sent[-1])
+
+
+@pytest.mark.parametrize("cut_at", [None, 5])
+def test_an_error_behind_text_keeps_its_reason(
+    program: Program, ollama: ModelServer, cut_at: int | None
+) -> None:
+    line = {"model": "llama3", "created_at": "", "message": {"role": "assistant", "content": "In"}}
+    said = json.dumps({**line, "done": False}).encode() + b"\n"
+    failed = b'{"error":"the model needs more memory"}\n'
+    steps = [said + failed] if cut_at is None else [said, failed[:cut_at], failed[cut_at:]]
+    ollama.script(Played(tuple(steps), content_type="application/x-ndjson"))
+    place = ("--set", f"chat.apiBase={ollama.root}", "--model", "llama3")
+    answer = asked(program, "--mode", "chat", *place)
+    assert (answer["answer"], answer["status"]) == ("In", "interrupted")
+    assert "the model needs more memory" in answer["warnings"][0]
 
 
 def test_a_context_length_out_of_range_is_refused(program: Program) -> None:
