@@ -132,10 +132,12 @@ class ModelError(ChainError):
         code: the stable name of the kind of error.
         refusal: all that the service says about a request that it refused, or an empty string. See
             `chains.llm.request_shape`.
+        retry_after_s: how many seconds the service asks to wait, or None if it does not say.
     """
 
     code: ClassVar[str] = "internal"
     is_retryable = False
+    retry_after_s: float | None = None
 
     def __init__(self, message: str, *, service: str, reason: str = "") -> None:
         super().__init__(message)
@@ -147,6 +149,8 @@ class ModelError(ChainError):
 class MissingKey(ModelError):
     """No API key is set for the service, or the service refused the key.
 
+    With `is_forbidden`, the message gives the reason, because the key may not be the cause.
+
     Attributes:
         is_refused: whether the service refused the key that was sent.
         key_owner: the provider or address that the key belongs to, or an empty string if unknown.
@@ -155,7 +159,13 @@ class MissingKey(ModelError):
     code = "missing_key"
 
     def __init__(
-        self, service: str, *, is_refused: bool = False, reason: str = "", key_owner: str = ""
+        self,
+        service: str,
+        *,
+        is_refused: bool = False,
+        is_forbidden: bool = False,
+        reason: str = "",
+        key_owner: str = "",
     ) -> None:
         said = "refused the key" if is_refused else "needs a key"
         way_out = (
@@ -163,17 +173,18 @@ class MissingKey(ModelError):
             if is_refused
             else ("Enter one in the settings, or choose another model.")
         )
+        if is_forbidden:
+            said = f"refused the call: {reason.rstrip('.')}"
+            way_out = (
+                f"{'Check the key' if is_refused else 'Enter a key'}, or choose another model."
+            )
         super().__init__(f"{service} {said}. {way_out}", service=service, reason=reason)
         self.is_refused = is_refused
         self.key_owner = key_owner
 
 
 class RateLimited(ModelError):
-    """The service limits the rate of requests and asks the client to wait.
-
-    Attributes:
-        retry_after_s: how many seconds to wait, or None if the service does not say.
-    """
+    """The service limits the rate of requests and asks the client to wait."""
 
     code = "rate_limited"
 
@@ -244,19 +255,28 @@ class QuotaUsedUp(ModelError):
 
 
 class WrongAddress(ModelError):
-    """The address of a model server leads to a web page."""
+    """The address of a model server leads to a web page, or to a path that the server lacks.
+
+    Args:
+        address: the address.
+        said: what the server says about the path, or an empty string for a web page.
+    """
 
     code = "bad_request"
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, said: str = "") -> None:
         place = address.rstrip("/")
         way_out = "Check it"
         if not place.endswith("/v1"):
             way_out = f"A model server's address mostly ends with /v1: try {place}/v1"
+        problem = (
+            f"does not lead to a model ({said.rstrip('.')})" if said else "leads to a web page"
+        )
+        end = "" if said else ", not to a model"
         super().__init__(
-            f"The address {place} leads to a web page, not to a model. {way_out} (chat.apiBase).",
+            f"The address {place} {problem}{end}. {way_out} (chat.apiBase).",
             service=place,
-            reason="its address leads to a web page",
+            reason=f"its address {problem}",
         )
 
 

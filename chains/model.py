@@ -28,7 +28,6 @@ from chains.errors import (
     ModelError,
     ModelUnavailable,
     Offline,
-    RateLimited,
     SpendingLimitReached,
 )
 from chains.events import Usage
@@ -341,7 +340,7 @@ def _pause_before_retry(error: ModelError, back_off_s: float | None) -> float | 
     """
     if not error.is_retryable or back_off_s is None:
         return None
-    if isinstance(error, RateLimited) and error.retry_after_s is not None:
+    if error.retry_after_s is not None:
         return error.retry_after_s if error.retry_after_s <= LONGEST_WAIT_S else None
     return back_off_s
 

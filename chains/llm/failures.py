@@ -4,6 +4,7 @@ The status is more reliable than the exception class, which depends on the provi
 version. Most servers report an overflow as status 400, so it is recognised by its text.
 """
 
+import ast
 import json
 import re
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ from chains.errors import (
     ModelUnavailable,
     QuotaUsedUp,
     RateLimited,
+    WrongAddress,
 )
 from chains.llm.http import WireCall
 from chains.llm.request_shape import find_refused_fields, read_refusal
@@ -27,7 +29,9 @@ from context.fixes import Fix, Setting
 __all__ = ["classify_failure"]
 
 REASON_CHARS: Final = 300
+MAX_WAIT_BYTES: Final = 8_192  # of an error, in which a time to wait is looked for
 MOST_CAUSES: Final = 20
+MAX_PYTHON_CHARS: Final = 4_000
 MOST_QUOTED: Final = 12  # levels of an error's JSON
 # More tokens than the context of any model, so a larger number in an error is no limit.
 MOST_LIMIT: Final = 50_000_000
@@ -86,11 +90,39 @@ _FILTERED: Final = re.compile(
     r"|data_inspection_failed|flagged by|moderation",
     re.IGNORECASE,
 )
+# A bad key, which some services call a bad request.
+_BAD_KEY: Final = re.compile(
+    r"(?:api|access)[ _-]?key (?:is |was )?(?:not valid|invalid|incorrect|expired|not found)"
+    r"|(?:invalid|incorrect|expired) (?:api|access)[ _-]?key|API_KEY_INVALID",
+    re.IGNORECASE,
+)
+# A refusal with status 403 that is about the key, and so about nothing else.
+_ABOUT_KEY: Final = re.compile(
+    r"\bkey|unauthori[sz]ed|authenticat|credential|\btoken", re.IGNORECASE
+)
+# What servers say about a path that they do not have, but not about a model.
+_NO_PATH: Final = re.compile(
+    r"\A\W*(?:404|405|status 40[45]\b.*"
+    r"|(?:404 )?(?:page |file |path |route |resource |endpoint |url )?not found"
+    r"|(?:405 )?method not allowed|cannot (?:post|find) /.*|no route .*"
+    r"|.*unexpected endpoint or method.*|(?:invalid|unknown) (?:url|path|route|endpoint)\b.*)\W*\Z",
+    re.IGNORECASE | re.DOTALL,
+)
+_NO_PATH_STATUS: Final = (404, 405)
+# A time to wait, as texts and details of errors name it: `7m12.5s`, `20 seconds`, `700ms`.
+_WAIT_TIME: Final = re.compile(
+    r"(?:(?:try again|retry|retrying) (?:in|after)|retryDelay[`'\"]?:?|estimated_time[`'\"]?:?)"
+    r"\s*[`'\"]?(?=\d)(?:(?P<h>\d{1,4}) ?h\w*,?\s?)?(?:(?P<m>\d{1,5}) ?m(?:in\w*)?(?![a-z]),?\s?)?"
+    r"(?:(?P<s>\d{1,7}(?:\.\d{1,9})?) ?(?P<unit>ms|milli\w*|s|sec\w*)?(?! ?[a-z0-9]))?",
+    re.IGNORECASE,
+)
 UNREADABLE: Final = "what it sent cannot be read as an answer"
 # Errors of Python. Where one of them is behind a library's error, its text is about the library.
 _PYTHON_ERRORS: Final = (TypeError, ValueError, LookupError, AttributeError)
 _LIBRARY_STATUS: Final = re.compile(r"Error code: \d+\Z")
-_LIBRARY_SUFFIX: Final = re.compile(r" Original exception:| Handle with `litellm")
+_LIBRARY_SUFFIX: Final = re.compile(
+    r" Original exception:| Handle with `litellm|\.? Received Model Group=|\s+LiteLLM Retried:"
+)
 _LIBRARY_PREFIX: Final = re.compile(r"^(?:litellm\.)?\w+(?:Error|Exception)\w*\s*[:-]\s*")
 
 
@@ -150,21 +182,57 @@ def _classify(
     if _is_quota(text, call) and (is_answer or status in {400, 402, 403, 429}):
         return QuotaUsedUp(service, reason=reason)
     is_filtered = status == 403 and bool(_FILTERED.search(text))
-    if status in {401, 403} and not is_filtered:
-        is_refused = bool(key) and call.sent is not None
-        return MissingKey(service, is_refused=is_refused, reason=reason, key_owner=key_owner)
+    is_bad_key = (is_answer or status == 400) and bool(_BAD_KEY.search(text))
+    if (status in {401, 403} and not is_filtered) or is_bad_key:
+        return MissingKey(
+            service,
+            is_refused=bool(key) and call.sent is not None,
+            is_forbidden=status == 403 and _is_about_other(reason, status),
+            reason=reason,
+            key_owner=key_owner,
+        )
+    wait_s = _find_wait_s(call, text)
     if status == 429:
-        return RateLimited(service, retry_after_s=call.retry_after_s, reason=reason)
+        return RateLimited(service, retry_after_s=wait_s, reason=reason)
+    if (is_answer or status in _NO_PATH_STATUS) and call.reader.base and _NO_PATH.match(reason):
+        return WrongAddress(call.reader.base, reason)
     is_refusal = status is not None and 300 <= status < 500 and status != 408
     if is_refusal or call.sent is None or (is_answer and _is_refusal(text, call)):
         return BadRequest(service, reason=reason)
-    has_responded = call.status is not None and not call.failure
-    return ModelUnavailable(
+    return _describe_trouble(call, service, reason, wait_s)
+
+
+def _describe_trouble(
+    call: WireCall, service: str, reason: str, wait_s: float | None
+) -> ModelUnavailable:
+    """Return the exception for a server that is not reached, or has trouble of its own."""
+    failed = ModelUnavailable(
         service,
         reason=call.failure or call.reader.failure or reason,
-        has_responded=has_responded,
+        has_responded=call.status is not None and not call.failure,
         is_permanent=bool(call.reader.failure),
     )
+    failed.retry_after_s = wait_s
+    return failed
+
+
+def _is_about_other(reason: str, status: int | None) -> bool:
+    """Return whether a service names another reason than the key for refusing a call."""
+    return reason != _describe_status(status) and not _ABOUT_KEY.search(reason)
+
+
+def _find_wait_s(call: WireCall, text: str) -> float | None:
+    """Return the seconds to wait that the headers, text or details of an error name, or None."""
+    if call.retry_after_s is not None:
+        return call.retry_after_s
+    details = call.reader.error_body[:MAX_WAIT_BYTES].decode("utf-8", "replace")
+    match = _WAIT_TIME.search(f"{text} {details}")
+    if match is None or not any(match[name] for name in "hms"):
+        return None
+    seconds = float(match["s"] or 0)
+    if (match["unit"] or "").lower().startswith("m"):
+        seconds /= 1000
+    return int(match["h"] or 0) * 3600 + int(match["m"] or 0) * 60 + seconds
 
 
 def _is_quota(text: str, call: WireCall) -> bool:
@@ -243,6 +311,8 @@ def _read_error_codes(body: bytes) -> str:
 def _find_line(error: Exception, call: WireCall, status: int | None) -> str:
     """Return the reason of a failed call in one line, however long."""
     text = _describe_redirect(call) or _from_body(call.reader.error_body)
+    if text.startswith("litellm."):  # a gateway
+        text = _strip_library(text)
     if call.reader.stream_error is not None and call.reader.stream_error.is_unreadable:
         text = f"{UNREADABLE}: {text}" if _has_words(text) else UNREADABLE
     if not text and (call.status is None or call.status < 300):
@@ -303,8 +373,10 @@ def _find_message(data: Any, levels: int = MOST_QUOTED) -> str:
         return ""
     metadata = data.get("metadata")
     raw = metadata.get("raw") if isinstance(metadata, dict) else None
-    names = ("error", "message", "detail", "msg")
+    names = ("error", "message", "detail", "msg", "errors", "error_description")
     said = next((data[name] for name in names if data.get(name)), None)
+    if isinstance(place := data.get("loc"), list) and isinstance(said, str):
+        return f"{'.'.join(map(str, place))}: {said}"
     quoted = _find_message(raw, levels - 1)
     return quoted if _has_words(quoted) else _find_message(said, levels - 1)
 
@@ -317,6 +389,14 @@ def _read_quoted(text: str) -> Any:
     try:
         return json.loads(text[start:])
     except (ValueError, RecursionError):
+        return _read_python(text[start : text.rfind("}") + 1])
+
+
+def _read_python(text: str) -> Any:
+    """Return the value of a Python dictionary, as OpenAI's client quotes errors, or None."""
+    try:
+        return ast.literal_eval(text) if len(text) <= MAX_PYTHON_CHARS else None
+    except (ValueError, SyntaxError, RecursionError, MemoryError):
         return None
 
 
@@ -324,7 +404,11 @@ def _from_library(error: Exception) -> str:
     """Return the text of a library's error, unless it is about the library's own code."""
     if any(isinstance(cause, _PYTHON_ERRORS) for cause in _list_causes(error)):
         return UNREADABLE
-    text = str(error)
+    return _strip_library(str(error))
+
+
+def _strip_library(text: str) -> str:
+    """Return an error without the names and advice that a client library puts around it."""
     while (shorter := _LIBRARY_PREFIX.sub("", text, count=1)) != text:
         text = shorter
     return _LIBRARY_SUFFIX.split(text)[0]

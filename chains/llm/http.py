@@ -118,6 +118,9 @@ class WireCall:
     @property
     def retry_after_s(self) -> float | None:
         """The number of seconds that the server asks to wait, or None if it does not say."""
+        told_ms = _parse_seconds(self._headers.get("retry-after-ms", ""))
+        if told_ms is not None:
+            return told_ms / 1000
         return _parse_seconds(self._headers.get("retry-after", ""))
 
     def abort(self) -> None:
@@ -348,6 +351,10 @@ def _describe_failure(error: Exception) -> str:
         return "nothing answers at that address"
     if isinstance(error, socket.gaierror) or "name or service" in str(error).lower():
         return "there is no such host"
+    if "wrong_version_number" in str(error).lower().replace(" ", "_"):
+        return "it does not speak TLS: its address may begin with http://"
+    if "illegal request line" in str(error).lower():  # h11 about the bytes of a TLS alert
+        return "it does not speak plain HTTP: its address may begin with https://"
     if isinstance(error, ssl.SSLError) or "certificate" in str(error).lower():
         return "its certificate is not trusted"
     if "timeout" in type(error).__name__.lower():

@@ -209,6 +209,31 @@ def test_a_short_wait_that_a_service_asks_for_is_obeyed(model, server, prepared,
     assert ModelWaiting(7.0, "slow down") in events
 
 
+@pytest.mark.parametrize(
+    ("said", "waits_s"),
+    [
+        ("Please try again in 2.5s.", 2.5),
+        ("Please retry in 17 seconds", 17.0),
+        ("Try again in 700ms.", 0.7),
+        ("Please try again in 0m12.25s.", 12.25),
+        ("Please try again in 5 models", 1.0),
+        ("Please try again in a while", 1.0),
+    ],
+)
+def test_a_wait_that_a_text_names_is_obeyed(model, server, prepared, pauses, said, waits_s):
+    server.script(Failure.saying(429, f"Rate limit reached. {said}"), Answer("Now."))
+    assert text_of(list(model.stream(prepared, CancelToken()))) == "Now."
+    assert pauses == [waits_s]
+
+
+def test_a_wait_is_obeyed_while_a_model_is_loaded(model, server, prepared, pauses):
+    loading = '{"error": "Model m is currently loading", "estimated_time": 20.0}'
+    busy = Failure.saying(503, "Loading model", Retry_After="9")
+    server.script(Failure(503, loading), busy, Answer("Now."))
+    assert text_of(list(model.stream(prepared, CancelToken()))) == "Now."
+    assert pauses == [20.0, 9.0]
+
+
 def test_no_pause_outlasts_the_time_that_the_user_gives_an_answer(server, prepared, pause, pauses):
     endpoint = look_up_model("scripted", server.url).endpoint
     limited = LiteLLMModel(endpoint, lambda _: None, pause=pause, max_seconds=25)

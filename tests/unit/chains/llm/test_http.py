@@ -1,3 +1,6 @@
+import socket
+from threading import Thread
+
 import httpx
 import pytest
 
@@ -29,6 +32,36 @@ def call():
 def test_a_wait_in_seconds_is_read(call, header, seconds):
     call._headers = {"retry-after": header}
     assert call.retry_after_s == seconds
+
+
+def test_a_wait_in_milliseconds_is_read(call):
+    call._headers = {"retry-after-ms": "700", "retry-after": "1"}
+    assert call.retry_after_s == 0.7
+
+
+@pytest.mark.parametrize(
+    ("scheme", "greeting", "failure"),
+    [
+        ("http", bytes.fromhex("15030300020250"), "it does not speak plain HTTP"),
+        ("https", b"HTTP/1.1 400 Bad Request\r\n\r\n", "it does not speak TLS"),
+    ],
+)
+def test_a_server_of_another_protocol_is_named(call, scheme, greeting, failure):
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def greet() -> None:
+            peer, _ = server.accept()
+            with peer:
+                peer.recv(65_536)
+                peer.sendall(greeting)
+
+        thread = Thread(target=greet)
+        thread.start()
+        address = f"{scheme}://127.0.0.1:{server.getsockname()[1]}/v1/chat/completions"
+        with report_calls_to(call), pytest.raises(httpx.TransportError):
+            open_client().post(address, json=ASKED)
+        thread.join()
+    assert call.failure.startswith(failure)
 
 
 def test_a_wait_until_a_date_is_read(call):
