@@ -14,6 +14,7 @@ from chains.extractive.parts import Part
 from chains.extractive.question import AskedQuestion
 from chains.extractive.ranking import ScoredPart
 from chains.extractive.words import measure_match
+from vault.notes.keywords import WORD, fold
 from vault.notes.text.markdown_text import MarkdownText
 
 __all__ = ["SectionSpan", "SpanChoice", "choose_spans"]
@@ -106,19 +107,31 @@ def _rank_spans(
     """Return the sections of the parts with their scores, best first.
 
     A section scores as its best part does. If the question asks for a list or instructions, its
-    score is based on all its parts: the odds that one of them answers.
+    score is based on all its parts: the odds that one of them answers. If the question is only the
+    name of a note or a heading, such as "Anna Berg", the sections below it come first.
     """
     scores: dict[SectionSpan, list[float]] = {}
+    named: set[SectionSpan] = set()
     for scored in ranked:
         part = scored.part
         known = next((span for span in scores if span.covers(part)), None)
         span = known or _find_span(part, texts[part.number])
         scores.setdefault(span, []).append(scored.score)
+        if _is_name_of(question.text, part):
+            named.add(span)
     if question.order:
         return [(held[0], span) for span, held in scores.items()]
     is_whole = question.kind in {"how_to", "list"}
     pooled = [(_pool(held) if is_whole else max(held), span) for span, held in scores.items()]
-    return sorted(pooled, key=lambda each: -each[0])
+    return sorted(pooled, key=lambda each: (each[1] not in named, -each[0]))
+
+
+def _is_name_of(text: str, part: Part) -> bool:
+    """Return whether a question is only the title of a part's note, or the heading above it."""
+    words, heading = WORD.findall(fold(text)), " ".join(part.heading[-1:])
+    title = part.source.title
+    names = (title, heading, f"{title} {heading}")
+    return bool(words) and any(words == WORD.findall(fold(name)) for name in names)
 
 
 def _pool(scores: Sequence[float]) -> float:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import cache, partial
+from pathlib import PurePosixPath
 from typing import Any, Final
 
 from chains.concurrency import call
@@ -31,6 +32,7 @@ from context.history.turns import LoggedTurn, list_turns
 from context.layers import Segment
 from context.messages import Message
 from context.tokens import count_message, count_segment
+from vault.notes.keywords import fold
 from vault.options import SearchOptions
 from vault.questions.reader import PartlyRead, Reading
 from vault.quotes.sections import Support
@@ -246,18 +248,32 @@ def _search_to_quote(
     """Search for the subject of a message, and for each of the things that it asks about.
 
     If no hit fulfils the filter that was understood, the notes that do are searched as well. If a
-    message such as "Thanks!" names nothing to look up, the result has no hits.
+    message such as "Thanks!" names nothing to look up, and no folder, the result has no hits.
     """
     # Its regular expressions take long to compile, and most searches do without them.
     from chains.extractive import question
 
     result = find(question.extract_subject(message))
     if not question.can_be_looked_up(result.query, (hit.title for hit in result.hits)):
-        return replace(result, hits=())
+        return _search_folder(find, result)
     mixed = mix_results([result, *map(find, question.split_question(result.query))])
     if partly is None or any(hit.path in partly.paths for hit in mixed.hits):
         return mixed
     return mix_results([mixed, find(f"{partly.query} {partly.left}")])
+
+
+def _search_folder(find: Callable[[str], SearchResult], result: SearchResult) -> SearchResult:
+    """Search the folder that has the name that was searched for, such as "People".
+
+    If no note that was found is in such a folder, the result has no hits.
+    """
+    paths = (PurePosixPath(hit.path).parent for hit in result.hits)
+    folders = (name for path in paths for name in path.parts)
+    wanted = fold(result.query.strip("?!. "))
+    named = next((name for name in folders if fold(name) == wanted), None)
+    if named is None:
+        return replace(result, hits=())
+    return replace(find(f'folder:"{named}"'), query=result.query)
 
 
 def _read_earlier(stored_fields: Mapping[str, Any]) -> RetrievalResult:

@@ -347,6 +347,7 @@ class _Linker:
         if (key := _FREE.get(mark)) is None:  # a note that is not there, or another word
             self._links.is_unclear = True
             return 0
+        self._links.names_unknown = True
         self._links.add(Condition(key, item.text))
         return 1
 

@@ -48,6 +48,7 @@ class Links:
         states: the words for the state of tasks.
         left: the words that are linked to nothing and have no role.
         subject: what the question asks for first, "notes" or "tasks", or an empty string.
+        names_unknown: whether a tag or folder is named that the vault does not have.
         is_without_tasks: whether "no" is said of the tasks.
         is_unclear: whether the question says something that no condition can say, such as "not" of
             a day, or "or" between words.
@@ -70,6 +71,7 @@ class Links:
     states: list[str] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
     subject: Literal["", "notes", "tasks"] = ""
+    names_unknown: bool = False
     is_without_tasks: bool = False
     is_unclear: bool = False
     asks_to_explain: bool = False

@@ -52,15 +52,10 @@ def _is_other_question(
     return len(before) >= _LEAST_WORDS and not (found["relative"] and is_clause)
 
 
-def write_filters(text: str) -> tuple[str, bool]:
-    """Return a question with its ranges of days and excluded tags as filters.
-
-    Returns:
-        The text, and whether a tag is excluded.
-    """
+def write_filters(text: str) -> str:
+    """Return a question with its ranges of days and excluded tags as filters."""
     dated = _RANGE.sub(lambda found: f"date:{found[0]}", text)
-    written, count = _EXCLUDED.subn("-tag:", dated)
-    return written, count > 0
+    return _EXCLUDED.sub("-tag:", dated)
 
 
 @cache

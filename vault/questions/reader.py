@@ -14,7 +14,7 @@ from vault.questions.linker import link_items
 from vault.questions.links import STATES, Links
 from vault.questions.naming import name_as_in_notes
 from vault.questions.pieces import cut_other_questions, write_filters
-from vault.questions.tokens import Item, find_spans, list_items
+from vault.questions.tokens import Item, find_spans, list_items, names_tag
 from vault.questions.vocabulary import VaultNames
 from vault.questions.words import are_alike, find_roles, list_date_words
 from vault.search.conditions import Condition, is_comparable
@@ -100,10 +100,9 @@ def read_question(text: str, read_names: Callable[[], VaultNames], today: date) 
 
 def _read_one(text: str, read_names: Callable[[], VaultNames], today: date) -> Reading | None:
     """Read one question against the vault."""
-    written, excludes_tag = write_filters(text)
-    if not excludes_tag and not _can_ask(text):
+    given = parse_query(write_filters(text))
+    if not (given.clauses or given.task_kind or _can_ask(text)):
         return None
-    given = parse_query(written)
     said = name_weekdays(given.words)
     vocabulary = read_names()
     items = _name_tasks(list_items(said, vocabulary, today))
@@ -112,10 +111,8 @@ def _read_one(text: str, read_names: Callable[[], VaultNames], today: date) -> R
     spans = find_spans(said, today)
     if any("due" in item.roles for item in items):
         spans = find_due_spans(said, spans, today)
-    is_of_tags = all(item.is_given or item.roles & _JOINING for item in items)
-    names_tags = len(items) > 1 and any(item.list_names("tag") for item in items)
-    if is_of_tags and (excludes_tag or names_tags):
-        items = (Item("notes", frozenset({"list", "notes"})), *items)  # as "#bees and not #hive"
+    if _is_of_filters(given, items):
+        items = (Item("notes", frozenset({"list", "notes"})), *items)
     links = link_items(items, spans, vocabulary)
     links.clauses = name_as_in_notes(links.clauses, vocabulary)
     links.is_unclear = links.is_unclear or not _can_compare(links, vocabulary)
@@ -125,6 +122,13 @@ def _read_one(text: str, read_names: Callable[[], VaultNames], today: date) -> R
     if not given.has_filter and (value := _read_value(links, vocabulary)) is not None:
         return value
     return _read_total(given, links, items) or _read_list(given, links)
+
+
+def _is_of_filters(given: Query, items: Sequence[Item]) -> bool:
+    """Return whether a message only names filters, as "#bees and not #hive" or "folder:House"."""
+    has_filter = bool(given.clauses or given.task_kind) or names_tag(given.words)
+    is_of_names = all(item.is_given or item.roles & _JOINING for item in items)
+    return has_filter and is_of_names and not given.phrases
 
 
 def _name_tasks(items: Sequence[Item]) -> tuple[Item, ...]:
@@ -145,11 +149,12 @@ def _can_compare(links: Links, vocabulary: VaultNames) -> bool:
 def _can_ask(text: str) -> bool:
     """Return whether a text can be a question.
 
-    A single word, or the path of a file, is none, except a word such as "todos" or "more".
+    A single word, or the path of a file, is none, except a tag such as "#bees", and a word such as
+    "todos" or "more".
     """
     is_single = next(islice(WORD.finditer(text), 1, None), None) is None
     is_single = is_single or _PATH.fullmatch(text.strip()) is not None
-    return not is_single or bool(find_roles(text) & _ASKING)
+    return not is_single or names_tag(text) or bool(find_roles(text) & _ASKING)
 
 
 def _asks_for_more(items: Sequence[Item]) -> bool:
@@ -289,7 +294,9 @@ def _asks_for_list(
     if task == "any" and not (asks or is_filtered):
         return False  # as "What is a task?"
     is_marked = bool(clauses and roles & {"tag", "folder", "link", "linked_from", "property"})
-    return bool((asks or asks_what) and (has_head or links.heads or is_marked))
+    names_only = is_marked and not (links.left or links.names_unknown or "what" in roles)
+    names_only = names_only and bool(roles & {"tag", "folder"})  # as "tag garden", "folder House"
+    return names_only or bool((asks or asks_what) and (has_head or links.heads or is_marked))
 
 
 def _is_not_said(links: Links, task: str) -> bool:

@@ -23,7 +23,7 @@ from vault.questions.words import (
     split_words,
 )
 
-__all__ = ["Item", "find_spans", "list_items"]
+__all__ = ["Item", "find_spans", "list_items", "names_tag"]
 
 # A name as a link or a tag, a number below zero, or a sign that compares. An arrow such as "->" is
 # no sign.
@@ -125,6 +125,12 @@ def list_items(text: str, vocabulary: VaultNames, today: date) -> tuple[Item, ..
         found += given[at - 1 : at] if at else []
         found += _list_plain_items(piece, vocabulary, today)
     return tuple(found)
+
+
+def names_tag(text: str) -> bool:
+    """Return whether a text names a tag as in `#recipe`. A number such as "#12" is no tag."""
+    tags = (match["tag"] for match in _GIVEN.finditer(text))
+    return any(tag is not None and not tag.isdecimal() for tag in tags)
 
 
 def _build_given(match: re.Match[str], vocabulary: VaultNames) -> Item:

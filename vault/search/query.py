@@ -37,7 +37,7 @@ _MAX_SCANNED = 20_000
 _KEYS = [key for key in FILTERS if key != "property"]
 _PART = re.compile(
     rf"(?:(?<=\s)|^)(?:(?P<not>-)?(?:(?P<key>{'|'.join(_KEYS)}):"
-    r'(?:"(?P<quoted>[^"\n]+)"|(?P<plain>[^\s"]+))'
+    r'(?:"(?P<quoted>[^"\n]+)"|(?P<plain>[^\s"]*[^\s".,;:!?](?:\.\.)?|\.\.))'
     r"|\[(?P<name>[^\[\]:\n\"]{1,60}):(?P<test>[^\[\]\n]{1,200})\])"
     r'|"(?P<phrase>[^"\n]+)")(?=[\s.,;:!?)]|$)',
     re.IGNORECASE,

@@ -79,6 +79,18 @@ def test_a_section_without_a_word_of_the_question_must_be_near_in_meaning():
     assert len(find("What do the beds grow?", *sources, compare=far)) == 1
 
 
+@pytest.mark.parametrize(
+    "question",
+    ["Anna Berg", "[[Anna Berg]]", "anna berg?", "[[Anna Berg#Work]]", "Anna Berg work", "Work"],
+)
+def test_the_name_of_a_note_or_section_shows_that_first(question):
+    day = passage("Lunch with Anna Berg, who spoke of the work at Anna Berg's shop.", 1, "Day.md")
+    note = passage("# Anna Berg\nLives in Kiel.\n## Work\nShe repairs clocks.", 2, "Anna Berg.md")
+    first, *_ = find(question, day, note)
+    assert first.path == "Anna Berg.md"
+    assert ("Work" in first.heading[-1]) == ("work" in question.lower())
+
+
 def test_a_property_is_shown_alone():
     text = "---\nrating: 9\nauthor: Herbert\n---\nA planet of sand."
     section, *_ = find("What rating did I give Dune?", passage(text, source="Dune.md"))

@@ -77,6 +77,35 @@ def test_other_logs_are_read_too(
     assert support_when_regenerated() == read
 
 
+class FolderSearch(MeasuredSearch):
+    """A search that finds notes by the filter for a folder."""
+
+    def search(self, query: str, k: int, options: SearchOptions = USUAL_SEARCH) -> SearchResult:
+        found = super().search(query, k, options)
+        if not query.startswith("folder:"):
+            return found
+        hits = tuple(hit for hit in self.hits if f'folder:"{hit.path.split("/")[0]}"' == query)
+        return SearchResult(query, hits, 0.0, support=SUPPORT)
+
+
+@pytest.mark.parametrize(
+    ("message", "paths"),
+    [
+        ("Notes", {"Notes/A.md"}),
+        ("notes?", {"Notes/A.md"}),
+        ("Thanks!", set()),
+        ("Help me", set()),
+    ],
+)
+def test_the_name_of_a_folder_finds_its_notes_though_it_says_nothing(
+    quote, session, message, paths
+):
+    notes = FolderSearch(hit("Day.md", "It rained."), hit("Notes/A.md", "Ina mended the roof."))
+    list(run_turn(quote(message, notes)))
+    (turn,) = list_turns(session.path())
+    assert {segment.source for segment in turn.segments} == paths
+
+
 def test_without_a_model_the_subject_of_a_request_is_searched(quote):
     search = ListSearch(*HITS)
     list(run_turn(quote("Summarise my notes about beans", search)))

@@ -1,7 +1,7 @@
 """A single word is no question, whatever it means and whatever in the vault it names.
 
-Only words such as "todos" and "more" ask by themselves. `read_question` relies on this to leave
-early, before it reads the names of the vault.
+Only filters such as "#recipe", and words such as "todos" and "more", ask by themselves.
+`read_question` relies on this to leave early, before it reads the names of the vault.
 """
 
 import tomllib
@@ -20,7 +20,7 @@ from vault.questions.words import find_roles, split_words
 
 _TODAY = date(2026, 11, 27)
 _DAYS = ("today", "heute", "yesterday", "Friday", "2026", "2026-03", "2026..", "..2026-03", "Q3")
-_OTHERS = ("#recipe", "[[Plan]]", '"restore"', "tag:", "-x", "12.03.2026", "2026年3月", "昨日")
+_OTHERS = ("#12", "[[Plan]]", '"restore"', "tag:", "-x", "12.03.2026", "2026年3月", "昨日")
 
 
 def _list_phrases(table: Mapping[str, object]) -> Iterator[str]:
@@ -70,7 +70,17 @@ def test_a_single_word_asks_for_nothing_but_tasks_and_more(
 
 @pytest.mark.parametrize(
     ("text", "is_read"),
-    [("server", False), ("recipe", False), ("recipes 2026", True), ("todos", True), ("more", True)],
+    [
+        ("server", False),
+        ("recipe", False),
+        ("recipes 2026", True),
+        ("todos", True),
+        ("more", True),
+        ("#recipe", True),
+        ("#12", False),
+        ("tag:recipe", True),
+        ("house/recipe", False),
+    ],
 )
 def test_the_names_of_the_vault_are_read_only_for_what_can_ask(text: str, is_read: bool) -> None:
     read = list[bool]()
@@ -81,3 +91,55 @@ def test_the_names_of_the_vault_are_read_only_for_what_can_ask(text: str, is_rea
 
     reader.read_question(text, read_names, _TODAY)
     assert bool(read) == is_read
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("#recipes", "tag:recipes"),
+        ("#recipes?", "tag:recipes"),
+        ("#soups", "tag:soups"),
+        ("-#recipes", "-tag:recipes"),
+        ("tag:recipes", "tag:recipes"),
+        ("tag:recipes?", "tag:recipes"),
+        ("tag:recipes has:open-task", "tag:recipes has:open-task"),
+        ("folder:House.", "folder:House"),
+        ("tag recipes", "tag:recipes"),
+        ("the tag recipes", "tag:recipes"),
+        ("Schlagwort recipes", "tag:recipes"),
+        ("étiquette recipes", "tag:recipes"),
+        ("etiqueta recipes", "tag:recipes"),
+        ("folder House", "folder:House"),
+        ("Ordner House", "folder:House"),
+        ("dossier House", "folder:House"),
+        ("carpeta House?", "folder:House"),
+    ],
+)
+def test_a_filter_alone_asks_for_what_fits_it(text: str, query: str) -> None:
+    names = VaultNames()
+    names.add("recipes", Name("tag", "recipes"))
+    names.add("House", Name("folder", "House"))
+    assert reader.read_question(text, lambda: names, _TODAY) == reader.Reading("list", query)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "tag recipes soup",
+        "tag mildew",
+        "folder structure",
+        "What is the tag recipes?",
+        "How do I tag recipes?",
+        "Why is folder House there?",
+        'tag:recipes "to taste"',
+        "tag:recipes basil",
+        "recipes",
+        "House",
+    ],
+)
+def test_a_tag_or_folder_beside_something_else_claims_nothing(text: str) -> None:
+    names = VaultNames()
+    names.add("recipes", Name("tag", "recipes"))
+    names.add("House", Name("folder", "House"))
+    reading = reader.read_question(text, lambda: names, _TODAY)
+    assert reading is None or reading.operation == "about"

@@ -51,6 +51,15 @@ def test_a_date_filter_with_another_value_is_words_and_named(value: str) -> None
     assert "names no date" in query.problems[0]
 
 
+@pytest.mark.parametrize("end", ["?", ".", "!", ",", "?!", " ?"])
+@pytest.mark.parametrize("written", ["tag:recipe", "folder:House", "date:2024-03..", "file:a.b"])
+def test_the_end_of_a_sentence_is_no_part_of_a_filter(written: str, end: str) -> None:
+    query = parse_query(f"Which notes are in {written}{end}")
+    assert (query.clauses, query.days) == (parse_query(written).clauses, parse_query(written).days)
+    assert query.has_filter
+    assert not query.problems
+
+
 def test_a_task_filter_names_a_kind_of_task() -> None:
     assert parse_query("roof task:Open") == Query("roof", task="open")
     assert parse_query("task:done").filters() == {"task": "done"}
