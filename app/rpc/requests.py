@@ -131,7 +131,7 @@ def _object(line: bytes) -> dict[str, Any]:
         raise UnreadableRequest(InvalidRequest(too_long))
     try:
         found = parse_json(line)
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         raise UnreadableRequest(InvalidRequest(f"The line is not JSON: {error}.")) from error
     if not isinstance(found, dict):
         raise UnreadableRequest(InvalidRequest("The line is not a JSON object."))

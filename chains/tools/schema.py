@@ -137,9 +137,15 @@ def parse_json(text: str | bytes, most_levels: int = MOST_LEVELS) -> Any:
 
     Raises:
         ValueError: the text is not JSON, or is nested too deep.
-        RecursionError: the text is nested so deep that it cannot be parsed.
     """
-    value = json.loads(text, parse_constant=_refuse_number, parse_float=_read_number)
+    try:
+        value = json.loads(
+            text, parse_constant=_refuse_number, parse_float=_read_number, parse_int=_read_integer
+        )
+    except UnicodeDecodeError as error:
+        raise ValueError(f"byte {error.start + 1} is not UTF-8") from error
+    except RecursionError as error:
+        raise ValueError(f"it has more than {most_levels} levels") from error
     if is_nested_too_deep(value, most_levels):
         raise ValueError(f"it has more than {most_levels} levels")
     return value
@@ -148,6 +154,13 @@ def parse_json(text: str | bytes, most_levels: int = MOST_LEVELS) -> Any:
 def _read_number(text: str) -> float:
     number = float(text)
     return number if math.isfinite(number) else _refuse_number(text)
+
+
+def _read_integer(text: str) -> int:
+    try:
+        return int(text)
+    except ValueError as error:  # Python's limit, which only programs may raise
+        raise ValueError(f"a number has {len(text):,} digits") from error
 
 
 def _refuse_number(text: str) -> float:
