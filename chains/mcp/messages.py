@@ -21,6 +21,7 @@ __all__ = [
     "build_unreadable",
     "leave_out_bad_tools",
     "read_messages",
+    "read_requests",
 ]
 
 # The fields of a tool that are used. Others are not worth losing a tool for.
@@ -29,7 +30,7 @@ _VERSION: Final = "2025-11-25"  # of the protocol that describes these fields
 _PARSE_ERROR: Final = -32_700
 _INVALID_REQUEST: Final = -32_600
 _SHOWN_CHARS: Final = 200
-_ID: Final = r'"id"\s*:\s*("[^"\\]{1,64}"|\d{1,18})'
+_ID: Final = r'"id"\s*:\s*("[^"\\]{1,64}"|\d{1,18}(?![\d.eE]))'
 # Where the id of a message stands for sure, and not one that is part of its content.
 _FIRST_ID: Final = re.compile(rf'\s*\{{\s*(?:"jsonrpc"\s*:\s*"2\.0"\s*,\s*)?{_ID}')
 _LAST_ID: Final = re.compile(rf'{_ID}\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}}\s*$')
@@ -37,7 +38,7 @@ _ANSWER: Final = re.compile(r'\s*\{(?=.*"jsonrpc")(?=.*"(?:result|error)")', re.
 
 
 class UnreadableMessage(Exception):
-    """An answer cannot be read, and does not say to what, so that the connection has to end."""
+    """An answer does not say to what, or a request has an id that no answer can have."""
 
 
 def read_messages(line: bytes) -> "Iterator[JSONRPCMessage]":
@@ -52,6 +53,35 @@ def read_messages(line: bytes) -> "Iterator[JSONRPCMessage]":
         yield _mend_id(jsonrpc_message_adapter.validate_json(line, by_name=False))
     except ValueError:
         yield from _read_loosely(line.decode("utf-8", "replace"))
+
+
+def read_requests(line: bytes) -> "Iterator[JSONRPCMessage]":
+    """Read the messages in a line from a client. An id such as `1.0` is a whole number too.
+
+    The library takes a request with another id for a notification, which nobody answers.
+
+    Raises:
+        UnreadableMessage: the id of a request is neither a text nor a whole number.
+    """
+    found = _parse(line.decode("utf-8", "replace")) or []
+    odd = [one for one in found if isinstance(one, dict) and _has_odd_id(one)]
+    for one in odd:
+        if isinstance(one["id"], float) and one["id"].is_integer():
+            one["id"] = int(one["id"])
+        elif one["id"] is None and str(one["method"]).startswith("notifications/"):
+            del one["id"]
+        else:
+            raise UnreadableMessage("its id is neither a text nor a whole number")
+    if not odd:
+        yield from read_messages(line)
+        return
+    for one in found:
+        yield from read_messages(json.dumps(one).encode())
+
+
+def _has_odd_id(message: dict[str, Any]) -> bool:
+    id = message.get("id", "")
+    return "method" in message and (isinstance(id, bool) or not isinstance(id, str | int))
 
 
 def _read_loosely(line: str) -> "Iterator[JSONRPCMessage]":

@@ -16,7 +16,7 @@ from importlib.metadata import version
 from typing import IO, TYPE_CHECKING, Any, Final, cast
 
 from chains.event_loop import EventLoop, get_event_loop
-from chains.mcp.messages import UnreadableMessage, build_refusal, read_messages
+from chains.mcp.messages import UnreadableMessage, build_refusal, read_requests
 from context.messages import ToolDefinition, thaw_mapping
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ class _Requests:
             whole = await self._read_line()
         messages: list[str] = []
         with suppress(UnreadableMessage):
-            found = read_messages(line) if whole is line else ()
+            found = read_requests(line) if whole is line else ()
             messages += (one.model_dump_json(by_alias=True, exclude_unset=True) for one in found)
         self._read.extend(messages)
         if line.strip() and not messages:

@@ -197,11 +197,21 @@ def test_a_line_that_is_no_request_is_answered_and_the_server_goes_on(
         (b'{"jsonrpc": "2.0", "id": 5, "method": ', 5, -32_700),
         (b'{"jsonrpc": "2.0", "id": 6, "method": 7}', 6, -32_600),
         (deep, 7, -32_700),
+        (b'{"jsonrpc": "2.0", "id": 1.5, "method": "ping"}', None, -32_600),
+        (b'{"jsonrpc": "2.0", "id": null, "method": "ping"}', None, -32_600),
+        (b'{"jsonrpc": "2.0", "id": true, "method": "ping"}', None, -32_600),
+        (b'{"method": "ping", "id": {"id": 3}, "jsonrpc": "2.0"}', None, -32_600),
     )
     for line, id, code in refused:
         said = ask(line)
         assert (said["id"], said["error"]["code"]) == (id, code), line[:60]
         assert "sage froze" in ask(good)["result"]["content"][0]["text"]
+    assert ask(b'{"jsonrpc": "2.0", "id": 4.0, "method": "ping"}') == {
+        "jsonrpc": "2.0",
+        "id": 4,
+        "result": {},
+    }
+    child.stdin.write(b'{"jsonrpc": "2.0", "id": null, "method": "notifications/cancelled"}\n')
     for arguments in (b'{"path": "\\ud800.md"}', b'{"path": "\xff.md"}', b'{"path": {"x": []}}'):
         said = ask(call(8, arguments))
         assert (said["id"], said["result"]["isError"]) == (8, True)
