@@ -15,6 +15,7 @@ from tests.support.models.model_server import Answer, ModelServer
 from tests.support.window.clicks import button_named, click_button
 from tests.support.window.waiting import settle
 from tests.support.window.window_pages import WindowPage, open_window
+from ui.chat.composer.attachment import Attachment
 from ui.tasks import TaskRunner
 from ui.theme import Theme
 
@@ -307,6 +308,26 @@ def test_the_way_to_the_latest_covers_no_button(
         assert area_of(scroller).contains(jump)
         assert not any(area_of(one).intersects(jump) for one in buttons)
     assert seen
+
+
+@pytest.mark.parametrize("step", range(0, 120, 24))
+def test_the_way_to_the_latest_covers_no_button_after_attaching_from_a_note(
+    window: WindowPage, server: ModelServer, step: int
+) -> None:
+    for question in ("Will it rain?", "And then?"):
+        ask(window, server, question, LONG)
+    scroller, first = window.chat.view.scroller, window.chat.answers()[0]
+    tools = first.tools.mapTo(scroller.feed, QPoint()).y()
+    scroller.bar.setValue(tools - scroller.height() + step)
+    QApplication.processEvents()
+    window.view.show_note("Watering.md")
+    QApplication.processEvents()
+    window.view.controllers.composer.attach([Attachment("Watering.md", lines=(1, 1))])
+    QApplication.processEvents()
+    buttons = [one for one in first.findChildren(QAbstractButton) if one.isVisible()]
+    assert buttons
+    assert scroller.jump.isVisible()
+    assert not any(area_of(one).intersects(area_of(scroller.jump)) for one in buttons)
 
 
 def area_of(widget: QWidget) -> QRect:

@@ -59,6 +59,7 @@ class Scroller(PlaceKeeper, QWidget):
         self.bar.valueChanged.connect(self._on_moved)
         self.bar.rangeChanged.connect(self._on_range_changed)
         self.area.viewport().installEventFilter(self)
+        feed.installEventFilter(self)
 
     @property
     def bar(self) -> QScrollBar:
@@ -158,9 +159,13 @@ class Scroller(PlaceKeeper, QWidget):
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Restore the scroll position when the viewport is resized.
 
-        This happens, for example, when the composer becomes taller.
+        This happens, for example, when the composer becomes taller. The button "Jump to latest" is
+        placed again after the messages have been laid out, because their buttons may have moved.
         """
-        if event.type() == QEvent.Type.Resize:
+        if watched is self.feed:
+            if event.type() == QEvent.Type.LayoutRequest and self.jump.isVisible():
+                QTimer.singleShot(0, self, self._place_jump)
+        elif event.type() == QEvent.Type.Resize:
             self._settle()
         return False
 
@@ -254,13 +259,14 @@ class Scroller(PlaceKeeper, QWidget):
     def _list_covered(self, place: QRect) -> list[QRect]:
         """Return the places of the buttons in the messages near a place, the lowest first."""
         value, room = self.bar.value(), 2 * place.height()
-        near = [self.feed.find_row_at(value + y) for y in (place.bottom(), place.top() - room)]
-        rows = dict.fromkeys(row for row in near if row is not None)
+        top, bottom = value + place.top() - room, value + place.bottom()
+        # A chat that a note covers is placed before it is shown.
         found = [
             QRect(button.mapTo(self, QPoint()), button.size())
-            for row in rows
+            for row in self.feed.rows
+            if row.y() <= bottom and row.y() + row.height() >= top
             for button in row.findChildren(QAbstractButton)
-            if button.isVisible()
+            if button.isVisibleTo(self)
         ]
         return sorted(found, key=QRect.bottom, reverse=True)
 
