@@ -19,7 +19,6 @@ $(READY): pyproject.toml .ci/system-packages $(LOCKS)
 
 # Writes the lock files anew, with the newest versions that pyproject.toml allows.
 lock: $(READY)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check "uv~=0.13"
 	@PATH="$(CURDIR)/$(BIN):$$PATH" .ci/lock
 
 run: $(READY)
