@@ -2,7 +2,7 @@
 
 import json
 import socket
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal
@@ -38,7 +38,18 @@ _LIMIT_FIELDS: Final = (
     "context_length",
     "context_window",
     "max_context_length",
+    "max_context_window_tokens",
+    "inputTokenLimit",
 )
+# The objects within a model's entry that may have the limit too. The provider that answers may
+# have a smaller one than the model.
+_LIMIT_PLACES: Final = (("top_provider",), ("capabilities", "limits"))
+# More tokens than the context of any model.
+MOST_LIMIT: Final = 50_000_000
+# The fields of a list of models, and of the name in an entry, in the order of preference.
+_LIST_FIELDS: Final = ("data", "models", "result")
+_NAME_FIELDS: Final = ("id", "name", "model")
+MOST_NAME_CHARS: Final = 300
 
 
 @dataclass(frozen=True)
@@ -119,11 +130,13 @@ def list_served_models(
         return ModelList(problem="silent")
     if kind == "ollama":
         response = place.get(f"{place.root}/api/tags")
-        entries = _list_entries(response, "models")
-        return ModelList(tuple(ServedModel(str(e["name"]), None) for e in entries if "name" in e))
+        named = _read_models(response.data)
+        return ModelList(tuple(ServedModel(name, None) for name in named))
     response = place.get(f"{place.base}/models")
-    entries = [entry for entry in _list_entries(response, "data") if "id" in entry]
-    models = tuple(_read_served_model(entry) for entry in entries)
+    models = tuple(
+        ServedModel(name, _read_limit(entry), _read_abilities(entry))
+        for name, entry in _read_models(response.data).items()
+    )
     if any(model.input_limit is None for model in models) and is_nearby(parse_host(place.base)):
         models = tuple(_complete_limits(models, place))
     return ModelList(models, response.problem)
@@ -277,8 +290,7 @@ def _complete_limits(models: tuple[ServedModel, ...], place: _Place) -> Iterator
 def _read_slot_length(page: Mapping[str, Any]) -> int | None:
     """Return the context length of llama.cpp's slots, or None if the page does not have it."""
     settings = page.get("default_generation_settings")
-    length = settings.get("n_ctx") if isinstance(settings, Mapping) else None
-    return length if isinstance(length, int) and length > 0 else None
+    return _find_limit(settings, ("n_ctx",))
 
 
 def _list_entries(response: ServerResponse, name: str) -> list[Mapping[str, Any]]:
@@ -287,16 +299,58 @@ def _list_entries(response: ServerResponse, name: str) -> list[Mapping[str, Any]
     return [entry for entry in entries if isinstance(entry, dict)]
 
 
-def _read_served_model(entry: Mapping[str, Any]) -> ServedModel:
-    return ServedModel(str(entry["id"]), _read_limit(entry), _read_abilities(entry))
+def _read_models(page: Any) -> dict[str, Mapping[str, Any]]:
+    """Return the entries of a list of models by name, in order.
+
+    Some servers send a bare list, names in place of objects, or an object with a name for each
+    model.
+    """
+    is_list = isinstance(page, list)
+    while isinstance(page, dict):
+        inner = next((page[f] for f in _LIST_FIELDS if isinstance(page.get(f), list | dict)), None)
+        if inner is None:
+            break
+        page, is_list = inner, True
+    if isinstance(page, dict):
+        page = [{"id": name} | entry for name, entry in page.items() if isinstance(entry, dict)]
+    models: dict[str, Mapping[str, Any]] = {}
+    for entry in page if is_list else ():
+        fields = entry if isinstance(entry, dict) else {"id": entry}
+        if name := _read_name(fields):
+            models.setdefault(name, fields)
+    return models
+
+
+def _read_name(entry: Mapping[str, Any]) -> str:
+    """Return the name of a model, or an empty string if it has none that could be asked for."""
+    named = next((entry[field] for field in _NAME_FIELDS if entry.get(field)), "")
+    name = named.strip() if isinstance(named, str) else ""
+    return name if name.isprintable() and len(name) <= MOST_NAME_CHARS else ""
 
 
 def _read_limit(entry: Mapping[str, Any]) -> int | None:
     """Read the context length from the fields used by vLLM, LM Studio, Groq and others."""
-    meta = entry.get("meta")
-    places = [entry.get(field) for field in _LIMIT_FIELDS]
-    places.append(meta.get("n_ctx") if isinstance(meta, dict) else None)
-    return next((value for value in places if isinstance(value, int) and value > 0), None)
+    own = [_find_limit(entry, _LIMIT_FIELDS), _find_limit(entry.get("meta"), ("n_ctx",))]
+    for path in _LIMIT_PLACES:
+        inner: Any = entry
+        for field in path:
+            inner = inner.get(field) if isinstance(inner, dict) else None
+        own.append(_find_limit(inner, _LIMIT_FIELDS))
+    return min((limit for limit in own if limit is not None), default=None)
+
+
+def _find_limit(entry: Any, fields: Iterable[str]) -> int | None:
+    """Return the first of these fields that is a number of tokens, or None."""
+    values = map(entry.get, fields) if isinstance(entry, dict) else ()
+    return next(filter(None, map(_read_tokens, values)), None)
+
+
+def _read_tokens(value: object) -> int | None:
+    if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 12:
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= MOST_LIMIT:
+        return None
+    return int(value)
 
 
 def _read_abilities(entry: Mapping[str, Any]) -> Abilities:

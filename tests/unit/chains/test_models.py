@@ -174,6 +174,54 @@ def test_a_server_offers_its_models():
         )
 
 
+@pytest.mark.parametrize(
+    "page",
+    [
+        [{"id": "a"}, {"id": "b"}],
+        ["a", "b"],
+        {"data": ["a", "b"]},
+        {"models": [{"name": "a"}, {"name": "b"}]},
+        {"models": [{"model": "a"}, {"name": "", "model": "b"}]},
+        {"result": {"data": [{"id": "a"}, {"id": "b"}]}},
+        {"data": {"a": {"object": "model"}, "b": {}}},
+        {"data": [{"id": " a "}, {"id": "a"}, {"id": 5}, {"id": None}, {"id": ""}, 7, {"id": "b"}]},
+        {"data": [{"id": "a"}, {"id": "line\nend"}, {"id": "x" * 500}, {"id": "b"}]},
+    ],
+)
+def test_models_are_listed_whatever_form_the_list_has(page):
+    with ModelServer(pages={"/v1/models": page}) as server:
+        assert [one.name for one in list_served_models(server.url).models] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    "page", [{"error": {"message": "no"}}, {"data": None}, {"data": 4}, 5, "a", {"detail": ["x"]}]
+)
+def test_a_page_without_a_list_has_no_models(page):
+    with ModelServer(pages={"/v1/models": page}) as server:
+        assert list_served_models(server.url).models == ()
+
+
+@pytest.mark.parametrize(
+    ("entry", "limit"),
+    [
+        ({"context_window": 8_192}, 8_192),
+        ({"context_length": "8192"}, 8_192),
+        ({"context_length": 8_192.0}, 8_192),
+        ({"context_length": 131_072, "meta": {"n_ctx": 8_192}}, 8_192),
+        ({"context_length": 200_000, "top_provider": {"context_length": 8_192}}, 8_192),
+        ({"capabilities": {"limits": {"max_context_window_tokens": 8_192}}}, 8_192),
+        ({"inputTokenLimit": 8_192}, 8_192),
+        ({"context_length": 0, "max_model_len": -1}, None),
+        ({"context_length": True, "context_window": "8k"}, None),
+        ({"context_length": 10**15}, None),
+        ({"meta": {"n_ctx_train": 32_768}, "top_provider": None, "capabilities": []}, None),
+    ],
+)
+def test_a_context_length_is_read_wherever_a_server_puts_it(entry, limit):
+    with ModelServer(models=[{"id": "m", **entry}]) as server:
+        assert [one.input_limit for one in list_served_models(server.url).models] == [limit]
+
+
 LM_STUDIO = {
     "data": [
         {"id": "qwen", "max_context_length": 32_768, "loaded_context_length": 8_192},
