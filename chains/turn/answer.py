@@ -26,6 +26,7 @@ from chains.events import (
     Warned,
 )
 from chains.gguf.file import shorten_name
+from chains.llm.incoming.tool_calls import has_call_as_text
 from chains.llm.port import (
     ModelCalling,
     ModelCalls,
@@ -72,6 +73,10 @@ __all__ = ["AnswerStream", "StoredAnswer"]
 KEEPING_INTERVAL_S: Final = 1.0
 # The reason in the log entry of an answer whose process was killed.
 CLOSED: Final = "Strata was closed"
+CALL_AS_TEXT: Final = (
+    "The model wrote a tool call as text, so it was not run. Start its server with support for "
+    "the tools of this model, or choose another model."
+)
 _THINKING: Final = "Thinking…"
 _CALLING: Final = "Writing a tool call…"
 
@@ -301,7 +306,10 @@ class AnswerStream:
         if ended.finish == "content_filter":
             return "The service held a part of the answer back."
         is_empty = not self._partial.text.strip() and not self._partial.calls
-        return "The model gave an empty answer." if is_empty else ""
+        if is_empty:
+            return "The model gave an empty answer."
+        is_call = self._request.envelope.tools and has_call_as_text(self._partial.text)
+        return CALL_AS_TEXT if is_call and not self._partial.calls else ""
 
     def _describe_limit(self) -> str:
         limit = self._request.envelope.options["maxTokens"]

@@ -17,7 +17,7 @@ from typing import Any, Final
 from chains.llm.port import RequestedCall
 from context.layers import replace_surrogates
 
-__all__ = ["CallAssembler", "CallPiece", "clean_call_id", "clean_tool_name"]
+__all__ = ["CallAssembler", "CallPiece", "clean_call_id", "clean_tool_name", "has_call_as_text"]
 
 MOST_NAME_CHARS: Final = 64
 UNNAMED: Final = "unnamed"
@@ -26,6 +26,21 @@ _ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}(?:__thought__.+)?", re.DOTALL)
 _NOT_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9_-]+")
 # Marks of a chat template that a server should have removed, such as `<|channel|>`.
 _MARK: Final = re.compile(r"<\|.*", re.DOTALL)
+# The marks with which models write a call, where the server does not read it. A code fence before
+# a mark means that the text is about calls.
+_CALL_AS_TEXT: Final = re.compile(
+    r"^[ \t]*(?:<tool_calls?>|<function_calls?>|<function=|\[TOOL_CALLS\]"
+    r"|<\|(?:tool_calls?|python_tag)[\w|]*>|<｜tool▁calls?▁begin｜>)",
+    re.MULTILINE,
+)
+
+
+def has_call_as_text(text: str) -> bool:
+    """Return whether an answer contains a tool call that its server left as text.
+
+    Such a call is not run: the text may come from a note that the model quotes.
+    """
+    return bool(_CALL_AS_TEXT.search(text.partition("```")[0]))
 
 
 def clean_tool_name(name: str) -> str:

@@ -13,6 +13,7 @@ from tests.support.behaviours.behaviour import (
     chunk,
     finish,
     played,
+    stream,
     text,
 )
 from tests.support.models.model_server import Answer, Body, Failure, Reply, Script
@@ -184,6 +185,18 @@ FORMS = (
     ),
 )
 
+
+def _as_text(name: str, said: str) -> Behaviour:
+    says = "wrote a tool call as text"
+    return Behaviour(name, (stream(text(said)),), said, says=says, mode="agent")
+
+
+AS_TEXT = (
+    _as_text("a call as text", '<tool_call>\n{"name": "list_tags", "arguments": {}}\n</tool_call>'),
+    _as_text("a call as text behind words", 'I look.\n[TOOL_CALLS] [{"name": "list_tags"}]'),
+    _as_text("a call as a function in text", "<function=list_tags>{}</function>"),
+)
+
 FAULTS = (
     _faulty(
         "a name with a channel mark",
@@ -231,4 +244,4 @@ FAULTS = (
     _faulty("an infinite number", _call(0, "read_note", '{"path": NaN}', "c1"), error="not JSON"),
 )
 
-CALLS = (*FORMS, *FAULTS)
+CALLS = (*FORMS, *AS_TEXT, *FAULTS)
