@@ -269,6 +269,7 @@ class LiteLLMModel:
                 replace(piece, usage=piece.usage and self._add_price(piece.usage))
             ),
         )
+        call.query = endpoint.query
         call.foreign_host = "" if "openai" in endpoint.provider else _FALLBACK_HOST
         return key, call
 

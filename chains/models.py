@@ -277,7 +277,8 @@ def _describe_ollama(
 def _find_served(
     endpoint: Endpoint, key: str | None, ledger: LedgerPort | None
 ) -> ServedModel | None:
-    models = list_served_models(endpoint.api_base, key, ledger).models
+    query = f"?{endpoint.query}" if endpoint.query else ""
+    models = list_served_models(f"{endpoint.api_base}{query}", key, ledger).models
     named = [m for m in models if f"{endpoint.provider}/{m.name}" == endpoint.wire_name]
     # A server with a single model uses it whatever name is requested.
     chosen = named or (models if len(models) == 1 else ())

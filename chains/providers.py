@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from chains.llm.port import Endpoint
 from chains.llm.server import LOCAL_SERVERS
-from chains.llm.urls import is_loopback, parse_host, parse_origin, parse_place
+from chains.llm.urls import is_loopback, parse_host, parse_origin, parse_place, split_query
 
 __all__ = [
     "IMAGES",
@@ -148,7 +148,7 @@ def describe_endpoint(wire_name: str, provider: str, api_base: str) -> Endpoint:
         provider: the name of the provider in litellm.
         api_base: the address of the user's own server, or an empty string.
     """
-    base = api_base or LOCAL_BASES.get(provider, "")
+    base, query = split_query(api_base or LOCAL_BASES.get(provider, ""))
     service, host = _SERVICES.get(provider, (provider, ""))
     if base:
         host = parse_host(base)
@@ -163,6 +163,7 @@ def describe_endpoint(wire_name: str, provider: str, api_base: str) -> Endpoint:
         is_local=is_local,
         needs_key=not base and provider not in KEYLESS,
         key_owner=_find_key_owner(base, provider),
+        query=query,
     )
 
 

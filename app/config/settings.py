@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
+from chains.llm.urls import clean_api_base
 from chains.mcp.server import parse_servers
 
 __all__ = ["SECTIONS", "SHARES", "Settings", "Theme", "is_secure_address"]
@@ -427,6 +428,11 @@ class Settings(BaseModel):
             if address.scheme not in {"http", "https"} or not address.hostname:
                 raise ValueError("not a web address")
         return value
+
+    @field_validator("chat_api_base")
+    @classmethod
+    def _is_base(cls, value: str) -> str:
+        return clean_api_base(value)
 
     @field_validator("updates_address")
     @classmethod

@@ -38,6 +38,7 @@ __all__ = [
 CONNECT_TIMEOUT_S: Final = 10.0
 # The end of a wait that `chains.llm.incoming.patience` does not end before.
 READ_TIMEOUT_S: Final = FIRST_WORD_S + 60
+ERROR_TIMEOUT_S: Final = 10.0
 LONGEST_WAIT_S: Final = 1e9  # thirty years, since a header may contain any number
 
 _thread = threading.local()
@@ -56,6 +57,7 @@ class WireCall:
         reader: reads the body of the response.
         failure: why the network failed, or an empty string.
         foreign_host: the host of another service, which is not called, or an empty string.
+        query: the query that belongs to each request, or an empty string.
     """
 
     def __init__(
@@ -91,7 +93,7 @@ class WireCall:
         self.reader = ResponseReader(max_output_tokens, on_piece)
         self.failure = ""
         self.refusal: Offline | ModelUnavailable | LedgerFailed | SpendingLimitReached | None = None
-        self.foreign_host = ""
+        self.foreign_host = self.query = ""
         self._headers: Mapping[str, str] = {}
         self._asked_hosts: set[str] = set()
         self._offline = offline
@@ -164,6 +166,9 @@ class WireCall:
         self._refuse_look_up(request)
         if self._host:
             _keep_keys_back(request, self._key)
+        if self.query:
+            queries = filter(None, (request.url.query, self.query.encode()))
+            request.url = request.url.copy_with(query=b"&".join(queries))
         request.extensions["trace"] = self._trace
         body = _insert_text(request, self._fill)
         self._write_record(host, len(body.encode()))
@@ -197,6 +202,8 @@ class WireCall:
         """Record the status and headers of a response, and watch its body."""
         self.status = response.status_code
         self._headers = response.headers
+        if self.status >= 400:  # the status has said already what the body only explains
+            response.request.extensions["timeout"]["read"] = ERROR_TIMEOUT_S
         address = response.request.url.copy_with(userinfo=b"", query=None)
         self.reader.open(self.status, str(address))
         response.stream = _watch_stream(response, self)

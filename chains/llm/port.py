@@ -49,6 +49,7 @@ class Endpoint:
             server.
         needs_key: whether calls fail without a key.
         key_owner: the provider or server address whose key is sent.
+        query: the query that belongs to each request, such as `api-version=1`, or an empty string.
     """
 
     wire_name: str
@@ -59,6 +60,7 @@ class Endpoint:
     is_local: bool
     needs_key: bool
     key_owner: str = ""
+    query: str = ""
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 
 from chains.ledger import LedgerPort, NoLedger
 from chains.llm.server_queries import ServerProblem, ServerQueries, ServerQuery, ServerResponse
-from chains.llm.urls import find_ollama_root, is_loopback, is_nearby, parse_host
+from chains.llm.urls import find_ollama_root, is_loopback, is_nearby, parse_host, split_query
 
 __all__ = [
     "LOCAL_SERVERS",
@@ -124,7 +124,8 @@ def list_served_models(
     Raises:
         LedgerFailed: a request could not be recorded, so it was not sent.
     """
-    place = _Place(api_base.rstrip("/"), key, ledger or NoLedger(), is_fresh)
+    base, query = split_query(api_base)
+    place = _Place(base.rstrip("/"), key, ledger or NoLedger(), is_fresh, query)
     kind = place.find_kind()
     if kind == "silent":
         return ModelList(problem="silent")
@@ -231,12 +232,14 @@ class _Place:
         key: the API key of the server, or None.
         ledger: records the requests.
         is_fresh: whether to ask the server even if its answer is known.
+        query: the query that belongs to each address, or an empty string.
     """
 
     base: str
     key: str | None
     ledger: LedgerPort
     is_fresh: bool = False
+    query: str = ""
 
     @property
     def root(self) -> str:
@@ -245,7 +248,8 @@ class _Place:
 
     def get(self, address: str) -> ServerResponse:
         """Query a page of the server, with the key."""
-        query = ServerQuery("GET", address, self.key)
+        whole = f"{address}?{self.query}" if self.query else address
+        query = ServerQuery("GET", whole, self.key)
         return _queries.send(query, self.ledger, is_fresh=self.is_fresh)
 
     def find_kind(self) -> Literal["ollama", "other", "silent"]:

@@ -5,9 +5,12 @@ raises an exception for an invalid one.
 """
 
 import ipaddress
+import re
+from typing import Final
 from urllib.parse import urlsplit
 
 __all__ = [
+    "clean_api_base",
     "complete_address",
     "find_ollama_root",
     "is_loopback",
@@ -15,7 +18,13 @@ __all__ = [
     "parse_host",
     "parse_origin",
     "parse_place",
+    "split_query",
 ]
+
+# The page of an endpoint at the end of an address that was copied from an example.
+_PAGE: Final = re.compile(
+    r"(?:/(?:chat/completions|completions|responses|embeddings)|(?<=/v1)/models)/*\Z"
+)
 
 
 def parse_host(address: str) -> str:
@@ -81,6 +90,22 @@ def is_nearby(host: str) -> bool:
         return False
 
 
+def clean_api_base(address: str) -> str:
+    """Return the base address of an API, without the page of an endpoint or a fragment.
+
+    A query, such as `?api-version=1`, stays: it belongs to each request.
+    """
+    base, query = split_query(address)
+    return _PAGE.sub("", base) + (f"?{query}" if query else "")
+
+
+def split_query(address: str) -> tuple[str, str]:
+    """Return an address without its query and fragment, and the query."""
+    base, _, query = address.partition("#")[0].partition("?")
+    return base, query
+
+
 def find_ollama_root(api_base: str) -> str:
     """Return the base address of an Ollama server, without the path of the API."""
-    return api_base.rstrip("/").removesuffix("/v1").removesuffix("/api").rstrip("/")
+    base, _ = split_query(api_base)
+    return base.rstrip("/").removesuffix("/v1").removesuffix("/api").rstrip("/")

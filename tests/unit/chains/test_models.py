@@ -162,6 +162,12 @@ def test_a_server_that_is_gone_offers_nothing():
     assert list_served_models(url) == ModelList((), "silent")
 
 
+def test_the_query_of_an_address_is_sent_with_each_request():
+    with ModelServer(pages={"/v1/models?api-version=1": {"data": [{"id": "a"}]}}) as server:
+        base = f"{server.url}/?api-version=1#top"
+        assert [one.name for one in list_served_models(base).models] == ["a"]
+
+
 def test_an_address_that_is_none_offers_nothing():
     assert list_served_models("not an address").models == ()
 

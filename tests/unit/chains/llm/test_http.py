@@ -5,9 +5,10 @@ import httpx
 import pytest
 
 from chains.errors import Offline
+from chains.llm import http
 from chains.llm.http import WireCall, open_client, report_calls_to
 from chains.llm.incoming.response import ResponseTooLarge
-from tests.support.models.model_server import Failure, ModelServer
+from tests.support.models.model_server import Failure, ModelServer, Played
 
 ASKED = {"model": "m", "messages": [{"role": "user", "content": "Hi"}], "stream": True}
 
@@ -62,6 +63,14 @@ def test_a_server_of_another_protocol_is_named(call, scheme, greeting, failure):
             open_client().post(address, json=ASKED)
         thread.join()
     assert call.failure.startswith(failure)
+
+
+def test_the_body_of_an_error_is_not_waited_for_long(call, monkeypatch):
+    monkeypatch.setattr(http, "ERROR_TIMEOUT_S", 0.01)
+    reply = Played((b"half",), status=500, content_type="text/plain", ending="open")
+    with ModelServer(reply) as server, report_calls_to(call), pytest.raises(httpx.ReadTimeout):
+        open_client().post(f"{server.url}/chat/completions", json=ASKED)
+    assert call.status == 500
 
 
 def test_a_wait_until_a_date_is_read(call):
