@@ -44,6 +44,8 @@ NOT_SENT: Final = "not in what was sent"
 _SIGN: Final = "its sign is not checked"
 _TOO_MANY: Final = "too many claims to check"
 _MOST_SENTENCES: Final = 200
+# No model writes so much that means anything, and one that repeats itself is not waited for.
+MOST_CHARS: Final = 100_000
 _MOST_FIGURES: Final = 400
 _MOST_IN_SENTENCE: Final = 40
 _MOST_BEFORE: Final = 10
@@ -54,12 +56,18 @@ def check_claims(
 ) -> ClaimReport:
     """Check the figures, dates, names, paths, sums and acts of an answer.
 
+    Only the first `MOST_CHARS` characters are checked.
+
     Args:
         answer: the text of the answer, as Markdown.
         evidence: what was sent, and what the turn has changed.
         citations: the citations that the model wrote or Strata found.
     """
-    sentences = list_sentences(answer)[:_MOST_SENTENCES]
+    whole, answer = answer, answer[:MOST_CHARS]
+    sentences = list_sentences(answer)
+    if whole != answer:
+        del sentences[-1:]  # it is cut
+    sentences = sentences[:_MOST_SENTENCES]
     figures, left_out = _divide([sentence.list_figures() for sentence in sentences])
     walk = _AnswerWalk(evidence, figures, left_out, are_acts_read(answer))
     claims: list[AnswerClaim] = []

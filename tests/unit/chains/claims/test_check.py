@@ -6,7 +6,7 @@ from datetime import date
 
 import pytest
 
-from chains.claims.check import NOT_SENT, check_claims
+from chains.claims.check import MOST_CHARS, NOT_SENT, check_claims
 from chains.claims.evidence import ClaimEvidence, EvidenceText
 from chains.claims.report import AnswerClaim
 from tests.support.sessions.sent_text import send_text
@@ -414,3 +414,11 @@ def test_a_swapped_pair_is_not_supported(answer: str) -> None:
 )
 def test_the_same_pairs_are_supported(answer: str) -> None:
     assert {each.verdict for each in check(answer, HOUSE)} == {"supported"}
+
+
+def test_an_answer_without_end_is_checked_at_its_start_only():
+    said = "The greenhouse costs 2,480 €.\n\n"
+    words = "The greenhouse weighs more and more and " * (MOST_CHARS // 10)
+    report = check_claims(f"{said}{words}costs 7,777 €.", SENT)
+    assert [claim.text for claim in report.claims] == ["2,480 €"]
+    assert sum(len(sentence.text) for sentence in report.coverage.sentences) <= MOST_CHARS
