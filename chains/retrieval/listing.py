@@ -99,6 +99,7 @@ def build_told_page(text: str, told: Sequence[Hit], attached: Sequence[Segment])
 
 def _head(listed: ListQuery, shown: int, result: SearchResult) -> Segment:
     from chains.extractive.model import LIST_SOURCE  # as in `chains.request.open_turn`
+    from chains.extractive.writer import escape_markdown
 
     total, text = result.total or 0, result.describe_total()
     if not shown and total > listed.offset:
@@ -107,6 +108,8 @@ def _head(listed: ListQuery, shown: int, result: SearchResult) -> Segment:
         last = listed.offset + shown
         text += f" {listed.offset + 1:,} to {last:,} are listed here."
         text += " Ask for more to see the next." if last < total else " These are the last."
+    if listed.left_out:
+        text += f" Only the first question was read, not “{escape_markdown(listed.left_out)}”."
     return replace(_segment(LIST_SOURCE, text), title=listed.query)
 
 

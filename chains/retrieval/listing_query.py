@@ -50,12 +50,14 @@ class ListQuery:
             words of the query, an ordinary search is made instead.
         is_of_one: whether the message asks for one of the notes, as the oldest, so that a search is
             always made.
+        left_out: what follows the request in its message and was not read.
     """
 
     query: str
     offset: int = 0
     is_tentative: bool = False
     is_of_one: bool = False
+    left_out: str = ""
 
 
 def read_list_query(
@@ -77,7 +79,12 @@ def read_list_query(
         return _continue_list(turns)
     is_of_one = reading.operation == "one"
     is_tentative = is_of_one or reading.operation == "about"
-    return ListQuery(reading.query, is_tentative=is_tentative, is_of_one=is_of_one)
+    return ListQuery(
+        reading.query,
+        is_tentative=is_tentative,
+        is_of_one=is_of_one,
+        left_out=reading.left_out,
+    )
 
 
 def describe_list(listed: ListQuery) -> Mapping[str, object]:

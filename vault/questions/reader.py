@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
 from itertools import islice
 from typing import Final, Literal
@@ -49,6 +49,8 @@ class Reading:
         property: the property that is asked for, or an empty string.
         names: the properties or columns that a `sum` or `mean` may be asked of. The first of them
             that is there is meant.
+        left_out: what follows the question of a `list` or `count` in its message, which was not
+            read, such as "and when is the next one due?".
     """
 
     operation: Operation
@@ -56,6 +58,7 @@ class Reading:
     path: str = ""
     property: str = ""
     names: tuple[str, ...] = ()
+    left_out: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True)
@@ -91,8 +94,11 @@ def read_question(text: str, read_names: Callable[[], VaultNames], today: date) 
         return None
     first = cut_other_questions(text)
     reading = _read_one(first, read_names, today)
-    if first == text.strip() or (reading is not None and reading.operation in ("list", "count")):
+    left_out = text.strip().removeprefix(first).lstrip(" ,;")
+    if not left_out:
         return reading
+    if reading is not None and reading.operation in ("list", "count"):
+        return replace(reading, left_out=left_out)
     whole = _read_one(text, read_names, today)
     is_claimed = whole is not None and whole.operation in ("list", "count")
     return replace(whole, operation="one") if whole is not None and is_claimed else whole

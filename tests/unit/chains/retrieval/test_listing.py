@@ -34,6 +34,16 @@ def test_a_reading_for_a_list_becomes_a_query(
     assert read_list_query("Which seeds are there?", (), lambda _text: reading) == listed
 
 
+def test_a_list_says_which_question_was_left_out() -> None:
+    reading = Reading("count", "tag:seeds", left_out="and when are *they* sown?")
+    message = "How many seeds are there, and when are *they* sown?"
+    listed = read_list_query(message, (), lambda _text: reading)
+    assert listed is not None
+    page = build_page(SearchResult("", (), 0.0, total=0), listed, (), 1_000, ByteEstimator())
+    told = r"Only the first question was read, not “and when are \*they\* sown?”."
+    assert page.summary.endswith(told)
+
+
 def test_a_message_that_asks_to_go_on_without_a_list_is_none() -> None:
     assert read_list_query("more", (), lambda _text: Reading("more", "")) is None
 

@@ -49,6 +49,8 @@ def index(index_of_notes: NotesIndexer) -> Vault:
 def test_the_first_of_two_questions_is_counted(index: Vault, question: str) -> None:
     reading = index.read_question(question, TODAY)
     assert reading == Reading("count", "task:open")
+    assert reading.left_out
+    assert question.endswith(reading.left_out)
     assert index.list_notes(reading.query, 10).total == 4
 
 
@@ -109,3 +111,19 @@ def test_an_abbreviation_ends_no_question(question: str) -> None:
     found = read(question)
     assert found is not None
     assert found.query.split()[-1] in ("Meier", "Bern")
+
+
+@pytest.mark.parametrize(
+    ("question", "left_out"),
+    [
+        ("List all recipes. Which one is the fastest?", "Which one is the fastest?"),
+        ("How many recipes are there, and when was the last?", "and when was the last?"),
+        ("Wie viele Rezepte gibt es und welches ist das beste?", "und welches ist das beste?"),
+        ("How many recipes are there?", ""),
+        ("List the notes that have the tag recipe and which mention rain", ""),
+    ],
+)
+def test_what_is_not_read_is_kept(question: str, left_out: str) -> None:
+    found = read(question)
+    assert found is not None
+    assert found.left_out == left_out
