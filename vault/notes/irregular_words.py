@@ -1,9 +1,11 @@
-"""List forms of English and German words that a stemmer does not find, such as "bought" for "buy".
+"""List forms of words that a stemmer does not find, such as "bought" for "buy".
 
 The full-text index finds "planted" for "plant", but not "bought" for "buy" or "decision" for
-"decide". People ask "What did I buy?", while their notes say "Bought new gloves".
+"decide". People ask "Who buys the gloves?", while their notes say "The gloves were bought by Ina".
+The languages are English, German, French and Spanish.
 """
 
+from collections.abc import Iterator
 from typing import Final
 
 __all__ = ["list_other_forms"]
@@ -50,6 +52,45 @@ _GERMAN: Final = """
     verkaufen verkauft; verlieren verlor verloren; vereinbaren vereinbart; werfen geworfen;
     wissen wusste gewusst; zahlen gezahlt zahlte; ziehen gezogen
 """
+# The infinitive, the forms of "he" and "they" in the present, and the participle with its endings.
+_FRENCH: Final = """
+    ouvrir ouvre ouvrent ouvert ouverte ouverts ouvertes;
+    couvrir couvre couvrent couvert couverte couverts couvertes;
+    offrir offre offrent offert offerte offerts offertes;
+    decouvrir decouvre decouvrent decouvert decouverte decouverts decouvertes;
+    ecrire ecrit ecrivent ecrite ecrits ecrites; lire lit lisent lu lue lus lues;
+    prendre prend prennent pris prise prises;
+    apprendre apprend apprennent appris apprise apprises;
+    comprendre comprend comprennent compris comprise comprises;
+    mettre mettent mis mise mises; promettre promet promettent promis promise promises;
+    vendre vend vendent vendu vendue vendus vendues;
+    rendre rend rendent rendu rendue rendus rendues;
+    perdre perd perdent perdu perdue perdus perdues;
+    recevoir recoit recoivent recu recue recus recues;
+    boire boit boivent bu bue bus bues; voir voit voient vu vue vus vues;
+    tenir tient tiennent tenu tenue tenus tenues; venir vient viennent venu venue venus venues;
+    construire construit construisent construite construits construites;
+    conduire conduit conduisent conduite conduits conduites;
+    peindre peint peignent peinte peints peintes; elire elit elisent elu elue elus elues;
+    choisir choisit choisissent choisi choisie choisis choisies;
+    faire fait font faite faits faites; dire dit disent dite dits dites
+"""
+_SPANISH: Final = """
+    abrir abre abren abrio abierto abierta abiertos abiertas;
+    cubrir cubre cubren cubrio cubierto cubierta cubiertos cubiertas;
+    descubrir descubre descubren descubrio descubierto descubierta descubiertos descubiertas;
+    escribir escribe escriben escribio escrito escrita escritos escritas;
+    romper rompe rompen rompio roto rota rotos rotas;
+    hacer hace hacen hizo hicieron hecho hecha hechos hechas;
+    decir dice dicen dijo dijeron dicho dicha dichos dichas;
+    poner pone ponen puso pusieron puesto puesta puestos puestas;
+    volver vuelve vuelven volvio vuelto vuelta vueltos vueltas;
+    resolver resuelve resuelven resolvio resuelto resuelta resueltos resueltas;
+    ver ve ven vio vieron visto vista vistos vistas; morir muere mueren murio muerto muerta;
+    freir frie frien frio frito frita fritos fritas; traer trae traen trajo trajeron traido traida;
+    cerrar cierra cierran cerro cerrado cerrada; pedir pide piden pidio pedido pedida;
+    servir sirve sirven sirvio servido servida; elegir elige eligen eligio elegido elegida
+"""
 # Words that have no other forms themselves. Some have another meaning too, as in "How do I sharpen
 # a saw?". Nouns such as "death" are searched for as they are: with the forms of "die", searches of
 # scientific papers were slightly worse.
@@ -58,24 +99,52 @@ _AMBIGUOUS_WORDS: Final = """
     found geese growth knives laid led left loaves loss losses men mice oxen people proof rose sale
     sales saw shelves shot speech spoke teeth thieves thought thoughts weight weights wives wolves
     women
+    bu bue bus bues dire fait font hecho hechos leaves lit mise mises pris puesto rota rote frio vu
+    vue vues vista vistas vuelta vueltas ve ven rend rendu conduite prise prises
 """
 _AMBIGUOUS: Final = frozenset(_AMBIGUOUS_WORDS.split())
 
 
 def list_other_forms(word: str) -> frozenset[str]:
-    """Return the base form and the other irregular forms of an English or German word.
+    """Return the base form and the other irregular forms of a word.
 
     The word itself is left out. For a form such as "saw", which has another meaning too, the result
-    is empty.
+    is empty. A form of the present such as "buys" has the forms of its base.
 
     Args:
         word: a word in lower case and without accents.
     """
-    return _FORMS.get(word, _NONE)
+    known = _FORMS.get(word)
+    if known is not None or word in _AMBIGUOUS:
+        return known or _NONE
+    base = next((base for base in _list_bases(word) if base in _FORMS), None)
+    if base is not None:
+        return frozenset({base, *_FORMS[base]})
+    return frozenset(_list_participles(word))
+
+
+def _list_participles(word: str) -> Iterator[str]:
+    """Yield the participle of a German verb, as "gewechselt" for "wechselt", or the reverse.
+
+    For a word of another language, this is no word, so nothing is found by it.
+    """
+    if len(word) >= _SHORTEST_VERB and word.endswith("t"):
+        yield f"ge{word}"
+        if word.startswith("ge") and len(word) >= _SHORTEST_VERB + 2:
+            yield word.removeprefix("ge")
+
+
+def _list_bases(word: str) -> Iterator[str]:
+    """Yield the words that a word may be a regular form of in the present."""
+    for ending, replaced in _ENDINGS:
+        if len(word) >= len(ending) + _SHORTEST_STEM and word.endswith(ending):
+            stem = word.removesuffix(ending)
+            yield stem + replaced
 
 
 def _read_groups() -> dict[str, frozenset[str]]:
-    groups = [group.split() for group in f"{_ENGLISH};{_GERMAN}".split(";")]
+    every = ";".join((_ENGLISH, _GERMAN, _FRENCH, _SPANISH))
+    groups = [group.split() for group in every.split(";")]
     return {
         word: frozenset(group) - {word}
         for group in groups
@@ -84,5 +153,10 @@ def _read_groups() -> dict[str, frozenset[str]]:
     }
 
 
+# The endings of "she" in English and in German, with those of the base. Words such as "building"
+# are more often nouns.
+_ENDINGS: Final = (("s", ""), ("es", ""), ("et", "en"), ("t", "en"))
+_SHORTEST_STEM: Final = 2
+_SHORTEST_VERB: Final = 5
 _NONE: Final = frozenset[str]()
 _FORMS: Final = _read_groups()

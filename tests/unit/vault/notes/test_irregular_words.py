@@ -1,4 +1,4 @@
-"""Irregular forms of English words."""
+"""Irregular forms of words in English, German, French and Spanish."""
 
 import pytest
 
@@ -14,6 +14,20 @@ from vault.notes.irregular_words import list_other_forms
         ("written", "wrote"),
         ("decide", "decisions"),
         ("child", "children"),
+        ("sweeps", "swept"),
+        ("buys", "bought"),
+        ("teaches", "taught"),
+        ("met", "meet"),
+        ("kauft", "gekauft"),
+        ("findet", "gefunden"),
+        ("wechselt", "gewechselt"),
+        ("gewechselt", "wechselt"),
+        ("schweisst", "geschweisst"),
+        ("ouvre", "ouvert"),
+        ("ecrit", "ecrite"),
+        ("vendu", "vend"),
+        ("escribe", "escrita"),
+        ("abre", "abierto"),
     ],
 )
 def test_a_word_has_its_irregular_forms(word: str, other: str) -> None:
@@ -21,6 +35,8 @@ def test_a_word_has_its_irregular_forms(word: str, other: str) -> None:
     assert word not in list_other_forms(word)
 
 
-@pytest.mark.parametrize("word", ["saw", "left", "death", "garden", "", "buying"])
+@pytest.mark.parametrize(
+    "word", ["saw", "left", "death", "garden", "", "buying", "leaves", "gardens", "s", "lot"]
+)
 def test_ambiguous_and_regular_words_have_none(word: str) -> None:
     assert list_other_forms(word) == frozenset()
