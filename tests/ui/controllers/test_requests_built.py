@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from app.customize.commands import MessageDraft
+from chains.model import warm_up
 from chains.request import draft
 from tests.support.models.model_server import Answer, Failure, ModelServer
 from tests.support.window.waiting import LONGEST_MS
@@ -68,6 +69,15 @@ def type_message(page: WindowPage, text: str, qtbot: QtBot) -> None:
 
 def press_enter(page: WindowPage) -> None:
     QTest.keyClick(page.composer.view.input, Qt.Key.Key_Return)
+
+
+def test_what_calls_models_is_loaded_before_a_window_waits_for_an_answer(
+    server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[object] = []
+    monkeypatch.setattr("chains.model.start_call", started.append)
+    warm_up()
+    assert started == []
 
 
 def test_the_start_and_another_chat_preview_one_request_each(
