@@ -15,6 +15,7 @@ from context.fixes import Command, Fix
 if TYPE_CHECKING:
     from app.rehearsal.result import (
         EachResult,
+        RehearsalEvent,
         RehearsalOffer,
         RehearsalProgress,
         RehearsalResult,
@@ -48,7 +49,7 @@ def rehearse(args: argparse.Namespace, assistant: Assistant, output: Output) -> 
     line = ProgressLine()
     with Interruptible() as run:
         entry, cancel = offer.answer, run.cancel
-        events: Iterator[RehearsalProgress | RehearsalResult | EachResult]
+        events: Iterator[RehearsalEvent | RehearsalResult | EachResult]
         if args.each:
             events = rehearser.ask_each(session, entry, cancel)
         else:
@@ -69,17 +70,18 @@ def _is_agreed(args: argparse.Namespace, output: Output, offer: "RehearsalOffer"
 
 
 def _follow(
-    events: "Iterator[RehearsalProgress | RehearsalResult | EachResult]",
+    events: "Iterator[RehearsalEvent | RehearsalResult | EachResult]",
     line: ProgressLine,
     output: Output,
 ) -> None:
     """Show the progress, and print the result, which is the last event."""
-    from app.rehearsal.result import RehearsalProgress, RehearsalResult
+    from app.rehearsal.result import EachResult, RehearsalProgress, RehearsalResult
 
     for event in events:
         if isinstance(event, RehearsalProgress):
             line.show(_describe_progress(event))
-            continue
+        if not isinstance(event, RehearsalResult | EachResult):
+            continue  # the text is printed once it is compared
         line.clear()
         lines = (
             _list_difference(event) if isinstance(event, RehearsalResult) else _list_table(event)

@@ -1,12 +1,18 @@
 """Ask again what an answer answered, without some of what the model saw."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from app.errors import InvalidRequest
 from app.rehearsal.answers import StoredRehearsal, hash_request, list_rehearsals, store_rehearsal
-from app.rehearsal.result import EachResult, RehearsalOffer, RehearsalProgress, RehearsalResult
+from app.rehearsal.result import (
+    EachResult,
+    RehearsalEvent,
+    RehearsalOffer,
+    RehearsalProgress,
+    RehearsalResult,
+)
 from app.requests.record import SentRequest
 from app.requests.store import SentStore
 from app.sessions.session import Session
@@ -14,6 +20,7 @@ from app.sessions.store import SessionStore
 from app.sessions.turn_builder import TurnBuilder
 from app.time_machine.machine import NOT_EXACT, TimeMachine
 from chains.cancel import CancelToken
+from chains.events import TextDelta, TextTakenBack
 from chains.models import EXTRACTIVE
 from chains.rehearsal.calls import ask_again, measure_cost
 from chains.rehearsal.plan import UNCHANGED_CALLS, RehearsalPlan
@@ -121,8 +128,8 @@ class Rehearser:
 
     def ask(
         self, session: str, entry: str | None, keys: Sequence[str], cancel: CancelToken
-    ) -> Iterator[RehearsalProgress | RehearsalResult]:
-        """Ask again without some parts, and yield the progress, then the result.
+    ) -> Iterator[RehearsalEvent | RehearsalResult]:
+        """Ask again without some parts, and yield the text as it arrives, then the result.
 
         If it was asked before, the stored answer is the result, and nothing is sent. Otherwise,
         the answer is stored beside the tree of the chat.
@@ -144,13 +151,12 @@ class Rehearser:
         """
         with self._sessions.open(session) as chat:
             subject = self._find(chat, entry, keys)
-            left_out = tuple(keys)
+            left_out, before = tuple(keys), subject.answer.message.text
             found = _find_known(chat, subject.content, subject.model)
             is_known = found is not None
             if found is None:
-                yield RehearsalProgress(0, 1, left_out)
-                found = self._call(chat, subject, self._open(chat, subject, cancel))
-            before = subject.answer.message.text
+                yield RehearsalProgress(0, 1, left_out, before)
+                found = yield from self._call(chat, subject, self._open(chat, subject, cancel))
             difference = compare_answers(before, found.text)
             answer = subject.answer.id
             said = _list_sentences(chat, subject)
@@ -158,8 +164,10 @@ class Rehearser:
 
     def ask_each(
         self, session: str, entry: str | None, cancel: CancelToken
-    ) -> Iterator[RehearsalProgress | EachResult]:
+    ) -> Iterator[RehearsalEvent | EachResult]:
         """Ask again without each source in turn, and yield the progress, then the result.
+
+        The text of each answer is yielded as it arrives.
 
         Each answer is stored as soon as it has arrived. What was asked before is not asked again.
         Raises the same exceptions as `ask`.
@@ -169,15 +177,15 @@ class Rehearser:
             _require_sources(subject.content)
             sent, spending = 0, None
             while (keys := (plan := _make_plan(chat, subject)).choose_next()) is not None:
-                left = plan.count_left()
-                yield RehearsalProgress(plan.calls, plan.calls + left, tuple(sorted(keys)))
+                left, before = plan.count_left(), subject.answer.message.text
+                yield RehearsalProgress(plan.calls, plan.calls + left, tuple(sorted(keys)), before)
                 turn = self._open(chat, subject, cancel, calls=left)
                 # The user is asked once about a limit, for all calls that are left.
                 spending = spending or turn.ports.spending
                 turn = replace(turn, ports=replace(turn.ports, spending=spending))
                 self._require_same(chat, subject)
                 cut = replace(subject, content=subject.content.leave_out(keys))
-                self._call(chat, cut, turn)
+                yield from self._call(chat, cut, turn)
                 sent += 1
             answer, model = subject.answer.id, subject.model
             table, said = make_table(plan), _list_sentences(chat, subject)
@@ -214,10 +222,13 @@ class Rehearser:
         turn = self._builder.equip_turn(turn, runs=not dry_run)
         return replace(open_turn(turn), id=subject.answer.turn_id)
 
-    def _call(self, chat: Session, subject: _Subject, turn: Turn) -> StoredRehearsal:
+    def _call(
+        self, chat: Session, subject: _Subject, turn: Turn
+    ) -> Generator[TextDelta | TextTakenBack, None, StoredRehearsal]:
+        """Ask the model, yield the text as it arrives, and return the stored answer."""
         turn.cancel.raise_if_cancelled()
         notes = _list_notes(self._sessions.sent, subject)
-        given = ask_again(turn, subject.content, notes)
+        given = yield from ask_again(turn, subject.content, notes)
         hooks = turn.customization.hooks
         message, _warnings = run_answer_hooks(Message("assistant", given.text), hooks)
         given = replace(given, text=message.text)

@@ -5,13 +5,20 @@ from typing import Any
 
 from app.rehearsal.answers import StoredRehearsal
 from chains.errors import format_dollars
+from chains.events import TextDelta, TextTakenBack
 from chains.rehearsal.calls import RehearsalCost
 from chains.rehearsal.sentences import AnswerDifference
 from chains.rehearsal.table import RehearsalTable
 from context.json_codec import Record
 from context.requests.parts import RequestPart
 
-__all__ = ["EachResult", "RehearsalOffer", "RehearsalProgress", "RehearsalResult"]
+__all__ = [
+    "EachResult",
+    "RehearsalEvent",
+    "RehearsalOffer",
+    "RehearsalProgress",
+    "RehearsalResult",
+]
 
 
 @dataclass(frozen=True)
@@ -75,11 +82,23 @@ class RehearsalProgress(Record):
         done: the number of answers so far, with those that were known before.
         most: the most that there may be.
         left_out: the keys of what is left out in the call that comes next.
+        before: the answer in the chat, which stands beside what arrives.
     """
 
     done: int
     most: int
     left_out: tuple[str, ...] = ()
+    before: str = ""
+
+    json_shape = (
+        "done",
+        "most",
+        "left_out",
+    )
+
+
+# What is yielded until the result is known. The text belongs to the call that was told last.
+RehearsalEvent = RehearsalProgress | TextDelta | TextTakenBack
 
 
 @dataclass(frozen=True)

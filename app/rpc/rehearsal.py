@@ -11,7 +11,12 @@ from pydantic import Field
 
 from app.assistant import Assistant
 from app.errors import InvalidRequest
-from app.rehearsal.result import EachResult, RehearsalProgress, RehearsalResult
+from app.rehearsal.result import (
+    EachResult,
+    RehearsalEvent,
+    RehearsalProgress,
+    RehearsalResult,
+)
 from app.rpc.requests import Handlers, RpcRequest, Slow, require_chat
 from app.rpc.wire import Json, Wire
 from chains.cancel import CancelToken
@@ -67,7 +72,7 @@ class RehearsalRequests:
     def _ask(self, request: Rehearse, chat: str, cancel: CancelToken) -> Json:
         """Ask again, write the progress, and return the result, which is the last event."""
         rehearser, entry = self._assistant.rehearser, request.entry
-        events: Iterator[RehearsalProgress | RehearsalResult | EachResult]
+        events: Iterator[RehearsalEvent | RehearsalResult | EachResult]
         if request.each:
             events = rehearser.ask_each(chat, entry, cancel)
         else:
@@ -77,6 +82,6 @@ class RehearsalRequests:
             if isinstance(event, RehearsalProgress):
                 data = event.to_dict()
                 self._wire.event("rehearsal_progress", request.id, chat, data)
-            else:
+            elif isinstance(event, RehearsalResult | EachResult):
                 found = event.to_dict()
         return found

@@ -14,7 +14,7 @@ The plan and the table are pure functions of the answers so far, so that a rehea
 stopped continues where it was. What varies between two unchanged answers counts as noise.
 
 This package may import `chains.claims`, `chains.citations`, `chains.request`, `chains.llm`,
-`chains.providers`, `chains.errors`, context and vault.
+`chains.providers`, `chains.events`, `chains.errors`, context and vault.
 """
 
 __all__ = ["calls", "plan", "sentences", "table"]

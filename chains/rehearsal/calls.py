@@ -1,12 +1,14 @@
 """Send a kept request once more, without some of its parts, and return what the model answers."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from chains.errors import ModelUnavailable
+from chains.events import TextDelta, TextTakenBack
 from chains.llm.incoming.answer_reader import collect_answer
+from chains.llm.port import ModelEvent, ModelRetracted, ModelText
 from chains.providers import price_call
 from chains.request.open_turn import open_language_model
 from chains.request.turn import Turn
@@ -117,8 +119,12 @@ def measure_cost(turn: Turn, content: KeptContent, calls: int) -> RehearsalCost:
     return RehearsalCost(calls, prompt, output, price)
 
 
-def ask_again(turn: Turn, content: KeptContent, notes: Sequence[str]) -> RehearsalAnswer:
-    """Send a kept request once more, and return the answer. No tool is run.
+def ask_again(
+    turn: Turn, content: KeptContent, notes: Sequence[str]
+) -> Generator[TextDelta | TextTakenBack, None, RehearsalAnswer]:
+    """Send a kept request once more, yield the text as it arrives, and return the answer.
+
+    No tool is run.
 
     Args:
         turn: an opened turn, whose model is asked.
@@ -137,9 +143,14 @@ def ask_again(turn: Turn, content: KeptContent, notes: Sequence[str]) -> Rehears
         Segment.build(id=path, layer=Layer.L3, kind="passage", source=path, text="")
         for path in notes
     ]
-    answer = collect_answer(
-        open_language_model(turn, turn.model, read).stream(request, turn.cancel)
-    )
+    seen: list[ModelEvent] = []
+    for event in open_language_model(turn, turn.model, read).stream(request, turn.cancel):
+        seen.append(event)
+        if isinstance(event, ModelText):
+            yield TextDelta(event.text)
+        elif isinstance(event, ModelRetracted):
+            yield TextTakenBack()
+    answer = collect_answer(iter(seen))
     ended = answer.ended
     if ended.status == "interrupted":
         raise ModelUnavailable(turn.model.host or turn.model.name, reason=ended.reason)

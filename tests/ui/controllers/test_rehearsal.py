@@ -56,6 +56,18 @@ def window(
     return window
 
 
+@pytest.fixture
+def waiting_window(
+    assistant: Assistant, model: ModelServer, garden: Path, qtbot: QtBot
+) -> WindowPage:
+    """A window with an answer, whose tasks run in threads."""
+    assistant.open_vault(garden, remember=False)
+    window = open_window(assistant, None, qtbot)
+    window.composer.send("What of the barrel?")
+    qtbot.waitUntil(lambda: not window.view.controllers.session.is_running)
+    return window
+
+
 def open_dialog(window: WindowPage) -> RehearsalDialog:
     window.context.press("Ask again without…")
     return window.view.controllers.rehearsal.dialog
@@ -171,12 +183,9 @@ def test_an_answer_that_cannot_be_asked_again_and_a_failure_are_said(
 
 
 def test_a_rehearsal_that_is_stopped_says_so_and_goes_on_from_there(
-    assistant: Assistant, model: ModelServer, garden: Path, qtbot: QtBot
+    waiting_window: WindowPage, model: ModelServer, qtbot: QtBot
 ) -> None:
-    assistant.open_vault(garden, remember=False)
-    window = open_window(assistant, None, qtbot)
-    window.composer.send("What of the barrel?")
-    qtbot.waitUntil(lambda: not window.view.controllers.session.is_running)
+    window = waiting_window
     go_on = threading.Event()
 
     def wait_at_third(body: dict[str, Any]) -> Answer:
@@ -191,10 +200,51 @@ def test_a_rehearsal_that_is_stopped_says_so_and_goes_on_from_there(
     qtbot.waitUntil(lambda: dialog.state.text().startswith("Asking 3 of up to 5, without"))
     assert dialog.stop.isVisible()
     press(dialog.stop, qtbot)
-    qtbot.waitUntil(lambda: dialog.state.text().startswith("Stopped."))
+    kept = "The whole answers before are kept, and are not asked again."
+    said = f"Stopped before anything arrived. {kept}"
+    qtbot.waitUntil(lambda: dialog.state.text() == said)
     go_on.set()
     qtbot.waitUntil(dialog.each.isEnabled)
     assert not dialog.stop.isVisible()
     dialog.each_requested.emit()
     qtbot.waitUntil(lambda: dialog.state.text() == "4 answers of gpt-4o, 2 of them asked now.")
+    dialog.close()
+
+
+LONG = "The barrel is full. " * 20
+
+
+@pytest.mark.parametrize("is_each", [False, True])
+def test_an_answer_is_shown_as_it_arrives_and_what_arrived_stays_when_it_is_stopped(
+    waiting_window: WindowPage, model: ModelServer, qtbot: QtBot, is_each: bool
+) -> None:
+    model.script(*([say] if is_each else []), Answer(LONG, chunk_chars=10, stall_after=9))
+    dialog = open_dialog(waiting_window)
+    qtbot.waitUntil(dialog.ask.isEnabled)
+    (dialog.each_requested.emit if is_each else dialog.ask.click)()
+    arrived = LONG[:80]
+    qtbot.waitUntil(lambda: arrived in dialog.outcome.toPlainText())
+    assert "unchanged: arriving…" in dialog.outcome.toPlainText()
+    assert f"{BARREL} {BEDS}" in dialog.outcome.toPlainText()
+    press(dialog.stop, qtbot)
+    qtbot.waitUntil(dialog.ask.isEnabled)
+    said = "Stopped. What had arrived of this answer is shown, and is not kept."
+    kept = " The whole answers before are kept, and are not asked again."
+    assert dialog.state.text() == f"{said}{kept if is_each else ''}"
+    text = dialog.outcome.toPlainText()
+    assert "unchanged: stopped" in text
+    assert arrived in text
+    assert not dialog.stop.isVisible()
+    dialog.close()
+
+
+def test_an_answer_that_breaks_off_stays_and_says_so(
+    waiting_window: WindowPage, model: ModelServer, qtbot: QtBot
+) -> None:
+    model.script(Answer(LONG, chunk_chars=10, break_after=9))
+    dialog = open_dialog(waiting_window)
+    qtbot.waitUntil(dialog.ask.isEnabled)
+    dialog.ask.click()
+    qtbot.waitUntil(lambda: "unchanged: broke off" in dialog.outcome.toPlainText())
+    assert LONG[:60] in dialog.outcome.toPlainText()
     dialog.close()

@@ -6,6 +6,7 @@ from typing import Final
 
 from app.errors import describe
 from app.rehearsal.result import EachResult, RehearsalProgress, RehearsalResult
+from chains.events import TextDelta, TextTakenBack
 from ui.controllers.context import ContextController
 from ui.controllers.session import ChatController, Collaborators, SessionController
 from ui.panels.rehearsal.dialog import RehearsalDialog
@@ -86,6 +87,10 @@ class RehearsalController(ChatController):
     def _on_event(self, event: object) -> None:
         if isinstance(event, RehearsalProgress):
             self.dialog.show_progress(event)
+        elif isinstance(event, TextDelta):
+            self.dialog.add_text(event.text)
+        elif isinstance(event, TextTakenBack):
+            self.dialog.take_back()
         elif isinstance(event, RehearsalResult):
             self.dialog.show_answer(event)
         elif isinstance(event, EachResult):

@@ -6,7 +6,7 @@ from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QKeySequence, QShortcut, QTextCursor
 from PySide6.QtWidgets import QDialog, QWidget
 
-from ui.panels.rehearsal.result_text import ResultText
+from ui.panels.rehearsal.result_text import ArrivingAnswer, ResultText
 from ui.panels.rehearsal.switches import PartSwitches
 from ui.theme import Theme, tokens
 from ui.widgets.buttons import DONE, ButtonText, make_button
@@ -29,7 +29,9 @@ _EMPTY: Final = (
     "Turn off what is to be left out, and ask again: the new answer is compared with the one in "
     "the chat, which stays as it is."
 )
-_STOPPED: Final = "Stopped. What was asked until then is kept, and is not asked again."
+_STOPPED_EARLY: Final = "Stopped before anything arrived."
+_STOPPED: Final = "Stopped. What had arrived of this answer is shown, and is not kept."
+_KEPT: Final = "The whole answers before are kept, and are not asked again."
 _ASK = ButtonText("Ask again so", "Ask again without what is turned off")
 _EACH = ButtonText(
     "Leave out each source", "Find out which source carries which sentence, in at most 12 calls"
@@ -70,7 +72,7 @@ class RehearsalDialog(QDialog):
         self.setWindowTitle("Ask again without…")
         self.setModal(True)
         self._below = parent.window()
-        self._at, self._is_asking = -1, False
+        self._at, self._is_asking, self._done = -1, False, 0
         self.parts, self.outcome = PartSwitches(), ResultText()
         self.parts.changed.connect(lambda: self.parts_changed.emit(self.parts.left_out))
         self.state = make_wrapped_label(_LOADING, "ui", "secondary")
@@ -122,8 +124,19 @@ class RehearsalDialog(QDialog):
         what = f"without {', '.join(at.left_out)}" if at.left_out else "unchanged"
         of = f" {count(at.done + 1)} of up to {count(at.most)}" if at.most > 1 else ""
         self.state.setText(f"Asking{of}, {what}…")
-        self._is_asking = True
+        self._is_asking, self._done = True, at.done
+        self.outcome.begin_answer(ArrivingAnswer(at.before, at.left_out))
+        self._at = -1
+        self.place.setText("")
         self._update(can_ask=False)
+
+    def add_text(self, text: str) -> None:
+        """Show text of the answer as it arrives."""
+        self.outcome.add_text(text)
+
+    def take_back(self) -> None:
+        """Show no more of the answer so far, because it was thinking."""
+        self.outcome.take_back()
 
     def show_answer(self, found: "RehearsalResult") -> None:
         """Show an answer beside that of the chat."""
@@ -145,13 +158,20 @@ class RehearsalDialog(QDialog):
 
     def show_failure(self, sentence: str) -> None:
         """Say why nothing came of it. What is shown stays."""
+        if self._is_asking:
+            arriving = self.outcome.arriving
+            has_text = arriving is not None and bool(arriving.text)
+            self.outcome.mark("broke off" if has_text else "no answer arrived")
         self._is_asking = False
         self.state.setText(sentence)
 
     def end(self) -> None:
         """Say that nothing is asked any more."""
         if self._is_asking:  # neither an answer nor a failure has come
-            self.state.setText(_STOPPED)
+            arriving = self.outcome.arriving
+            said = _STOPPED if arriving is not None and arriving.text else _STOPPED_EARLY
+            self.state.setText(f"{said} {_KEPT}" if self._done else said)
+            self.outcome.mark("stopped")
         self._is_asking = False
         self._update(can_ask=bool(self.parts.switches))
 

@@ -1,6 +1,7 @@
 """Both answers side by side, with what differs lit, and the table of the sources."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import Qt
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from app.rehearsal.result import EachResult, RehearsalResult
     from chains.rehearsal.table import RankedSource
 
-__all__ = ["ResultText"]
+__all__ = ["ArrivingAnswer", "ResultText"]
 
 _BOLD: Final = 600
 _CARRIER_PERCENT: Final = 22
@@ -30,6 +31,23 @@ _NOTHING_YET: Final = (
     "Both answers will stand here side by side, and what differs is lit. Or each source is left "
     "out in turn, and you see which one carried which sentence."
 )
+
+
+@dataclass
+class ArrivingAnswer:
+    """An answer as far as it has arrived, beside the one in the chat.
+
+    Attributes:
+        before: the answer in the chat.
+        left_out: the keys of what is left out.
+        text: what has arrived.
+        state: what its head says of it, such as "arriving".
+    """
+
+    before: str
+    left_out: tuple[str, ...]
+    text: str = ""
+    state: str = "arriving…"
 
 
 class ResultText(QTextEdit):
@@ -52,7 +70,8 @@ class ResultText(QTextEdit):
         self.setCursorWidth(0)  # a caret would say that one can write here
         dress(self, "ui", "")
         self.differences: list[int] = []
-        self._found: RehearsalResult | EachResult | None = None
+        self._found: RehearsalResult | EachResult | ArrivingAnswer | None = None
+        self._end: QTextCursor | None = None
         Theme.current().changed.connect(self._write)
 
     def show_result(self, found: "RehearsalResult | EachResult | None") -> None:
@@ -60,16 +79,53 @@ class ResultText(QTextEdit):
         self._found = found
         self._write()
 
+    @property
+    def arriving(self) -> ArrivingAnswer | None:
+        """The answer that is shown as far as it has arrived, or None."""
+        return self._found if isinstance(self._found, ArrivingAnswer) else None
+
+    def begin_answer(self, answer: ArrivingAnswer) -> None:
+        """Show an answer whose text will arrive."""
+        self._found = answer
+        self._write()
+
+    def add_text(self, text: str) -> None:
+        """Show text that has arrived. The view follows it if it is at the end."""
+        if (answer := self.arriving) is None or self._end is None:
+            return
+        answer.text += text
+        bar = self.verticalScrollBar()
+        is_at_end = bar.value() == bar.maximum()
+        self._end.insertText(text, self._make_format("text.primary"))
+        if is_at_end:
+            bar.setValue(bar.maximum())
+
+    def take_back(self) -> None:
+        """Show no more of what has arrived, because it was thinking."""
+        if (answer := self.arriving) is not None:
+            answer.text = ""
+            self._write()
+
+    def mark(self, state: str) -> None:
+        """Say above what has arrived that it is not complete, and why. It stays shown."""
+        if (answer := self.arriving) is not None:
+            place = self.verticalScrollBar().value()
+            answer.state = state
+            self._write()
+            self.verticalScrollBar().setValue(place)
+
     def _write(self) -> None:
         from app.rehearsal.result import RehearsalResult
 
         self.clear()
-        self.differences = []
+        self.differences, self._end = [], None
         if (found := self._found) is None:
             return
         cursor = self.textCursor()
         cursor.beginEditBlock()
-        if isinstance(found, RehearsalResult):
+        if isinstance(found, ArrivingAnswer):
+            self._write_arriving(cursor, found)
+        elif isinstance(found, RehearsalResult):
             self._write_answers(cursor, found)
         else:
             self._write_table(cursor, found)
@@ -78,16 +134,7 @@ class ResultText(QTextEdit):
 
     def _write_answers(self, cursor: QTextCursor, found: "RehearsalResult") -> None:
         rehearsal, difference = found.rehearsal, found.difference
-        is_narrow = self.viewport().width() < Theme.current().px(_NARROW_PX)
-        columns = 1 if is_narrow else 2
-        table = self._add_table(cursor, 4 // columns, columns, 100 // columns)
-        left_out = ", ".join(rehearsal.left_out)
-        what = f"Without {left_out}" if left_out else "Asked again, unchanged"
-        heads = ((0, 0), (2, 0)) if is_narrow else ((0, 0), (0, 1))
-        bodies = ((1, 0), (3, 0)) if is_narrow else ((1, 0), (1, 1))
-        # The heads come first, since text before a sentence that differs would move its place.
-        self._write_cell(table, heads[0], "The answer in the chat")
-        self._write_cell(table, heads[1], what)
+        table, bodies = self._begin_pair(cursor, _name_answer(rehearsal.left_out))
         gone = [
             (at, one, "remove")
             for at, one in zip(difference.gone_starts, difference.gone, strict=True)
@@ -103,6 +150,29 @@ class ResultText(QTextEdit):
             end = table.lastCursorPosition()
             end.movePosition(QTextCursor.MoveOperation.NextBlock)
             end.insertText(rehearsal.note, self._make_format("text.secondary"))
+
+    def _write_arriving(self, cursor: QTextCursor, answer: ArrivingAnswer) -> None:
+        head = f"{_name_answer(answer.left_out)}: {answer.state}"
+        table, bodies = self._begin_pair(cursor, head)
+        plain = self._make_format("text.primary")
+        table.cellAt(*bodies[0]).firstCursorPosition().insertText(answer.before, plain)
+        self._end = table.cellAt(*bodies[1]).firstCursorPosition()
+        self._end.insertText(answer.text, plain)
+
+    def _begin_pair(
+        self, cursor: QTextCursor, head: str
+    ) -> tuple[QTextTable, Sequence[tuple[int, int]]]:
+        """Write the heads of two answers, and return their table and where the answers belong.
+
+        The heads come first, since text before a sentence that differs would move its place.
+        """
+        is_narrow = self.viewport().width() < Theme.current().px(_NARROW_PX)
+        columns = 1 if is_narrow else 2
+        table = self._add_table(cursor, 4 // columns, columns, 100 // columns)
+        heads = ((0, 0), (2, 0)) if is_narrow else ((0, 0), (0, 1))
+        self._write_cell(table, heads[0], "The answer in the chat")
+        self._write_cell(table, heads[1], head)
+        return table, ((1, 0), (3, 0)) if is_narrow else ((1, 0), (1, 1))
 
     def _write_table(self, cursor: QTextCursor, found: "EachResult") -> None:
         table = found.table
@@ -196,3 +266,7 @@ class ResultText(QTextEdit):
         form = QTextCharFormat()
         form.setForeground(Theme.current().color(tone))
         return form
+
+
+def _name_answer(left_out: Sequence[str]) -> str:
+    return f"Without {', '.join(left_out)}" if left_out else "Asked again, unchanged"

@@ -15,7 +15,7 @@ from app.rehearsal.result import EachResult, RehearsalProgress, RehearsalResult
 from app.spending import LimitQuestion
 from chains.cancel import CancelToken
 from chains.errors import Cancelled, ModelError, Offline, SpendingLimitReached
-from chains.events import AskResult, Mode
+from chains.events import AskResult, Mode, TextDelta
 from chains.request.ask import Ask
 from context.log.entries import MessageEntry
 from tests.support.models.model_server import Answer, Failure, ModelServer
@@ -73,6 +73,13 @@ def rehearse_each(assistant: Assistant, result: AskResult) -> EachResult:
     return last
 
 
+def list_calls(assistant: Assistant, result: AskResult, cancel: CancelToken) -> Iterator[object]:
+    """Yield the progress before each call, and the result. The text that arrives is left out."""
+    for event in assistant.rehearser.ask_each(result.session, result.entry, cancel):
+        if not isinstance(event, TextDelta):
+            yield event
+
+
 def find_key(assistant: Assistant, result: AskResult, source: str) -> str:
     parts = assistant.rehearser.offer(result.session, result.entry).parts
     return next(part.key for part in parts if part.source == source)
@@ -110,6 +117,20 @@ def test_the_unchanged_request_is_byte_for_byte_what_was_sent_but_for_its_temper
         again = list_raw(server)[-1].replace('"temperature":0.0', '"temperature":0.25')
         assert again in raw
     assert any("data:image/png;base64," in again for again in list_raw(server)[len(raw) :])
+
+
+def test_the_text_of_an_answer_is_told_as_it_arrives(
+    assistant: Assistant, server: ModelServer, notes: Path
+) -> None:
+    server.script(answer_facts)
+    result = ask(assistant)
+    events = list(assistant.rehearser.ask(result.session, result.entry, (), CancelToken()))
+    progress, *texts, last = events
+    assert isinstance(progress, RehearsalProgress)
+    assert isinstance(last, RehearsalResult)
+    assert (progress.before, "before" in progress.to_dict()) == (last.before, False)
+    assert len(texts) > 1
+    assert "".join(one.text for one in texts if isinstance(one, TextDelta)) == last.rehearsal.text
 
 
 def test_the_body_differs_exactly_by_the_source_that_is_left_out(
@@ -207,7 +228,7 @@ def test_what_was_asked_is_kept_when_it_is_stopped_and_it_goes_on_from_there(
     server.script(answer_facts)
     result = ask(assistant)
     cancel = CancelToken()
-    events = assistant.rehearser.ask_each(result.session, result.entry, cancel)
+    events = list_calls(assistant, result, cancel)
     for event in events:
         assert isinstance(event, RehearsalProgress)
         if event.done == 3:
@@ -352,7 +373,7 @@ def test_a_kill_before_an_answer_is_stored_costs_only_that_call_again(
     def die(*_args: object) -> None:
         raise KeyboardInterrupt
 
-    events = assistant.rehearser.ask_each(result.session, result.entry, CancelToken())
+    events = list_calls(assistant, result, CancelToken())
     assert [next(events), next(events), next(events)]
     with monkeypatch.context() as patch:
         patch.setattr("app.rehearsal.rehearse.store_rehearsal", die)
@@ -428,7 +449,7 @@ def test_a_note_that_is_excluded_meanwhile_ends_it_and_is_not_sent_again(
 ) -> None:
     server.script(answer_facts)
     result = ask(assistant)
-    events = assistant.rehearser.ask_each(result.session, result.entry, CancelToken())
+    events = list_calls(assistant, result, CancelToken())
     next(events)
     next(events)
     seen = len(list_raw(server))
