@@ -149,10 +149,12 @@ def find_part(parts: Sequence[NotePart], line: int) -> int:
     return max(0, bisect_right(parts, line, key=lambda part: part.line) - 1)
 
 
+@lru_cache(maxsize=2)
 def read_part(part: NotePart) -> tuple[Leaf, ...]:
     """Parse a part of a note into blocks, which are called leaves.
 
-    In notes, text such as `[1]` is not a citation, and a base or query is an `Embed`.
+    In notes, text such as `[1]` is not a citation, and a base or query is an `Embed`. The last
+    blocks are kept, because a part may be parsed some time before it is drawn.
     """
     text, resume = _resume(part)
     units = read_units(text, resume, is_final=True, has_citations=False)

@@ -4,10 +4,10 @@ import time
 from itertools import pairwise
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtGui import QTextCursor
+from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtGui import QPaintEvent, QTextCursor
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel
+from PySide6.QtWidgets import QApplication, QLabel, QScrollBar
 from pytestqt.qtbot import QtBot
 
 from tests.support.window.waiting import settle
@@ -357,6 +357,11 @@ def test_a_long_wide_table_has_no_seams_and_scrolls_sideways_as_one(reader: Note
     assert (bar.value(), find_offsets(reader)) == (90, {90})
 
 
+def find_bar(reader: NoteReader, bar: QScrollBar) -> QRect:
+    """Return where a table's scroll bar is in the visible area."""
+    return QRect(bar.mapTo(reader.viewport(), QPoint()), bar.size())
+
+
 def test_the_bar_of_a_table_is_at_its_end_or_at_the_edge_of_the_view(reader: NoteReader) -> None:
     reader.show_text(f"{long_text(20)}\n{write_wide_table(120)}\n\n{long_text(40)}")
     draw_all(reader)
@@ -367,10 +372,10 @@ def test_the_bar_of_a_table_is_at_its_end_or_at_the_edge_of_the_view(reader: Not
     assert reader.table_bars.visible == []
     scroll.setValue(first.y() + first.height())
     (bar,) = reader.table_bars.visible
-    assert bar.geometry().bottom() == room - 1
+    assert find_bar(reader, bar).bottom() == room - 1
     scroll.setValue(last.y() + last.wide.shared_tables[0].rect.bottom() - room // 2)
     (bar,) = reader.table_bars.visible
-    assert abs(bar.geometry().bottom() - room // 2) < 12
+    assert abs(find_bar(reader, bar).bottom() - room // 2) < 12
     scroll.setValue(last.y() + last.height() + 20)
     assert reader.table_bars.visible == []
 
@@ -384,7 +389,7 @@ def test_no_text_is_seen_through_the_bar_at_the_edge_of_the_view(
     ground, seen = Theme.current().color("bg.content").rgb(), set[int]()
     for top in range(0, 60, 5):  # at each height of a row
         reader.verticalScrollBar().setValue(top)
-        picture = reader.viewport().grab(bar.geometry()).toImage()
+        picture = reader.viewport().grab(find_bar(reader, bar)).toImage()
         seen |= {picture.pixel(x, 0) for x in range(picture.width())}
     assert seen == {ground}
 
@@ -449,3 +454,55 @@ def test_the_end_of_a_note_that_ends_with_a_long_base_is_its_end(reader: NoteRea
     QTest.keyClick(reader, Qt.Key.Key_End)
     settle()
     assert bar.value() == bar.maximum()
+
+
+def measure_painted(reader: NoteReader, monkeypatch: pytest.MonkeyPatch, step: int) -> int:
+    """Scroll by a number of pixels, and return the height of what the views paint for it."""
+    painted, paint = list[int](), NoteView.paintEvent
+
+    def note_height(view: NoteView, event: QPaintEvent) -> None:
+        painted.append(event.rect().height())
+        paint(view, event)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(NoteView, "paintEvent", note_height)
+        reader.verticalScrollBar().setValue(reader.verticalScrollBar().value() + step)
+        QApplication.processEvents()
+    return sum(painted)
+
+
+def make_rows(columns: int) -> str:
+    row = "| " + " | ".join(["Several words of a cell"] * columns) + " |\n"
+    return row + "|---" * columns + "|\n" + row * 300
+
+
+TASKS = "".join(f"- [ ] Do number {n}\n" for n in range(600))
+
+
+@pytest.mark.parametrize("text", [make_rows(9), make_rows(2), TASKS, long_text(200)])
+def test_a_step_of_scrolling_paints_only_what_comes_into_view(
+    reader: NoteReader, monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    reader.show_text(text)
+    settle()
+    for _ in range(4):  # the first steps draw the parts that they come near to
+        measure_painted(reader, monkeypatch, 40)
+    settle()
+    assert measure_painted(reader, monkeypatch, 40) <= reader.viewport().height() // 2
+
+
+def test_a_part_below_the_view_is_parsed_one_step_before_it_is_drawn(
+    reader: NoteReader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parsed = list[int]()
+
+    def note_part(part: NotePart) -> object:
+        parsed.append(part.line)
+        return read_part(part)
+
+    monkeypatch.setattr("ui.panels.notes.reader.read_part", note_part)
+    reader.show_text(long_text(3_000))
+    settle()
+    seen = [view.part.line for view in reader.views()]
+    assert seen[0] not in parsed  # what is in view is drawn at once
+    assert seen[-1] in parsed

@@ -8,19 +8,27 @@ not move.
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from itertools import accumulate
 from operator import add
 
-from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, QRect, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QFrame, QMenu, QScrollArea, QWidget
 
 from app.faults import report_fault
 from ui.markdown.embeds import read_embed_source, split_view_target
 from ui.markdown.inline import FOOTNOTE, MORE, find_counterpart
-from ui.markdown.note_parts import NotePart, count_common, cut_parts, find_part, keep_cuts
+from ui.markdown.note_parts import (
+    NotePart,
+    count_common,
+    cut_parts,
+    find_part,
+    keep_cuts,
+    read_part,
+)
 from ui.markdown.page.images import Embedded
 from ui.markdown.page.note_view import NoteView
 from ui.markdown.page.spacing import compute_distance
@@ -81,10 +89,12 @@ class NoteReader(QScrollArea):
         self._lit = (0, 0)
         self._anchor = (0, 0)  # a line of the note, and its distance from the upper edge
         self._is_placing = False
-        self.table_bars = TableBars(self.viewport())
-        self.table_bars.scrolled.connect(self._on_table_scrolled)
+        self._ahead = _END  # the part that was parsed before it is drawn
         self._page = QWidget()
         dress(self._page, "body")
+        self._page.setAttribute(Qt.WidgetAttribute.WA_StaticContents)
+        self.table_bars = TableBars(self._page)
+        self.table_bars.scrolled.connect(self._on_table_scrolled)
         self.setWidget(self._page)
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
@@ -372,9 +382,13 @@ class NoteReader(QScrollArea):
                 self._discard(self._views.pop(index))
 
     def _fill(self) -> None:
-        """Draw one missing part near the visible area, and schedule the next one."""
+        """Draw one missing part near the visible area, and schedule the next one.
+
+        A part that is not in view yet is parsed in one step and drawn in the next, so that no step
+        of scrolling takes the time of both.
+        """
         index = self._find_missing()
-        if index is not None:
+        if index is not None and (self._is_in_view(index) or not self._read_ahead(index)):
             self._make(index)
         self._restore()
         if self._find_missing() is not None:
@@ -395,6 +409,23 @@ class NoteReader(QScrollArea):
         last = bisect_right(self._tops, self._value + 2 * height)
         nearby = [*range(first, min(last, len(self._parts))), first - 1]
         return next((at for at in nearby if at >= 0 and at not in self._views), None)
+
+    def _is_in_view(self, index: int) -> bool:
+        line = self._anchor[0]
+        if line and find_part(self._parts, line) == index:
+            return True
+        seen, top = self._find_visible_area(), self._tops[index]
+        return top <= seen.bottom() and top + self._heights[index] >= seen.top()
+
+    def _read_ahead(self, index: int) -> bool:
+        """Parse a part that is drawn in the next step. Return whether it was not parsed before."""
+        part, before = self._parts[index], self._ahead
+        self._ahead = part
+        if part is before:
+            return False
+        with suppress(Exception):  # reported when the part is drawn
+            read_part(part)
+        return True
 
     def _make(self, index: int) -> None:
         self._is_placing = True
@@ -432,13 +463,16 @@ class NoteReader(QScrollArea):
         """Place the scroll bars of the tables in several parts."""
         spans: list[TableSpan] = []
         for index, view in sorted(self._views.items()):
-            corner = view.pos() - QPoint(0, self._value)
             for shared in view.wide.shared_tables:
-                area = shared.rect.translated(corner)
+                area = shared.rect.translated(view.pos())
                 if shared.is_continued and spans and spans[-1].last_part == index - 1:
                     area = area.united(spans.pop().area)
                 spans.append(TableSpan(shared.table, index, area, shared.most, shared.offset))
-        self.table_bars.place(spans)
+        self.table_bars.place(spans, self._find_visible_area())
+
+    def _find_visible_area(self) -> QRect:
+        """Return the visible area of the page."""
+        return self.viewport().rect().translated(0, self._value)
 
     def _on_table_scrolled(self, table: str, offset: int) -> None:
         """Scroll all parts of a table that is wider than the text to the same position."""
@@ -536,7 +570,7 @@ class NoteReader(QScrollArea):
     def _on_scrolled(self) -> None:
         if not self._is_placing:
             self._anchor = self._find_anchor()
-            self._place_table_bars()
+            self.table_bars.follow(self._find_visible_area())
             self._drop_views(_KEPT_PAGES * self.viewport().height())
             self._later.start()
 

@@ -23,7 +23,7 @@ class TableSpan:
     Attributes:
         table: identifies the table.
         last_part: the index of the lowest part of the note that is drawn and has rows of it.
-        area: the rectangle of its drawn rows, relative to the visible area of the note.
+        area: the rectangle of its drawn rows in the page.
         most: the largest scroll position in pixels.
         offset: the scroll position in pixels.
     """
@@ -42,14 +42,15 @@ class TableBars(QObject):
     moved its bar.
 
     Args:
-        viewport: the visible area of the note.
+        page: the widget that is scrolled, with all parts of the note. The bars are its children,
+            because below a widget that stays in place, Qt paints the whole page at each step.
     """
 
     scrolled = Signal(str, int)
 
-    def __init__(self, viewport: QWidget) -> None:
-        super().__init__(viewport)
-        self._viewport = viewport
+    def __init__(self, page: QWidget) -> None:
+        super().__init__(page)
+        self._page = page
         self._bars: list[QScrollBar] = []
         self._spans: Sequence[TableSpan] = ()
 
@@ -58,28 +59,41 @@ class TableBars(QObject):
         """The scroll bars of the tables that are in view."""
         return [bar for bar in self._bars if not bar.isHidden()]
 
-    def place(self, spans: Sequence[TableSpan]) -> None:
-        """Show a scroll bar for each table that is in view, and hide the others."""
+    def place(self, spans: Sequence[TableSpan], seen: QRect) -> None:
+        """Show a scroll bar for each table that is in view, and hide the others.
+
+        Args:
+            spans: the wide tables that are drawn.
+            seen: the visible area of the page.
+        """
         self._spans = spans
         while len(self._bars) < len(spans):
-            bar = make_bar(self._viewport)
+            bar = make_bar(self._page)
             bar.setProperty("surface", "content")
             bar.valueChanged.connect(self._on_moved)
             self._bars.append(bar)
-        for bar, span in zip(self._bars, spans, strict=False):
-            self._place(bar, span)
         for bar in self._bars[len(spans) :]:
             bar.hide()
+        self.follow(seen)
 
-    def _place(self, bar: QScrollBar, span: TableSpan) -> None:
+    def follow(self, seen: QRect) -> None:
+        """Keep the scroll bars in view while the page is scrolled.
+
+        Args:
+            seen: the visible area of the page.
+        """
+        for bar, span in zip(self._bars, self._spans, strict=False):
+            self._place(bar, span, seen)
+
+    def _place(self, bar: QScrollBar, span: TableSpan, seen: QRect) -> None:
         with QSignalBlocker(bar):
             bar.setRange(0, span.most)
             bar.setPageStep(span.area.width())
             bar.setValue(span.offset)
         end = span.area.bottom() + BAR_OVERHANG - BAR_HEIGHT
-        top = min(end, self._viewport.height() - BAR_HEIGHT)
+        top = min(end, seen.top() + seen.height() - BAR_HEIGHT)
         bar.setGeometry(span.area.left(), top, span.area.width(), BAR_HEIGHT)
-        is_in_view = top >= max(0, span.area.top() + Theme.current().line("body"))
+        is_in_view = top >= max(seen.top(), span.area.top() + Theme.current().line("body"))
         bar.setVisible(is_in_view)
         bar.raise_()
 
