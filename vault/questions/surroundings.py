@@ -129,13 +129,21 @@ class Surroundings:
         return before >= 0 and bool(self._items[before].roles & {"in", "folder"})
 
     def is_head(self, at: int) -> bool:
-        """Return whether an item says what is asked for, as "recipes" in "How many recipes"."""
+        """Return whether an item says what is asked for, as "recipes" in "How many recipes".
+
+        A word such as "finished" may stand between, as in "Are there any finished projects".
+        """
         before = at - 1
-        while before >= 0 and self._items[before].is_silent:
+        while before >= 0 and (self._items[before].is_silent or self._is_state_of(before, at)):
             if "in" in self._items[before].roles:  # but "of" in "which of my recipes"
                 return before > 0 and bool(self._items[before - 1].roles & {"list", "count"})
             before -= 1
         return before < 0 or bool(self._items[before].roles & {"list", "count", "what"})
+
+    def _is_state_of(self, before: int, at: int) -> bool:
+        """Return whether a word such as "finished" before a name is said of what it names."""
+        is_beside = before == at - 1 and self._items[before].roles <= {"open", "done"}
+        return is_beside and bool(self._items[before].roles) and "tasks" not in self.roles
 
     def is_linked(self, at: int) -> bool:
         """Return whether an item names a note whose links are asked for, as in "What does A link".

@@ -5,7 +5,7 @@ from datetime import date
 import pytest
 
 from vault.questions.reader import Reading, read_question
-from vault.questions.vocabulary import VaultNames
+from vault.questions.vocabulary import Name, VaultNames
 
 TODAY = date(2026, 11, 26)  # a Thursday
 
@@ -155,3 +155,22 @@ def test_no_list_claims_to_know_when_tasks_were_changed(question: str) -> None:
 def test_items_are_tasks_only_beside_their_state() -> None:
     assert read("show all items") is None
     assert read("items in the fridge") is None
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Are there any finished projects?",
+        "Which finished projects do I have?",
+        "Is there an unfinished project?",
+        "Welche abgeschlossenen Projekte gibt es?",
+        "Wie viele erledigte Projekte habe ich?",
+    ],
+)
+def test_finished_things_are_no_finished_tasks(question: str) -> None:
+    names = VaultNames()
+    names.add("project", Name("tag", "project"))
+    reading = read_question(question, lambda: names, TODAY)
+    assert reading is not None
+    assert reading.operation == "about"
+    assert "task:" not in reading.query
