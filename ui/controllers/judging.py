@@ -1,6 +1,6 @@
 """Judge every note by a question, in a dialog: price first, then some notes, then the others."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from app.errors import describe
 from chains.cancel import CancelToken
+from chains.models import EXTRACTIVE
 from resources.system.files import write_atomically
 from ui.controllers.session import Collaborators, Controller, SessionController
 from ui.controllers.vault import VaultController
@@ -17,6 +18,7 @@ from ui.widgets.dialogs import choose_new_file
 from ui.widgets.texts import word_error
 
 if TYPE_CHECKING:  # loaded when the dialog is opened, which the first paint does not wait for
+    from app.config.models import ModelChoice
     from app.judge.judging import JudgeFinished
     from app.judge.run import PauseSwitch
     from app.judge.table import JudgeProgress, JudgeRequest, JudgeTable
@@ -48,6 +50,8 @@ class JudgeController(Controller):
         self._reads = LatestOnly(self._runner, 0, self)
         self._reads.answered.connect(self._on_table)
         self._reads.failed.connect(self._on_failed)
+        self._models = LatestOnly(self._runner, 0, self)
+        self._models.answered.connect(self._on_models)
         vault.opened.connect(self._on_vault_opened)
         self._frame.sidebar.judge_requested.connect(self.open)
 
@@ -64,14 +68,16 @@ class JudgeController(Controller):
         asked = list(self._session.user_messages.values())
         text = self._frame.composer.text().strip() or (asked[-1] if asked else "")
         view = self._make_view()
+        self._models.ask(self._assistant.model_setup.list_choices, now=True)
         view.begin("" if view.question.text() and not text else text)
 
     def _make_view(self) -> "JudgeView":
         if self.view is None:
             from app.judge.judging import FIRST_NOTES
+            from app.judge.table import DEFAULT_SAMPLE
             from ui.panels.judge_view import JudgeView
 
-            self.view = view = JudgeView(self._frame.window, FIRST_NOTES)
+            self.view = view = JudgeView(self._frame.window, FIRST_NOTES, DEFAULT_SAMPLE)
             view.price_requested.connect(self._look)
             view.run_requested.connect(self._start)
             view.pause_requested.connect(self._pause)
@@ -87,7 +93,20 @@ class JudgeController(Controller):
         from app.judge.table import JudgeRequest
 
         view, project = self._make_view(), self._session.project
-        return JudgeRequest(view.question.text(), view.scope.text(), project, self._session.model)
+        return JudgeRequest(
+            view.question.text(),
+            view.scope.text(),
+            project,
+            self._session.model,
+            sample_model=view.sample_model.value or None,
+            sample=view.sampled,
+        )
+
+    def _on_models(self, choices: "Sequence[ModelChoice]") -> None:
+        """Offer all models for the sample but the one that judges all notes."""
+        first = self._session.model or self._assistant.settings.values.chat_model
+        others = [one for one in choices if one.name not in (first, EXTRACTIVE)]
+        self._make_view().show_models([(one.name, one.label, one.summary) for one in others])
 
     def _forget(self) -> None:
         """Let go of the table of another question, also of one that is still being made."""

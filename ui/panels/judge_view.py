@@ -10,7 +10,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QCloseEvent, QFocusEvent, QKeyEvent
+from PySide6.QtGui import QCloseEvent, QFocusEvent, QIntValidator, QKeyEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QDialog,
@@ -60,6 +60,10 @@ _DELETE_QUESTION: Final = (
     "Delete the stored verdicts on this question, of all models and scopes? The table is empty "
     "then, and a model has to judge the notes again."
 )
+_NO_SAMPLE: Final = ("", "No second model", "")
+_MOST_SAMPLED: Final = 100_000
+_SAMPLE_WIDTH: Final = 72
+_SAMPLE = ButtonText("Judge the sample", "Let the second model judge the sample")
 _PRICE = ButtonText("Show the price", "Count the notes and the tokens. Nothing is sent")
 _FIRST = ButtonText("Judge 10 notes first", "Then you can put the question differently")
 _ALL = ButtonText("Judge all", "Judge every note that is left")
@@ -152,6 +156,8 @@ class JudgeView(QDialog):
 
     Attributes:
         question, scope: the fields of the user.
+        sample_model: the model that judges a sample again, or an empty value.
+        sample: the field with the number of notes in the sample.
         state: the sentence that says what is known, what it costs, or what went wrong.
         model: the rows of the table.
         table: the view of the rows.
@@ -167,18 +173,27 @@ class JudgeView(QDialog):
     note_chosen = Signal(str, int, int)
     changed = Signal()
 
-    def __init__(self, parent: QWidget, first: int) -> None:
+    def __init__(self, parent: QWidget, first: int, sample: int) -> None:
         """Create the dialog.
 
         Args:
             parent: the window.
             first: how many notes are judged before the others.
+            sample: how many notes a second model judges again, until the user chooses otherwise.
         """
         super().__init__(parent)
         self.setWindowTitle("Judge every note")
         self._first, self._is_running, self._is_paused = first, False, False
         self.question = _make_field("Question", "What each note is judged by, such as: Did I …?")
         self.scope = _make_field("Notes", "All notes, or a filter such as folder:Journal")
+        self._usual_sample = sample
+        self.sample_model = MenuButton("Second model")
+        self.sample_model.set_choices((_NO_SAMPLE,))
+        self.sample_model.set_value("")
+        self.sample = _make_field("Notes in the sample", "How many notes the second model judges")
+        self.sample.setText(str(sample))
+        self.sample.setValidator(QIntValidator(1, _MOST_SAMPLED, self.sample))
+        self.sample.setFixedWidth(Theme.current().px(_SAMPLE_WIDTH))
         self.state = make_wrapped_label(_START, "ui", "secondary")
         self.bar = ProgressBar()
         self.model = VerdictModel(self)
@@ -198,9 +213,10 @@ class JudgeView(QDialog):
         self.close_button = make_button(_CLOSE, "", self.close)
         self.which.chosen.connect(lambda: self.model.show_no(self.which.value == "all"))
         self.table.row_chosen.connect(self._on_row)
-        for field in (self.question, self.scope):
+        for field in (self.question, self.scope, self.sample):
             field.textChanged.connect(self.forget)
             field.returnPressed.connect(self.price_requested)
+        self.sample_model.chosen.connect(self._on_sample_model)
         self._lay_out()
         self.forget()
 
@@ -213,6 +229,19 @@ class JudgeView(QDialog):
         self.activateWindow()
         self.question.setFocus()
         self.question.selectAll()
+
+    @property
+    def sampled(self) -> int:
+        """The number of notes in the sample. The usual one if the field is empty."""
+        return int(self.sample.text() or 0) or self._usual_sample
+
+    def show_models(self, models: Sequence[tuple[str, str, str]]) -> None:
+        """Offer models for the sample.
+
+        Args:
+            models: the name, the label and an additional text of each.
+        """
+        self.sample_model.set_choices((_NO_SAMPLE, *models))
 
     def forget(self) -> None:
         """Show no verdicts, because the question or its scope has changed."""
@@ -244,12 +273,13 @@ class JudgeView(QDialog):
         rest = f" {table.cost.sentence}" if table.cost.notes else ""
         self.state.setText(f"{table.coverage}{rest}")
         self.model.show_table(table)
+        self.all.set_text(_ALL if table.sample is None else _SAMPLE)
         self._show_buttons(
             is_known=True,
             is_left=table.cost.notes > 0,
             has_failed=table.counts.failed > 0,
             has_rows=table.counts.judged > 0,
-            is_many=table.cost.notes > self._first,
+            is_many=table.cost.notes > self._first and table.sample is None,
             has_stored=table.counts.by_model + table.counts.failed > 0,
         )
         if self.focusWidget() in (None, self.close_button, self.stop, self.price):
@@ -273,6 +303,13 @@ class JudgeView(QDialog):
     def reject(self) -> None:
         """Close the dialog on Esc as with its button."""
         self.close()
+
+    def _on_sample_model(self) -> None:
+        """Show the verdicts that are known with the other sample, if any were shown."""
+        was_shown = self._is_known
+        self.forget()
+        if was_shown:
+            self.price_requested.emit()
 
     def _on_pause(self) -> None:
         self._is_paused = not self._is_paused
@@ -303,7 +340,8 @@ class JudgeView(QDialog):
         is_many: bool = False,
         has_stored: bool = False,
     ) -> None:
-        is_running = self._is_running
+        is_running, self._is_known = self._is_running, is_known
+        has_sample = bool(self.sample_model.value)
         for widget, is_shown in (
             (self.price, not is_known and not is_running),
             (self.first, is_left and is_many and not is_running),
@@ -317,21 +355,31 @@ class JudgeView(QDialog):
             (self.delete, has_stored and not is_running),
             (self.table, has_rows),
             (self.which, has_rows),
+            (self.sample, has_sample),
+            (self._sample_label, has_sample),
         ):
             widget.setVisible(is_shown)
         self._rest.setVisible(not has_rows)
         for field in (self.question, self.scope):
             field.setReadOnly(is_running)
+        self.sample_model.setEnabled(not is_running)
+        self.sample.setReadOnly(is_running)
 
     def _lay_out(self) -> None:
         ground = Pane("content")
         make_column(ground, margins=0, parent=self)
         self._rest = QWidget()
+        self._sample_label = label("judges this many notes again:", "ui", "secondary")
+        sample = make_row(
+            self.sample_model, self._sample_label, self.sample, stretch(), margins=0, spacing=8
+        )
         fields = make_column(
             label("Question", "caption", "secondary"),
             self.question,
             label("Notes", "caption", "secondary"),
             self.scope,
+            label("Second opinion on a sample, once all notes are judged", "caption", "secondary"),
+            sample,
             spacing=4,
         )
         acts = make_row(

@@ -162,3 +162,38 @@ def test_stored_verdicts_are_deleted_after_a_question(
     click_button(find_question(view), "Delete")
     qtbot.waitUntil(lambda: "15 notes for the model" in view.state.text(), timeout=PATIENCE_MS)
     assert (view.all.isVisible(), view.delete.isVisible()) == (True, False)
+
+
+def test_a_second_model_judges_a_sample_by_keys_once_its_price_was_shown(
+    window: WindowPage, view: JudgeView, server: ModelServer, qtbot: QtBot
+) -> None:
+    assert view.sample_model.accessibleName() == "Second model: No second model"
+    assert (view.sample.isVisible(), view.sampled) == (False, 100)
+    qtbot.keyClick(view.all, Qt.Key.Key_Space)
+    qtbot.waitUntil(lambda: "16 of 16 judged" in view.state.text())
+    seen = len(server.bodies)
+    view.show_models([("gpt-4", "gpt-4", "")])
+    menu = view.sample_model.menu()
+    assert [action.text() for action in menu.actions()] == ["No second model", "gpt-4"]
+    menu.actions()[1].trigger()
+    qtbot.waitUntil(view.all.isVisible)
+    assert view.sample.isVisible()
+    assert view.sample.accessibleName() == "Notes in the sample"
+    view.sample.setFocus()
+    view.sample.selectAll()
+    qtbot.keyClicks(view.sample, "6")
+    assert not view.all.isVisible()
+    qtbot.keyClick(view.sample, Qt.Key.Key_Return)
+    qtbot.waitUntil(view.all.isVisible)
+    assert "6 notes of a sample for gpt-4 to judge again. 6 notes for the" in view.state.text()
+    assert (view.all.text(), view.first.isVisible()) == ("Judge the sample", False)
+    assert len(server.bodies) == seen
+    qtbot.keyClick(view.all, Qt.Key.Key_Space)
+    qtbot.waitUntil(lambda: "gpt-4 judged 6 of the 15" in view.state.text())
+    assert "with 95 % confidence" in view.state.text()
+    asked = server.bodies[seen:]
+    assert {body["model"] for body in asked} == {"gpt-4"}
+    assert sum(len(list_shown(body)) for body in asked) == 6
+    menu.actions()[0].trigger()
+    qtbot.waitUntil(lambda: "16 of 16 judged" in view.state.text())
+    assert "gpt-4 judged" not in view.state.text()
