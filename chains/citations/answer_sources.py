@@ -65,6 +65,11 @@ class Source(Record):
         """The path with its lines or page, such as `Home server/Backups.md, lines 12–31`."""
         return name_place(self.path, self.lines, self.page)
 
+    @property
+    def shown_lines(self) -> tuple[int, int] | None:
+        """The lines to show when the source is opened: those of its first claim, if any."""
+        return self.by_claim[0].lines if self.by_claim else self.lines
+
     def describe(self) -> str:
         """Return the source in words, with its first line, such as "Backups, line 16"."""
         return self.title if self.lines is None else f"{self.title}, line {self.lines[0]:,}"
@@ -167,8 +172,10 @@ def _merge_citations(citations: Sequence[Citation], segment: Segment | None) -> 
         citations: all citations with this number.
         segment: the segment that they cite, or None if it is unknown.
     """
-    first = citations[0]
+    exact = [citation for citation in citations if citation.quote or citation.sentence]
+    first = next(iter(exact or citations))
     is_one_place = len({citation.lines for citation in citations}) == 1
+    by_claim = () if segment is None else tuple(_read_passage(segment, each) for each in exact)
     return Source(
         _name_passage(segment.title if segment else "", first.path, first.heading),
         first.path,
@@ -177,6 +184,7 @@ def _merge_citations(citations: Sequence[Citation], segment: Segment | None) -> 
         first.page,
         is_verified=not any(citation.is_doubtful for citation in citations),
         is_found=bool(first.sentence),
+        by_claim=() if is_one_place else by_claim,
     )
 
 

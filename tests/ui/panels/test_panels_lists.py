@@ -209,11 +209,15 @@ def test_a_place_cited_twice_has_one_row() -> None:
     assert len(list_cited_sources([cited, cited], [], [])) == 1
 
 
-def test_several_quotations_of_a_source_open_its_whole_passage() -> None:
+def test_several_quotations_of_a_source_have_one_row_that_opens_the_first_of_them() -> None:
+    plain = Citation(1, "garden/Tomatoes.md", (), (3, 9), None, True)
     first = Citation(1, "garden/Tomatoes.md", (), (4, 4), "x", True)
     second = Citation(1, "garden/Tomatoes.md", (), (9, 9), "y", True)
-    (row,) = list_cited_sources([first, second], [], [source(1, "Tomatoes")])
-    assert row.lines == (3, 9)
+    for cited in ([first, second], [plain, first], [first, plain]):
+        (row,) = list_cited_sources(cited, [], [source(1, "Tomatoes")])
+        assert (row.lines, row.shown_lines) == ((3, 9), (4, 4))
+    (row,) = list_cited_sources([plain], [], [source(1, "Tomatoes")])
+    assert row.shown_lines == (3, 9)
 
 
 def test_a_quotation_that_was_not_found_is_not_ticked() -> None:

@@ -188,7 +188,7 @@ class SourcesPanel(Pane):
     def _on_chosen(self, index: QModelIndex) -> None:
         row: Source = index.data(ROW)
         if row.path:
-            first, last = row.lines or (0, 0)
+            first, last = row.shown_lines or (0, 0)
             self.place_chosen.emit(row.path, first, last)
 
     def _fill_menu(self, index: QModelIndex, menu: QMenu) -> None:
