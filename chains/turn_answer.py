@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, Final, Literal, get_args
 
-from chains.citations.check import CitationReport
+from chains.citations.check import Citation, CitationReport
 from chains.citations.sections import ShownSection
 from chains.citations.sources import insert_numbers, name_share
 from chains.claims.check import check_claims
@@ -32,6 +32,8 @@ ToolStatus = Literal["running", "ok", "error", "denied"]
 # How much of a result, and of the text before a tool call, a step has.
 MOST_STEP_CHARS: Final = 2_000
 _MOST_STATUS_CHARS: Final = 40
+# A chat is read again after each turn, and an answer with its evidence may have 100 kB.
+_MOST_REPORTS: Final = 64
 
 
 @dataclass(frozen=True)
@@ -138,7 +140,7 @@ class TurnAnswer:
         """The checked claims of the answer, which are none if no model wrote it."""
         if self.evidence is None:
             return ClaimReport()
-        return check_claims(self.text, self.evidence, self.checked.citations)
+        return _check_once(self.text, self.evidence, self.checked.citations)
 
     @property
     def has_claims(self) -> bool:
@@ -173,6 +175,12 @@ class TurnAnswer:
         steps = "1 step" if len(self.steps) == 1 else f"{len(self.steps):,} steps"
         answer = "This is the answer from what was found." if self.text.strip() else ""
         return f"Stopped after {steps}. {answer}".rstrip()
+
+
+@lru_cache(maxsize=_MOST_REPORTS)
+def _check_once(text: str, evidence: ClaimEvidence, citations: tuple[Citation, ...]) -> ClaimReport:
+    """Return the checked claims of an answer, which are kept for when its chat is read again."""
+    return check_claims(text, evidence, citations)
 
 
 def _describe_unknown_status(status: str, reason: str) -> str:
