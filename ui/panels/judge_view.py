@@ -7,10 +7,11 @@ from PySide6.QtCore import (
     QAbstractTableModel,
     QModelIndex,
     QPersistentModelIndex,
+    QRegularExpression,
     Qt,
     Signal,
 )
-from PySide6.QtGui import QCloseEvent, QFocusEvent, QIntValidator, QKeyEvent
+from PySide6.QtGui import QCloseEvent, QFocusEvent, QKeyEvent, QRegularExpressionValidator
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QDialog,
@@ -61,7 +62,7 @@ _DELETE_QUESTION: Final = (
     "then, and a model has to judge the notes again."
 )
 _NO_SAMPLE: Final = ("", "No second model", "")
-_MOST_SAMPLED: Final = 100_000
+_SAMPLED: Final = QRegularExpression("[1-9][0-9]{0,4}")
 _SAMPLE_WIDTH: Final = 72
 _SAMPLE = ButtonText("Judge the sample", "Let the second model judge the sample")
 _PRICE = ButtonText("Show the price", "Count the notes and the tokens. Nothing is sent")
@@ -192,7 +193,7 @@ class JudgeView(QDialog):
         self.sample_model.set_value("")
         self.sample = _make_field("Notes in the sample", "How many notes the second model judges")
         self.sample.setText(str(sample))
-        self.sample.setValidator(QIntValidator(1, _MOST_SAMPLED, self.sample))
+        self.sample.setValidator(QRegularExpressionValidator(_SAMPLED, self.sample))
         self.sample.setFixedWidth(Theme.current().px(_SAMPLE_WIDTH))
         self.state = make_wrapped_label(_START, "ui", "secondary")
         self.bar = ProgressBar()

@@ -197,3 +197,13 @@ def test_a_second_model_judges_a_sample_by_keys_once_its_price_was_shown(
     menu.actions()[0].trigger()
     qtbot.waitUntil(lambda: "16 of 16 judged" in view.state.text())
     assert "gpt-4 judged" not in view.state.text()
+
+
+@pytest.mark.parametrize("typed", ["1,", "1,000", "+", "0"])
+def test_the_size_of_a_sample_is_only_digits(view: JudgeView, qtbot: QtBot, typed: str) -> None:
+    view.show_models([("gpt-4", "gpt-4", "")])
+    view.sample_model.menu().actions()[1].trigger()
+    view.sample.clear()
+    qtbot.keyClicks(view.sample, typed)
+    digits = typed.lstrip("0+").replace(",", "")
+    assert (view.sample.text(), view.sampled) == (digits, int(digits or 100))
