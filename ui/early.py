@@ -2,7 +2,9 @@
 
 from functools import partial
 
-from PySide6.QtCore import QObject, SignalInstance
+from PySide6.QtCore import QEvent, QObject, Qt, SignalInstance
+from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QApplication
 
 from ui.chat.composer.composer import Composer
 from ui.panels.notes.folders import Folders
@@ -29,7 +31,7 @@ class EarlyActions(QObject):
         self._sidebar, self._composer = sidebar, composer
         self._is_over = self._is_attached = False
         self._is_sent = self._wants_new_chat = False
-        self._note = self._command = ""
+        self._note = self._command = self._typed = ""
         self._attaching: list[tuple[SignalInstance, tuple[object, ...]]] = []
         composer.submitted.connect(self._on_submitted)
         sidebar.note_chosen.connect(self._on_note_chosen)
@@ -51,20 +53,42 @@ class EarlyActions(QObject):
     def keep_command(self, name: str) -> None:
         """Keep a command that needs the open vault. Only the first one is kept.
 
-        The message box loses the focus, because what is typed next is meant for the command.
+        No widget has the focus then, because what is typed next is meant for the command.
         """
+        window = self._composer.window()
+        if not self._command:
+            window.installEventFilter(self)
         self._command = self._command or name
-        self._composer.input.clearFocus()
+        if (focused := window.focusWidget()) is not None:
+            focused.clearFocus()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Keep what is typed after a command. Keys reach the window while nothing has the focus."""
+        if isinstance(event, QKeyEvent) and event.type() == QEvent.Type.KeyPress:
+            if event.key() == Qt.Key.Key_Backspace:
+                self._typed = self._typed[:-1]
+            elif event.text().isprintable():
+                self._typed += event.text()
+        return False
 
     def forget_command(self) -> None:
         """Forget the kept command, and return the focus to the message box."""
-        self._command = ""
+        self.take_command()
+        self._typed = ""
         self._composer.setFocus()
 
     def take_command(self) -> str:
         """Return the command to run once the vault is open, or an empty string."""
+        self._composer.window().removeEventFilter(self)
         command, self._command = self._command, ""
         return command
+
+    def repeat_typing(self) -> None:
+        """Type what was typed after the command into what the command has opened."""
+        typed, self._typed = self._typed, ""
+        if typed and (focused := QApplication.focusWidget()) is not None:
+            keys = QEvent.Type.KeyPress, Qt.Key.Key_unknown, Qt.KeyboardModifier.NoModifier
+            QApplication.sendEvent(focused, QKeyEvent(*keys, typed))
 
     def show_names(self, folders: Folders, open_folders: list[str]) -> None:
         """List the notes before the vault is open. A note that the user clicks is opened later.

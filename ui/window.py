@@ -224,9 +224,14 @@ class MainWindow(QMainWindow):
             self._open_last()
 
     def run_early_command(self) -> None:
-        """Run the command that the user gave while the vault was opening, if there is one."""
-        if command := self.early.take_command():
+        """Run the command that the user gave while the vault was opening, if there is one.
+
+        It is not run below a dialog that was opened meanwhile, such as that of the first run.
+        """
+        command = self.early.take_command()
+        if command and QApplication.activeModalWidget() is None:
             self.run_command(command)
+            self.early.repeat_typing()
 
     def _open_last(self) -> None:
         controllers = self.controllers

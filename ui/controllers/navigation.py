@@ -261,11 +261,14 @@ class PaletteController(ChatController):
         session.loaded.connect(self._on_loaded)
         session.session_changed.connect(self._on_session_changed)
         self._recent: list[str] = []
+        self._unlisted: Callable[[], None] | None = None  # what opened the palette without notes
+        notes.listed.connect(self._on_listed)
         self._palette = Palette(self._frame.window)
         self._palette.chosen.connect(self._on_chosen)
 
     def open(self) -> None:
         """Open the palette for searching all commands, chats, projects, notes and settings."""
+        self._unlisted = None if self._notes.listing.notes else self.open
         commands, projects = self._order_commands(), self._list_projects()
         chats, settings = self._sessions.choices(), _list_settings()
 
@@ -286,6 +289,7 @@ class PaletteController(ChatController):
 
     def open_notes(self) -> None:
         """Open the palette for searching notes only."""
+        self._unlisted = None if self._notes.listing.notes else self.open_notes
         inside, every = self._inside.found, [("note", self._notes.listing.offers.notes)]
         if inside is None:
             self._palette.open(every, "Open a note")
@@ -343,6 +347,14 @@ class PaletteController(ChatController):
     def close(self) -> bool:
         """Close the palette. Return False if it was not open."""
         return self._palette.dismiss()
+
+    def _on_listed(self) -> None:
+        """Fill the palette that was opened before the notes were listed, and keep what is typed."""
+        reopen, self._unlisted = self._unlisted, None
+        if reopen is not None and not self._palette.isHidden():
+            typed = self._palette.field.text()
+            reopen()
+            self._palette.field.setText(typed)
 
     def _note_focus(self) -> None:
         """Remember the chat's focused widget. Closing the search restores its focus."""

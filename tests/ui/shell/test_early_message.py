@@ -6,7 +6,7 @@ import pytest
 from PySide6.QtCore import QMimeData, Qt, QUrl
 from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QLabel, QWidget
+from PySide6.QtWidgets import QAbstractButton, QDialog, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
@@ -14,6 +14,7 @@ from app.errors import InvalidRequest
 from app.startup import StartupInfo
 from tests.support.models.model_server import Answer, ModelServer
 from tests.support.window.window_pages import WindowPage
+from ui.palette import Palette
 from ui.panels.context.panel import ContextPanel
 from ui.tasks import TaskRunner
 from ui.window import MainWindow
@@ -150,12 +151,70 @@ def test_a_list_that_was_asked_for_is_opened_when_the_vault_is_open(
     assert frame.composer.text() == ""
 
 
+@pytest.mark.parametrize("times", [1, 2])
+def test_what_is_typed_after_the_command_is_looked_for_then(
+    frame: MainWindow, assistant: Assistant, qtbot: QtBot, times: int
+) -> None:
+    frame.fill_column()
+    frame.sidebar.notes.setFocus()
+    for _ in range(times):
+        QTest.keyClick(frame, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
+    assert frame.focusWidget() is None
+    QTest.keyClicks(frame, "Waterr")
+    QTest.keyClick(frame, Qt.Key.Key_Backspace)
+    frame.attach(assistant)
+    frame.begin()
+    frame.run_early_command()
+    palette = find_palette(frame)
+    assert palette.field.text() == "Water"
+    assert palette.view.matches[0].choice.text == "Watering"
+    palette.dismiss()
+    QTest.keyClicks(frame, "more")
+    assert (frame.composer.text(), frame.early.take_command()) == ("", "")
+
+
+def test_notes_that_are_listed_after_the_palette_was_opened_are_added(
+    frame: MainWindow, assistant: Assistant
+) -> None:
+    finish_start(frame, assistant)
+    notes, palette = frame.controllers.notes, find_palette(frame)
+    notes.forget()
+    frame.run_command("open_note")
+    QTest.keyClicks(palette.field, "Water")
+    assert palette.view.matches == []
+    notes.list()
+    assert [match.choice.text for match in palette.view.matches] == ["Watering"]
+    QTest.keyClicks(palette.field, "ing")
+    assert palette.field.text() == "Watering"
+    palette.dismiss()
+    notes.list()
+    assert palette.isHidden()
+
+
+def test_a_command_is_not_run_below_a_dialog(frame: MainWindow, assistant: Assistant) -> None:
+    frame.fill_column()
+    QTest.keyClick(frame, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
+    frame.attach(assistant)
+    frame.begin()
+    dialog = QDialog(frame)
+    dialog.open()
+    frame.run_early_command()
+    assert find_palette(frame).isHidden()
+    dialog.close()
+    frame.run_early_command()
+    assert find_palette(frame).isHidden()
+
+
 def test_esc_forgets_the_command(frame: MainWindow, assistant: Assistant) -> None:
     frame.fill_column()
     QTest.keyClick(frame.composer.input, Qt.Key.Key_K, Qt.KeyboardModifier.ControlModifier)
+    QTest.keyClicks(frame, "Water")
     QTest.keyClick(frame, Qt.Key.Key_Escape)
     assert frame.composer.input.hasFocus()
     assert frame.early.take_command() == ""
+    finish_start(frame, assistant)
+    frame.run_early_command()
+    assert frame.composer.text() == ""
 
 
 def test_the_keys_of_a_new_chat_ask_for_one(frame: MainWindow) -> None:
@@ -201,6 +260,11 @@ def test_the_open_folder_is_not_opened_again(
     assert opened == []
     frame.open_path(small_vault.parent)
     assert opened == [small_vault.parent]
+
+
+def find_palette(frame: MainWindow) -> Palette:
+    (palette,) = frame.findChildren(Palette)
+    return palette
 
 
 def read_labels(widget: QWidget) -> list[str]:
