@@ -11,7 +11,7 @@ from PySide6.QtCore import (
     Qt,
     Signal,
 )
-from PySide6.QtGui import QCloseEvent, QFocusEvent, QKeyEvent, QRegularExpressionValidator
+from PySide6.QtGui import QFocusEvent, QKeyEvent, QRegularExpressionValidator
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QDialog,
@@ -296,14 +296,10 @@ class JudgeView(QDialog):
         self.state.setText(sentence)
         self._show_buttons(is_known=False)
 
-    def closeEvent(self, event: QCloseEvent) -> None:
-        """Stop a run. The verdicts so far are kept."""
-        self.stop_requested.emit()
-        super().closeEvent(event)
-
     def reject(self) -> None:
-        """Close the dialog on Esc as with its button."""
-        self.close()
+        """Stop a run and close the dialog, on Esc and by any button. The verdicts are kept."""
+        self.stop_requested.emit()
+        super().reject()
 
     def _on_sample_model(self) -> None:
         """Show the verdicts that are known with the other sample, if any were shown."""

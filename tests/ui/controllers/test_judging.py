@@ -207,3 +207,19 @@ def test_the_size_of_a_sample_is_only_digits(view: JudgeView, qtbot: QtBot, type
     qtbot.keyClicks(view.sample, typed)
     digits = typed.lstrip("0+").replace(",", "")
     assert (view.sample.text(), view.sampled) == (digits, int(digits or 100))
+
+
+def test_the_dialog_closes_by_its_button_by_esc_and_with_its_window(
+    view: JudgeView, window: WindowPage, qtbot: QtBot
+) -> None:
+    closers = (
+        lambda: qtbot.mouseClick(view.close_button, CLICK),
+        lambda: qtbot.keyClick(view, Qt.Key.Key_Escape),
+        view.close,
+    )
+    for close in closers:
+        window.view.run_command("judge_notes")
+        assert view.isVisible()
+        with qtbot.waitSignal(view.stop_requested):
+            close()
+        assert view.isHidden()
