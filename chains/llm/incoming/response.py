@@ -30,8 +30,11 @@ _SUCCESS: Final = range(200, 300)
 _PAGE_STATUS: Final = (*_SUCCESS, 404, 405)
 _PAGE_STARTS: Final = (b"<!doctype", b"<html")
 _PAGE_START_BYTES: Final = 64
-# The line of an error in a stream that the client library reads, such as Ollama's.
-_ERROR_LINE: Final = re.compile(rb'^(?:data:[ \t]*)?\{\s*"error"\s*:\s*(?!null)', re.MULTILINE)
+# The line of an error in a stream that the client library reads, such as Ollama's. Some servers
+# write `"error": null` in each line of an answer.
+_ERROR_LINE: Final = re.compile(
+    rb'^(?:data:[ \t]*)?\{\s*"error"\s*:\s*(?:"[^"]|\{\s*"|\[|true|[1-9])', re.MULTILINE
+)
 # A field of Gemini. Within a text of the answer, its quotes would be escaped.
 _FINISH: Final = b'"finishReason"'
 
