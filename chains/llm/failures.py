@@ -102,18 +102,20 @@ _ABOUT_KEY: Final = re.compile(
 )
 # What servers say about a path that they do not have, but not about a model.
 _NO_PATH: Final = re.compile(
-    r"\A\W*(?:404|405|status 40[45]\b.*"
+    r"\A(?!.*\b(?:model|image)\b)\W*(?:404|405|status 40[45]\b.*"
     r"|(?:404 )?(?:page |file |path |route |resource |endpoint |url )?not found"
     r"|(?:405 )?method not allowed|cannot (?:post|find) /.*|no route .*"
     r"|.*unexpected endpoint or method.*|(?:invalid|unknown) (?:url|path|route|endpoint)\b.*)\W*\Z",
     re.IGNORECASE | re.DOTALL,
 )
 _NO_PATH_STATUS: Final = (404, 405)
-# A time to wait, as texts and details of errors name it: `7m12.5s`, `20 seconds`, `700ms`.
+# A time to wait, as texts and details of errors name it: `7m12.5s`, `20 seconds`, `700ms`. A
+# date or a time of day is none.
 _WAIT_TIME: Final = re.compile(
     r"(?:(?:try again|retry|retrying) (?:in|after)|retryDelay[`'\"]?:?|estimated_time[`'\"]?:?)"
     r"\s*[`'\"]?(?=\d)(?:(?P<h>\d{1,4}) ?h\w*,?\s?)?(?:(?P<m>\d{1,5}) ?m(?:in\w*)?(?![a-z]),?\s?)?"
-    r"(?:(?P<s>\d{1,7}(?:\.\d{1,9})?) ?(?P<unit>ms|milli\w*|s|sec\w*)?(?! ?[a-z0-9]))?",
+    r"(?:(?P<s>\d{1,7}(?:\.\d{1,9})?) ?(?P<unit>ms|milli\w*|s|sec\w*)?"
+    r"(?! ?[a-z0-9]|[-:/,.]\d))?",
     re.IGNORECASE,
 )
 UNREADABLE: Final = "what it sent cannot be read as an answer"
@@ -121,7 +123,7 @@ UNREADABLE: Final = "what it sent cannot be read as an answer"
 _PYTHON_ERRORS: Final = (TypeError, ValueError, LookupError, AttributeError)
 _LIBRARY_STATUS: Final = re.compile(r"Error code: \d+\Z")
 _LIBRARY_SUFFIX: Final = re.compile(
-    r" Original exception:| Handle with `litellm|\.? Received Model Group=|\s+LiteLLM Retried:"
+    r" Original exception:| Handle with `litellm|\.? Received Model Group=|\sLiteLLM Retried:"
 )
 _LIBRARY_PREFIX: Final = re.compile(r"^(?:litellm\.)?\w+(?:Error|Exception)\w*\s*[:-]\s*")
 
@@ -396,7 +398,7 @@ def _read_python(text: str) -> Any:
     """Return the value of a Python dictionary, as OpenAI's client quotes errors, or None."""
     try:
         return ast.literal_eval(text) if len(text) <= MAX_PYTHON_CHARS else None
-    except (ValueError, SyntaxError, RecursionError, MemoryError):
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
         return None
 
 

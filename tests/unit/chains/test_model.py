@@ -218,6 +218,8 @@ def test_a_short_wait_that_a_service_asks_for_is_obeyed(model, server, prepared,
         ("Please try again in 0m12.25s.", 12.25),
         ("Please try again in 5 models", 1.0),
         ("Please try again in a while", 1.0),
+        ("Please try again after 10:30 UTC", 1.0),
+        ("Please retry after 12/01.", 1.0),
     ],
 )
 def test_a_wait_that_a_text_names_is_obeyed(model, server, prepared, pauses, said, waits_s):

@@ -1,4 +1,5 @@
 import json
+from time import monotonic
 
 import pytest
 
@@ -8,6 +9,7 @@ from chains.errors import (
     ModelUnavailable,
     QuotaUsedUp,
     RateLimited,
+    WrongAddress,
 )
 from chains.llm.failures import classify_failure
 from chains.llm.http import WireCall
@@ -121,6 +123,8 @@ def test_an_overflow_that_a_gateway_quotes_is_known_with_its_limit_and_reason(ca
         ('{"error": {"message": "it is', '{"error": {"message": "it is'),
         ('{"error": {"message": "it is broken"}}', "it is broken"),
         ("[" * 5_000, "Provider returned error"),
+        ("Error in the template {{}}", "Error in the template {{}}"),
+        ("{['a']: 1} is odd", "{['a']: 1} is odd"),
     ],
 )
 def test_the_reason_that_a_gateway_quotes_is_shown(call, raw, reason):
@@ -260,3 +264,23 @@ def test_errors_of_python_are_told_in_words(call, error):
     call.status = 200
     found = classify_failure(error, call, service="Example", key=None)
     assert "what it sent cannot be read as an answer" in str(found)
+
+
+def test_an_error_of_blanks_is_read_at_once(call):
+    begun = monotonic()
+    answered(call, 400, f"litellm.{' ' * 60_000}x")
+    assert monotonic() - begun < 5
+
+
+@pytest.mark.parametrize(
+    ("wording", "kind"),
+    [
+        ("Unknown endpoint: /chat/completions", WrongAddress),
+        ("No route for model x", BadRequest),
+        ("Invalid URL of an image", BadRequest),
+    ],
+)
+def test_a_missing_model_or_image_is_no_wrong_address(call, wording, kind):
+    call.reader.base = "http://server.example/v1"
+    found = answered(call, 404, json.dumps({"error": wording}))
+    assert isinstance(found, kind)
