@@ -7,7 +7,7 @@ raises an exception for an invalid one.
 import ipaddress
 import re
 from typing import Final
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlsplit
 
 __all__ = [
     "clean_api_base",
@@ -21,10 +21,13 @@ __all__ = [
     "split_query",
 ]
 
-# The page of an endpoint at the end of an address that was copied from an example.
+# The page of an endpoint at the end of an address that was copied from an example. A host may have
+# such a name too.
 _PAGE: Final = re.compile(
-    r"(?:/(?:chat/completions|completions|responses|embeddings)|(?<=/v1)/models)/*\Z"
+    r"(?:(?<!:/)/(?:chat/completions|completions|responses|embeddings)|(?<=/v1)/models)/*\Z"
 )
+# The signs of a query that are sent as they are. "%" begins one that is written out already.
+_SENT_AS_IS: Final = "%/:?@!$&'()*+,;=[]{}|"
 
 
 def parse_host(address: str) -> str:
@@ -100,9 +103,9 @@ def clean_api_base(address: str) -> str:
 
 
 def split_query(address: str) -> tuple[str, str]:
-    """Return an address without its query and fragment, and the query."""
+    """Return an address without its query and fragment, and the query, as it can be sent."""
     base, _, query = address.partition("#")[0].partition("?")
-    return base, query
+    return base, quote(query, safe=_SENT_AS_IS)
 
 
 def find_ollama_root(api_base: str) -> str:
