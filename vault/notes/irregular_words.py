@@ -101,6 +101,7 @@ _AMBIGUOUS_WORDS: Final = """
     women
     bu bue bus bues dire fait font hecho hechos leaves lit mise mises pris puesto rota rote frio vu
     vue vues vista vistas vuelta vueltas ve ven rend rendu conduite prise prises
+    dicht gedicht sicht gesicht recht gerecht gewicht
 """
 _AMBIGUOUS: Final = frozenset(_AMBIGUOUS_WORDS.split())
 
@@ -117,7 +118,7 @@ def list_other_forms(word: str) -> frozenset[str]:
     known = _FORMS.get(word)
     if known is not None or word in _AMBIGUOUS:
         return known or _NONE
-    base = next((base for base in _list_bases(word) if base in _FORMS), None)
+    base = next((base for base in _list_bases(word) if base in _BASES), None)
     if base is not None:
         return frozenset({base, *_FORMS[base]})
     return frozenset(_list_participles(word))
@@ -142,12 +143,10 @@ def _list_bases(word: str) -> Iterator[str]:
             yield stem + replaced
 
 
-def _read_groups() -> dict[str, frozenset[str]]:
-    every = ";".join((_ENGLISH, _GERMAN, _FRENCH, _SPANISH))
-    groups = [group.split() for group in every.split(";")]
+def _read_forms() -> dict[str, frozenset[str]]:
     return {
         word: frozenset(group) - {word}
-        for group in groups
+        for group in _GROUPS
         for word in group
         if word == group[0] or word not in _AMBIGUOUS
     }
@@ -159,4 +158,8 @@ _ENDINGS: Final = (("s", ""), ("es", ""), ("et", "en"), ("t", "en"))
 _SHORTEST_STEM: Final = 2
 _SHORTEST_VERB: Final = 5
 _NONE: Final = frozenset[str]()
-_FORMS: Final = _read_groups()
+_GROUPS: Final = [
+    group.split() for group in ";".join((_ENGLISH, _GERMAN, _FRENCH, _SPANISH)).split(";")
+]
+_BASES: Final = frozenset(group[0] for group in _GROUPS)  # "seen" is none, for "set" is no form
+_FORMS: Final = _read_forms()

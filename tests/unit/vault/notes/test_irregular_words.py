@@ -36,7 +36,11 @@ def test_a_word_has_its_irregular_forms(word: str, other: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "word", ["saw", "left", "death", "garden", "", "buying", "leaves", "gardens", "s", "lot"]
+    "word",
+    [
+        *("saw", "left", "death", "garden", "", "buying", "leaves", "gardens", "s", "lot"),
+        *("set", "rungs", "miss", "gesicht", "dicht"),
+    ],
 )
 def test_ambiguous_and_regular_words_have_none(word: str) -> None:
     assert list_other_forms(word) == frozenset()
