@@ -23,6 +23,7 @@ LARGE_PACKAGES = (
     *("torchgen", "transformers"),
 )
 IMPORT = "import sentence_transformers"
+_UV, _REST = "uv.txt", "locked.txt"
 _QUIET = ("--quiet", "--no-compile", "--disable-pip-version-check")
 # The variables by which uv takes the settings of pip that have one value, and those that may have
 # several, with what stands between the values.
@@ -61,6 +62,7 @@ def install() -> None:
     """Create the virtual environment, and install the locked dependencies and Strata into it."""
     if not PYTHON.exists():
         subprocess.run([sys.executable, "-m", "venv", VENV], check=True)
+    write_requirements(LOCKED.read_text("utf-8"))
     steps = plan_steps(os.environ.get("TORCH_INDEX", ""))
     if not install_with_uv(steps):
         for step in steps:
@@ -75,7 +77,7 @@ def plan_steps(torch_index: str) -> list[Step]:
     hashes.
     """
     chosen = {"PIP_INDEX_URL": torch_index, "UV_DEFAULT_INDEX": torch_index} if torch_index else {}
-    locked = ("--require-hashes", "--no-deps", "--requirement", str(LOCKED))
+    locked = ("--require-hashes", "--no-deps", "--requirement", str(VENV / _REST))
     strata = ("--no-deps", "--no-build-isolation", "--editable", str(ROOT))
     return [
         Step(("--requirement", str(LOCKED_TORCH)), chosen),
@@ -89,10 +91,9 @@ def install_with_uv(steps: Sequence[Step]) -> bool:
     settings = translate_settings(read_pip_settings())
     if settings is None:
         return False
-    own = VENV / "uv.txt"
-    own.write_text(read_requirement("uv", LOCKED.read_text("utf-8")), "utf-8")
+    own = ("--require-hashes", "--no-deps", "--requirement", str(VENV / _UV))
     try:
-        call("pip", "install", *_QUIET, "--require-hashes", "--no-deps", "--requirement", str(own))
+        call("pip", "install", *_QUIET, *own)
         for step in steps:
             variables = {**settings, **step.variables}
             uv = ("pip", "install", "--quiet", "--python", str(PYTHON))
@@ -101,6 +102,13 @@ def install_with_uv(steps: Sequence[Step]) -> bool:
         print("uv could not install the dependencies, so pip does", file=sys.stderr)
         return False
     return True
+
+
+def write_requirements(locked: str) -> None:
+    """Write what is locked to two files: uv, and all others, which pip installs without uv too."""
+    own = read_requirement("uv", locked)
+    (VENV / _UV).write_text(own, "utf-8")
+    (VENV / _REST).write_text(locked.replace(own, ""), "utf-8")
 
 
 def read_requirement(name: str, locked: str) -> str:

@@ -99,12 +99,16 @@ def test_settings_of_what_pip_prints_are_no_reason_against_uv() -> None:
 def test_pip_installs_the_same_where_uv_fails_or_cannot_be_installed(
     failing: str,
     calls: list[Call],
+    tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(installation, "call", fail_for(failing, calls))
     monkeypatch.setenv("TORCH_INDEX", "https://torch.example")
     installation.install()
+    rest = (tmp_path / "locked.txt").read_text("utf-8")
+    assert "\nuv==" not in rest
+    assert len(rest) + len((tmp_path / "uv.txt").read_text("utf-8")) == LOCKED.stat().st_size
     by_pip = calls[-3:]
     assert [arguments[:2] for arguments, _ in by_pip] == [("pip", "install")] * 3
     for (arguments, variables), step in zip(
@@ -116,7 +120,7 @@ def test_pip_installs_the_same_where_uv_fails_or_cannot_be_installed(
 
 
 def test_uv_itself_is_installed_with_its_locked_hashes(calls: list[Call], tmp_path: Path) -> None:
-    assert install_with_uv(plan_steps(""))
+    installation.install()
     arguments, _ = calls[0]
     assert arguments[0] == "pip"
     assert "--require-hashes" in arguments
