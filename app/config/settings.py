@@ -9,7 +9,6 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
-from chains.llm.urls import clean_api_base
 from chains.mcp.server import parse_servers
 
 __all__ = ["SECTIONS", "SHARES", "Settings", "Theme", "is_secure_address"]
@@ -432,6 +431,10 @@ class Settings(BaseModel):
     @field_validator("chat_api_base")
     @classmethod
     def _is_base(cls, value: str) -> str:
+        if not value:
+            return value
+        from chains.llm.urls import clean_api_base  # a search needs no model
+
         return clean_api_base(value)
 
     @field_validator("updates_address")
