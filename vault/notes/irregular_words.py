@@ -93,7 +93,8 @@ _SPANISH: Final = """
 """
 # Words that have no other forms themselves. Some have another meaning too, as in "How do I sharpen
 # a saw?". Nouns such as "death" are searched for as they are: with the forms of "die", searches of
-# scientific papers were slightly worse.
+# scientific papers were slightly worse. The last are German forms of the present whose participle
+# is not regular, such as "gelegen" for "liegt".
 _AMBIGUOUS_WORDS: Final = """
     bent bit children dead death deaths division expansion extension feet fell felt flight flights
     found geese growth knives laid led left loaves loss losses men mice oxen people proof rose sale
@@ -102,6 +103,8 @@ _AMBIGUOUS_WORDS: Final = """
     bu bue bus bues dire fait font hecho hechos leaves lit mise mises pris puesto rota rote frio vu
     vue vues vista vistas vuelta vueltas ve ven rend rendu conduite prise prises
     dicht gedicht sicht gesicht recht gerecht gewicht
+    fahrt fallt heisst hilft lasst lauft liegt nimmt scheint schlaft sieht sitzt spricht steht tragt
+    trifft wachst wirft
 """
 _AMBIGUOUS: Final = frozenset(_AMBIGUOUS_WORDS.split())
 
@@ -129,10 +132,12 @@ def _list_participles(word: str) -> Iterator[str]:
 
     For a word of another language, this is no word, so nothing is found by it.
     """
-    if len(word) >= _SHORTEST_VERB and word.endswith("t"):
+    if len(word) < _SHORTEST_VERB or not word.endswith("t"):
+        return
+    if not word.startswith("ge"):
         yield f"ge{word}"
-        if word.startswith("ge") and len(word) >= _SHORTEST_VERB + 2:
-            yield word.removeprefix("ge")
+    elif len(word) >= _SHORTEST_VERB + 2:
+        yield word.removeprefix("ge")
 
 
 def _list_bases(word: str) -> Iterator[str]:
