@@ -54,7 +54,8 @@ REASONS: Final[Mapping[str, str]] = {
         "The answers of tools are examined line by line, and it was measured beside other programs."
     ),
     "walk: faults": (
-        "The way to the latest message covered a button of an answer. That is mended since."
+        "The way to the latest message covered a button of an answer; the walk was not run again "
+        "since."
     ),
     "busy: longest frame": ("One frame of 12,381 took 82 ms; its cause was not looked for yet."),
     "time machine: kept": (
