@@ -214,6 +214,7 @@ class ModelUnavailable(ModelError):
         reason: str = "",
         has_responded: bool = False,
         is_permanent: bool = False,
+        retry_after_s: float | None = None,
     ) -> None:
         because = f" ({reason})" if reason else ""
         is_address = service == "localhost" or any(sign in service for sign in ".:")
@@ -227,6 +228,7 @@ class ModelUnavailable(ModelError):
             reason=reason,
         )
         self.is_retryable = not is_permanent
+        self.retry_after_s = retry_after_s
 
 
 class BadRequest(ModelError):

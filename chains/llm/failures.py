@@ -23,6 +23,7 @@ from chains.errors import (
 )
 from chains.llm.http import WireCall
 from chains.llm.request_shape import find_refused_fields, read_refusal
+from chains.llm.server import MOST_CONTEXT_TOKENS
 from context.errors import ContextOverflow
 from context.fixes import Fix, Setting
 
@@ -33,8 +34,6 @@ MAX_WAIT_BYTES: Final = 8_192  # of an error, in which a time to wait is looked 
 MOST_CAUSES: Final = 20
 MAX_PYTHON_CHARS: Final = 4_000
 MOST_QUOTED: Final = 12  # levels of an error's JSON
-# More tokens than the context of any model, so a larger number in an error is no limit.
-MOST_LIMIT: Final = 50_000_000
 
 # The wording of OpenAI, Azure, Anthropic, Gemini, Mistral, Cohere, Groq, Together, Bedrock, vLLM,
 # llama.cpp, LM Studio, Ollama and TGI.
@@ -208,14 +207,13 @@ def _describe_trouble(
     call: WireCall, service: str, reason: str, wait_s: float | None
 ) -> ModelUnavailable:
     """Return the exception for a server that is not reached, or has trouble of its own."""
-    failed = ModelUnavailable(
+    return ModelUnavailable(
         service,
         reason=call.failure or call.reader.failure or reason,
         has_responded=call.status is not None and not call.failure,
         is_permanent=bool(call.reader.failure),
+        retry_after_s=wait_s,
     )
-    failed.retry_after_s = wait_s
-    return failed
 
 
 def _is_about_other(reason: str, status: int | None) -> bool:
@@ -293,7 +291,7 @@ def _find_limit(refusal: str) -> int | None:
     """Extract the context length from an overflow message, or return None."""
     for match in _LIMIT.finditer(refusal):
         number = int(next(group for group in match.groups() if group).replace(",", ""))
-        if 0 < number <= MOST_LIMIT:
+        if 0 < number <= MOST_CONTEXT_TOKENS:
             return number
     return None
 

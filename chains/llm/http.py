@@ -203,7 +203,7 @@ class WireCall:
         self.status = response.status_code
         self._headers = response.headers
         if self.status >= 400:  # the status has said already what the body only explains
-            response.request.extensions["timeout"]["read"] = ERROR_TIMEOUT_S
+            response.request.extensions.setdefault("timeout", {})["read"] = ERROR_TIMEOUT_S
         address = response.request.url.copy_with(userinfo=b"", query=None)
         self.reader.open(self.status, str(address))
         response.stream = _watch_stream(response, self)

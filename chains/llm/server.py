@@ -13,6 +13,7 @@ from chains.llm.urls import find_ollama_root, is_loopback, is_nearby, parse_host
 
 __all__ = [
     "LOCAL_SERVERS",
+    "MOST_CONTEXT_TOKENS",
     "Abilities",
     "LocalServer",
     "ModelList",
@@ -44,8 +45,8 @@ _LIMIT_FIELDS: Final = (
 # The objects within a model's entry that may have the limit too. The provider that answers may
 # have a smaller one than the model.
 _LIMIT_PLACES: Final = (("top_provider",), ("capabilities", "limits"))
-# More tokens than the context of any model.
-MOST_LIMIT: Final = 50_000_000
+# More tokens than the context of any model, so a larger number is no limit.
+MOST_CONTEXT_TOKENS: Final = 50_000_000
 # The fields of a list of models, and of the name in an entry, in the order of preference.
 _LIST_FIELDS: Final = ("data", "models", "result")
 _NAME_FIELDS: Final = ("id", "name", "model")
@@ -352,9 +353,9 @@ def _find_limit(entry: Any, fields: Iterable[str]) -> int | None:
 def _read_tokens(value: object) -> int | None:
     if isinstance(value, str) and value.isascii() and value.isdecimal() and len(value) < 12:
         value = int(value)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= MOST_LIMIT:
+    if isinstance(value, bool) or not isinstance(value, int | float):
         return None
-    return int(value)
+    return int(value) if 0 < value <= MOST_CONTEXT_TOKENS else None
 
 
 def _read_abilities(entry: Mapping[str, Any]) -> Abilities:

@@ -1,5 +1,5 @@
 import json
-from time import monotonic
+from time import process_time
 
 import pytest
 
@@ -267,9 +267,10 @@ def test_errors_of_python_are_told_in_words(call, error):
 
 
 def test_an_error_of_blanks_is_read_at_once(call):
-    begun = monotonic()
+    answered(call, 400, "x")  # loads what an error needs
+    started = process_time()
     answered(call, 400, f"litellm.{' ' * 60_000}x")
-    assert monotonic() - begun < 5
+    assert process_time() - started < 5  # in quadratic time, it takes a minute
 
 
 @pytest.mark.parametrize(
