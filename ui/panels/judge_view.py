@@ -18,6 +18,9 @@ from PySide6.QtWidgets import (
     QFrame,
     QHeaderView,
     QLineEdit,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
     QTableView,
     QWidget,
 )
@@ -370,14 +373,17 @@ class JudgeView(QDialog):
         sample = make_row(
             self.sample_model, self._sample_label, self.sample, stretch(), margins=0, spacing=8
         )
+        named = (
+            ("Question", self.question),
+            ("Notes", self.scope),
+            ("Second opinion on a sample, once all notes are judged", sample),
+        )
         fields = make_column(
-            label("Question", "caption", "secondary"),
-            self.question,
-            label("Notes", "caption", "secondary"),
-            self.scope,
-            label("Second opinion on a sample, once all notes are judged", "caption", "secondary"),
-            sample,
-            spacing=4,
+            *(
+                make_column(label(name, "caption", "secondary"), part, spacing=4)
+                for name, part in named
+            ),
+            spacing=12,
         )
         acts = make_row(
             self.which, stretch(), self.price, self.retry, self.first, self.all, spacing=8
@@ -391,6 +397,15 @@ class JudgeView(QDialog):
         make_column(*body, margins=24, spacing=12, parent=ground)
         theme, usual = Theme.current(), tokens()["layout"]["dialog_settings"]
         self.resize(theme.px(usual[0]), theme.px(usual[1]))
+
+
+class _VerdictDelegate(QStyledItemDelegate):
+    """Draws the cells of a row alike. The selection shows where the focus is, not a single cell."""
+
+    def initStyleOption(self, option: QStyleOptionViewItem, index: Index) -> None:
+        """Fill in how a cell is drawn, without the frame of the focus."""
+        super().initStyleOption(option, index)
+        option.state &= ~QStyle.StateFlag.State_HasFocus
 
 
 class _VerdictTable(QTableView):
@@ -411,6 +426,7 @@ class _VerdictTable(QTableView):
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setSelectionBehavior(QAbstractItemView.SelectionBehavior.SelectRows)
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
+        self.setItemDelegate(_VerdictDelegate(self))
         self.verticalHeader().hide()
         self.horizontalHeader().setHighlightSections(False)
         self.sortByColumn(1, Qt.SortOrder.AscendingOrder)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QStyle, QStyleOptionViewItem
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
@@ -223,3 +223,10 @@ def test_the_dialog_closes_by_its_button_by_esc_and_with_its_window(
         with qtbot.waitSignal(view.stop_requested):
             close()
         assert view.isHidden()
+
+
+def test_no_cell_has_a_frame_of_its_own(view: JudgeView) -> None:
+    option = QStyleOptionViewItem()
+    option.state |= QStyle.StateFlag.State_HasFocus
+    view.table.itemDelegate().initStyleOption(option, view.model.index(0, 0))
+    assert not option.state & QStyle.StateFlag.State_HasFocus
