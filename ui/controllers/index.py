@@ -211,10 +211,11 @@ class IndexController(ChatController):
         info = describe(error)
         _log.warning("The notes could not be indexed: %s", info.message)
         message, is_elsewhere = info.message, isinstance(error, IndexBusy)
-        if isinstance(error, VaultMissing):
+        is_missing = isinstance(error, VaultMissing)
+        if is_missing:
             message = f"The folder {self._assistant.vault} cannot be reached. Nothing was deleted."
         failed = IndexState("failed", notes=self.state.notes, message=use_labels(one_line(message)))
-        self._show(replace(failed, is_elsewhere=is_elsewhere))
+        self._show(replace(failed, is_elsewhere=is_elsewhere, is_missing=is_missing))
 
     def refresh_status(self) -> None:
         """Reload the index status if the index panel is visible."""

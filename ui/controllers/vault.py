@@ -20,6 +20,7 @@ from ui.controllers.notes import NoteListing, NotesController
 from ui.controllers.reading.open_note import ReadingController
 from ui.controllers.session import ChatController, Collaborators, SessionController
 from ui.notify import announce
+from ui.panels.index.state import IndexState
 from ui.panels.notes.folders import Folders
 from ui.panels.vault_switcher import folder_name
 from ui.tasks import LatestOnly
@@ -72,6 +73,7 @@ class VaultController(ChatController):
         self._starts_index = False
         self.watch = WatchController(self._runner, self)
         self._is_there = True
+        self._tried_again: IndexState | None = None  # the failure after which a run was repeated
         self._checks = LatestOnly(self._runner, 0, self)
         self._checks.answered.connect(self._on_checked)
         self.folder_check = QTimer(self, interval=_CHECKED_EVERY_MS)
@@ -173,8 +175,18 @@ class VaultController(ChatController):
         if was_there and not is_there:
             self.lost.emit()
             self._index.fail(VaultMissing(f"There is no folder {folder}."))
-        elif is_there and not was_there:
+        elif is_there and (not was_there or self._was_missed()):
             self._index.start(is_background=True)
+
+    def _was_missed(self) -> bool:
+        """Return whether a run found no folder between two checks. It is tried again once."""
+        state = self._index.state
+        if state.is_missing and state != self._tried_again:
+            self._tried_again = state
+            return True
+        if state.kind == "done":
+            self._tried_again = None
+        return False
 
     def _start_index(self) -> None:
         """Start indexing and watching a newly opened vault, now that its notes have been listed."""

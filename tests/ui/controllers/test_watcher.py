@@ -110,6 +110,41 @@ def test_a_folder_that_is_renamed_is_named_and_read_again_when_it_is_back(
     qtbot.waitUntil(lambda: controllers.index.state.kind == "done")
 
 
+def test_a_folder_that_was_away_between_two_checks_is_read_again(
+    window: MainWindow, small_vault: Path, qtbot: QtBot
+) -> None:
+    controllers = window.controllers
+    controllers.vault.folder_check.stop()
+    elsewhere = small_vault.with_name("elsewhere")
+    small_vault.rename(elsewhere)
+    controllers.index.start()
+    qtbot.waitUntil(lambda: controllers.index.state.kind == "failed")
+    elsewhere.rename(small_vault)
+    controllers.vault.folder_check.start(20)
+    qtbot.waitUntil(lambda: controllers.index.state.kind == "done")
+
+
+def test_a_folder_that_is_found_missing_again_and_again_is_tried_once_more(
+    window: MainWindow, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
+) -> None:
+    runs: list[object] = []
+
+    def fail(*_args: object, **_named: object) -> Iterator[object]:
+        runs.append(None)
+        raise VaultMissing("The folder is empty.")
+        yield
+
+    monkeypatch.setattr(window.assistant, "index", fail)
+    controllers, checks = window.controllers, list[object]()
+    controllers.index.start()
+    qtbot.waitUntil(lambda: controllers.index.state.kind == "failed")
+    controllers.vault.folder_check.start(20)
+    qtbot.waitUntil(lambda: len(runs) == 2 and not controllers.index.is_running)
+    controllers.vault.folder_check.timeout.connect(lambda: checks.append(None))
+    qtbot.waitUntil(lambda: len(checks) > 5)
+    assert len(runs) == 2
+
+
 def test_a_folder_that_is_renamed_while_it_is_indexed_is_named(
     window: MainWindow, small_vault: Path, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
 ) -> None:

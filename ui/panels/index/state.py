@@ -33,6 +33,7 @@ class IndexState:
             not throttled.
         is_mending: whether the indexing run is rebuilding a damaged index.
         is_elsewhere: whether another Strata process is updating the index.
+        is_missing: whether the run failed because the folder of notes was not there.
     """
 
     kind: str = "none"
@@ -47,6 +48,7 @@ class IndexState:
     slow: str = ""
     is_mending: bool = False
     is_elsewhere: bool = False
+    is_missing: bool = False
 
     @property
     def is_going_on(self) -> bool:
