@@ -400,14 +400,25 @@ class MainWindow(QMainWindow):
         self.places.remember_soon()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Save the window state and end all tasks."""
+        """Save the window state and what the fields of dialogs hold, and end all tasks."""
         self.places.remember_closing()
+        self._close_dialogs()
         if self._is_attached:
             self.controllers.quick_ask.close()
             self.controllers.drafts.finish()
         self.runner.close()
+        if self._settings is not None:
+            self._settings.writer.finish()
         self.places.finish()
         super().closeEvent(event)
+
+    def _close_dialogs(self) -> None:
+        """Close the dialogs. A field saves its text when it loses the focus."""
+        for dialog in self.findChildren(QDialog):
+            focused = dialog.focusWidget()
+            if focused is not None:
+                focused.clearFocus()
+            dialog.close()
 
     def _early_commands(self) -> dict[str, Callable[[], object]]:
         """Return the commands before the vault is open. Most of them run only when it is open."""

@@ -67,6 +67,12 @@ class SettingsWriter(QObject):
         """
         self._add("vault.path", lambda: self._assistant.open_vault(Path(folder)))
 
+    def finish(self) -> None:
+        """Write at once what still waits for its task. Call this after the runner is closed."""
+        for _key, write in self._waiting:
+            _problem(write)
+        self._waiting.clear()
+
     def _add(self, key: str, write: Callable[[], object]) -> None:
         self._waiting.append((key, write))
         self._next()
