@@ -4,6 +4,7 @@ There is no Save button: what is typed and chosen applies at once, and can be un
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Final
 
 from PySide6.QtCore import QTimer, Signal
@@ -12,7 +13,7 @@ from PySide6.QtWidgets import QPlainTextEdit, QVBoxLayout, QWidget
 
 from app.assistant import Assistant
 from app.config.models import ModelChoice
-from app.errors import describe
+from app.errors import AppError, describe
 from app.library.projects import Projects, ProjectSettings
 from app.project_overview import ProjectNote, ProjectOverview, describe_project
 from ui.chat.composer.menus import ModelMenu
@@ -28,7 +29,7 @@ from ui.widgets.layouts import grow, make_column, make_row, stretch
 from ui.widgets.surfaces import Hairline, Pane
 from ui.widgets.texts import word_error
 
-__all__ = ["ProjectView"]
+__all__ = ["ProjectFields", "ProjectView"]
 
 _MOST_ROWS = 40
 _INSTRUCTIONS = EditorWords(
@@ -193,25 +194,33 @@ class ProjectFields(QWidget):
         """Save the patterns in the fields."""
         self._pause.stop()
         if self.is_changed:
-            include, exclude = self._read_patterns()
-            self._write({"include": include, "exclude": exclude})
+            self._write(self._read_values())
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Save the patterns before the page is closed."""
+        """Save the patterns before the page or the window is closed."""
         super().hideEvent(event)
-        self.save()
+        self._pause.stop()
+        if self.is_changed:
+            try:
+                self._on_saved(self._store(self._read_values()))  # at once: the program may end now
+            except AppError as error:
+                self._on_failed(error)
 
     def _read_patterns(self) -> tuple[list[str], list[str]]:
         include, exclude = (one.toPlainText().splitlines() for one in (self.include, self.exclude))
         return include, exclude
 
-    def _write(self, values: Mapping[str, object]) -> None:
-        def save() -> ProjectSettings:
-            for key, value in values.items():
-                self._projects.change(self._name, key, value)
-            return self._projects.settings(self._name)
+    def _read_values(self) -> Mapping[str, object]:
+        include, exclude = self._read_patterns()
+        return {"include": include, "exclude": exclude}
 
-        self._saves.ask(save, now=True)
+    def _write(self, values: Mapping[str, object]) -> None:
+        self._saves.ask(partial(self._store, values), now=True)
+
+    def _store(self, values: Mapping[str, object]) -> ProjectSettings:
+        for key, value in values.items():
+            self._projects.change(self._name, key, value)
+        return self._projects.settings(self._name)
 
     def _on_read(self, settings: ProjectSettings) -> None:
         self.model.set_model(settings.model)

@@ -10,7 +10,9 @@ from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
-from tests.support.window.window_pages import WindowPage, open_window
+from tests.support.window.window_pages import WindowPage, find, open_window
+from ui.chat.middle import ProjectLabel
+from ui.settings.project import ProjectFields
 from ui.tasks import TaskRunner
 
 
@@ -76,3 +78,17 @@ def test_a_setting_that_waits_for_another_one_is_written_when_the_window_is_clos
     window.close()
     assert window.assistant.settings.get("chat.model") == "True"
     assert window.assistant.settings.get("vault.exclude") == ["drafts/"]
+
+
+def test_the_patterns_of_a_project_are_written_when_the_window_is_closed(
+    window: WindowPage, small_vault: Path, qtbot: QtBot
+) -> None:
+    projects = window.assistant.projects
+    (small_vault / "Thesis").mkdir()
+    window.view.open_project(projects.add("Thesis"))
+    qtbot.waitUntil(find(window.view.middle, ProjectLabel).isVisible)
+    window.view.run_command("project_page")
+    fields = find(window.view.middle, ProjectFields)
+    QTest.keyClicks(fields.exclude, "Draft.md")
+    window.close()
+    assert projects.settings("Thesis").exclude == ("Draft.md",)
