@@ -14,7 +14,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QChildEvent, QSize, Qt, Signal
+from PySide6.QtCore import QChildEvent, QCoreApplication, QEvent, QSize, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QMoveEvent, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import QApplication, QDialog, QMainWindow, QTextEdit, QWidget
 
@@ -400,9 +400,9 @@ class MainWindow(QMainWindow):
         self.places.remember_soon()
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Save the window state and what the fields of dialogs hold, and end all tasks."""
+        """Save the window state and what is typed in the fields, and end all tasks."""
         self.places.remember_closing()
-        self._close_dialogs()
+        self._leave_fields()
         if self._is_attached:
             self.controllers.quick_ask.close()
             self.controllers.drafts.finish()
@@ -412,13 +412,16 @@ class MainWindow(QMainWindow):
         self.places.finish()
         super().closeEvent(event)
 
-    def _close_dialogs(self) -> None:
-        """Close the dialogs. A field saves its text when it loses the focus."""
-        for dialog in self.findChildren(QDialog):
-            focused = dialog.focusWidget()
+    def _leave_fields(self) -> None:
+        """Take the focus from each field, which then saves its text, and close the dialogs."""
+        dialogs = self.findChildren(QDialog)
+        for window in (self, *dialogs):
+            focused = window.focusWidget()
             if focused is not None:
                 focused.clearFocus()
+        for dialog in dialogs:
             dialog.close()
+        QCoreApplication.sendPostedEvents(None, QEvent.Type.MetaCall)  # a title comes by a queue
 
     def _early_commands(self) -> dict[str, Callable[[], object]]:
         """Return the commands before the vault is open. Most of them run only when it is open."""

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLineEdit, QPlainTextEdit, QWidget
 from pytestqt.qtbot import QtBot
@@ -92,3 +93,17 @@ def test_the_patterns_of_a_project_are_written_when_the_window_is_closed(
     QTest.keyClicks(fields.exclude, "Draft.md")
     window.close()
     assert projects.settings("Thesis").exclude == ("Draft.md",)
+
+
+def test_the_new_title_of_a_chat_is_kept_when_the_window_is_closed(
+    window: WindowPage, qtbot: QtBot
+) -> None:
+    window.assistant.settings.set("chat.titles", False)
+    window.composer.choose_mode("chat")
+    window.composer.send("Where are the peas?")
+    qtbot.waitUntil(lambda: window.sidebar.chats == ["Where are the peas?"])
+    window.sidebar.press_on_chat("Where are the peas?", Qt.Key.Key_F2)
+    (field,) = window.view.sidebar.chats.findChildren(QLineEdit)
+    QTest.keyClicks(field, "Peas")
+    window.close()
+    assert [chat.title for chat in window.assistant.list_sessions()] == ["Peas"]
