@@ -19,6 +19,7 @@ from ui.chat.message.tools import MessageAction
 from ui.controllers.chats.versions import VersionsController
 from ui.controllers.session import ChatController, Collaborators, SessionController
 from ui.controllers.vault import VaultController
+from ui.panels.pinned_question import PinQuestionDialog
 from ui.tasks import LatestOnly
 from ui.widgets.buttons import ButtonText
 
@@ -29,7 +30,6 @@ _UNDO: Final = ButtonText("Undo", "Put the pinned answer back into the sidebar")
 _SHOW: Final = ButtonText("Show it", "Open the pinned answer in the sidebar")
 _UNDO_WRITING: Final = ButtonText("Undo", "Put the note back as it was")
 _TOOL: Final = "write_pinned_answer"
-_NOTHING: Final = "Type a question or a search into the message box first, then pin it."
 _PINNED: Final = "Pinned to the sidebar. It is found again when your notes change."
 
 
@@ -88,7 +88,10 @@ class PinnedController(ChatController):
         self.midnight.start(int(measure_wait_for_midnight(now) * 1_000))
 
     def pin_question(self) -> None:
-        """Pin the question or search in the message box, or else the last answer."""
+        """Pin the question or search in the message box, or else the last answer.
+
+        If there is neither, the user is asked for a question.
+        """
         text, project = self._frame.composer.text().strip(), self._session.project
         entry = self._frame.transcript.last_answer_entry
         if text:
@@ -96,8 +99,21 @@ class PinnedController(ChatController):
         elif entry and self._session.session is not None:
             self._pin_answer(self._session.session, entry)
         else:
-            self._frame.composer.setFocus()
-            self._frame.notifier.toast(_NOTHING)
+            self._ask_for_question()
+
+    def _ask_for_question(self) -> None:
+        dialog = PinQuestionDialog(self._frame.window)
+        dialog.finished.connect(dialog.deleteLater)
+        dialog.pin_requested.connect(partial(self._pin_typed, dialog))
+        dialog.ask()
+
+    def _pin_typed(self, dialog: PinQuestionDialog, question: str) -> None:
+        add = partial(self._assistant.pinned.add, question, project=self._session.project)
+        task = self._runner.call(add)
+        task.yielded.connect(self._on_pinned)
+        task.yielded.connect(dialog.accept)
+        task.failed.connect(dialog.show_error)
+        task.start()
 
     def _connect_list(self) -> None:
         pinned, shown = self._assistant.pinned, self._list

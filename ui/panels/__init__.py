@@ -8,6 +8,7 @@
     notes           the note tree, one note, sources and related notes
     docks           the right column: docks for context, sources, related notes and index
     pinned          the pinned answers in the sidebar, each with its rows
+    pinned_question the dialog that asks for a question to pin
     judge_view      the dialog that judges every note: price, progress, table of verdicts
     past_view       a past request beside the one that today's notes would make
     rehearsal       asks again without some of what the model saw
@@ -26,6 +27,7 @@ __all__ = [
     "judge_view",
     "past_view",
     "pinned",
+    "pinned_question",
     "rehearsal",
     "request_view",
     "sidebar",

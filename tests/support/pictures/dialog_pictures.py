@@ -27,6 +27,7 @@ from ui.chat.versions import VersionsDialog
 from ui.panels.chats.save_note import SaveNoteDialog
 from ui.panels.context.compaction import CompactionDialog
 from ui.panels.judge_view import JudgeView
+from ui.panels.pinned_question import PinQuestionDialog
 from ui.panels.rehearsal.dialog import RehearsalDialog
 from ui.settings.dialog import SettingsDialog
 from ui.settings.keyboard import CommandRow
@@ -264,3 +265,9 @@ def show_settings(on: Stage) -> Iterator[Shot]:
     settle(500)
     yield Shot("save-note")
     find(on.window, SaveNoteDialog).reject()
+    on.window.open_session(None)
+    settle()
+    on.window.controllers.pinned.pin_question()
+    settle(500)
+    yield Shot("pin-question")
+    find(on.window, PinQuestionDialog).reject()

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
+from app.pinned import answers
 from chains.cancel import CancelToken
 from tests.support.models.model_server import Answer, ModelServer
 from tests.support.window.clicks import (
@@ -20,10 +21,11 @@ from tests.support.window.clicks import (
     press_enter_on,
     row_of,
 )
-from tests.support.window.window_pages import WindowPage, open_window
+from tests.support.window.window_pages import WindowPage, find, open_window
 from ui.chat.message.approval_card import ApprovalDialog
 from ui.chat.versions import VersionsDialog
 from ui.panels.pinned import PinnedList
+from ui.panels.pinned_question import PinQuestionDialog
 from ui.widgets.lists import ROW, Row
 
 MOVE = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
@@ -55,6 +57,10 @@ def rows_below(view: PinnedList, parent: QModelIndex) -> list[Row]:
 
 def is_filled(view: PinnedList, rows: int) -> bool:
     return view.isVisible() and view.model().rowCount() == rows
+
+
+def read_labels(root: QWidget) -> str:
+    return " ".join(one.text() for one in root.findChildren(QLabel) if one.isVisible())
 
 
 def right_of(view: PinnedList, title: str) -> str:
@@ -197,3 +203,23 @@ def test_a_models_answer_says_which_sources_changed_and_is_asked_again_beside_th
     (shown,) = assistant.pinned.list()
     assert shown.answer.answer is not None
     assert shown.answer.answer.text == "It holds 180 litres [1]."
+
+
+def test_a_question_is_asked_for_where_there_is_none_to_pin(
+    window: WindowPage, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
+) -> None:
+    qtbot.waitUntil(lambda: bool(window.view.sidebar._no_pinned.text()))
+    window.view.show_note("Tasks.md")  # the note covers the message box
+    click_button(window.view.sidebar, "Pin the question in the message box")
+    dialog = find(window.view, PinQuestionDialog)
+    QTest.keyClick(dialog.question, Qt.Key.Key_Return)
+    assert dialog.isVisible(), "there is nothing to pin yet"
+    QTest.keyClicks(dialog.question, "open tasks")
+    with monkeypatch.context() as patch:
+        patch.setattr(answers, "_MOST_PINNED", 0)
+        QTest.keyClick(dialog.question, Qt.Key.Key_Return)
+        qtbot.waitUntil(lambda: "Remove one of them first." in read_labels(dialog))
+    QTest.keyClick(dialog.question, Qt.Key.Key_Return)
+    qtbot.waitUntil(partial(is_filled, list_of(window), 1))
+    qtbot.waitUntil(lambda: window.view.findChild(PinQuestionDialog) is None)
+    assert right_of(list_of(window), "open tasks") == "2"
