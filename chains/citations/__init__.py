@@ -14,6 +14,7 @@ sources ──────────────────── quotes ─�
 - `pieces`: cuts a shown section at its folds, into pieces that are Markdown of their own.
 - `answer_sources`: `Source`, which the report of an answer, its card and the panel share.
 - `sources`: finds the sources of an answer whose model cites none.
+- `matching`: compares the words of two sentences in their order.
 - `map_notes`: parses the reading notes of a map-reduce, and verifies their quotations.
 
 This package may import context and vault, but nothing else from chains. It verifies a quotation
@@ -25,6 +26,7 @@ __all__ = [
     "changes",
     "check",
     "map_notes",
+    "matching",
     "parser",
     "pieces",
     "quotes",

@@ -14,12 +14,12 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from difflib import SequenceMatcher
 from functools import cached_property
 from itertools import pairwise
 from typing import Final
 
 from chains.citations.check import Citation, CitationReport, check_citations
+from chains.citations.matching import measure_order
 from chains.citations.parser import parse_answer
 from chains.citations.quotes import VerbatimText, count_words, normalize_text, read_source_text
 from chains.citations.sections import ShownSection, cite_sections
@@ -28,7 +28,7 @@ from context.layers import Segment
 from vault.notes.keywords import FUNCTION_WORDS, fold, split_words
 from vault.notes.text.markup import remove_markup
 
-__all__ = ["check_answer", "count_negations", "insert_numbers", "measure_order", "name_share"]
+__all__ = ["check_answer", "count_negations", "insert_numbers", "name_share"]
 
 MOST_SENTENCES: Final = 200
 SHORTEST_WORDS: Final = 3
@@ -280,9 +280,3 @@ def _share(telling: frozenset[str], known: frozenset[str]) -> float:
 def count_negations(text: str) -> int:
     """Return how many words of a text, such as "not", deny what it says."""
     return len(_NEGATION.findall(fold(text)))
-
-
-def measure_order(words: Sequence[str], others: Sequence[str]) -> float:
-    """Return the fraction of words that other words have in the same order."""
-    blocks = SequenceMatcher(None, words, others, autojunk=False).get_matching_blocks()
-    return sum(block.size for block in blocks) / len(words)

@@ -9,7 +9,8 @@ from itertools import groupby
 from typing import Final
 
 from chains.citations.answer_sources import Source
-from chains.citations.sources import count_negations, measure_order
+from chains.citations.matching import measure_order
+from chains.citations.sources import count_negations
 from chains.claims.evidence import (
     CheckEffort,
     ClaimEvidence,

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
 
+from chains.citations.matching import measure_order
 from chains.citations.parser import NumberGroup, parse_answer
-from chains.citations.sources import count_negations, measure_order
+from chains.citations.sources import count_negations
 from chains.claims.facts import list_sentences
 from context.fit.summary_check import find_names
 from context.json_codec import Record
