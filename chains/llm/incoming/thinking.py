@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from string import ascii_lowercase, ascii_uppercase
 from typing import Final, Literal
 
+from vault.notes.text.markdown_text import read_text
+
 __all__ = ["Said", "ThinkingSplitter"]
 
 # The opening and closing marks, in lower case.
@@ -246,7 +248,7 @@ class ThinkingSplitter:
     def _read_unopened(self, mark: str, is_last: bool) -> Iterator[Said]:
         """Read a closing mark that no mark has opened, and which the rest begins with."""
         rest = self._held[len(mark) :]
-        if self._is_code() or self._is_opened(mark):
+        if self._is_code(mark) or self._is_opened(mark):
             yield from self._take("text", len(mark))
         elif rest.strip():
             self._held = rest
@@ -256,13 +258,10 @@ class ThinkingSplitter:
         elif is_last:  # what stands before the mark is all there is
             self._held = ""
 
-    def _is_code(self) -> bool:
-        """Return whether the text so far ends within code."""
-        is_fenced, line = False, ""
-        for line in "".join(self._shown).split("\n"):
-            if line.lstrip().startswith(("```", "~~~")):
-                is_fenced = not is_fenced
-        return is_fenced or line.count("`") % 2 == 1
+    def _is_code(self, mark: str) -> bool:
+        """Return whether a mark behind the text so far is within code."""
+        passage = read_text("".join((*self._shown, mark)))
+        return passage.is_code(-1) or passage.lines[-1].count("`") % 2 == 1
 
     def _is_opened(self, mark: str) -> bool:
         """Return whether the text so far names the opening mark of a closing one."""

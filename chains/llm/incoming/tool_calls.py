@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from chains.llm.port import RequestedCall
 from context.layers import replace_surrogates
+from vault.notes.text.markdown_text import read_text
 
 __all__ = ["CallAssembler", "CallPiece", "clean_call_id", "clean_tool_name", "has_call_as_text"]
 
@@ -26,21 +27,23 @@ _ID: Final = re.compile(r"[A-Za-z0-9_-]{1,64}(?:__thought__.+)?", re.DOTALL)
 _NOT_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9_-]+")
 # Marks of a chat template that a server should have removed, such as `<|channel|>`.
 _MARK: Final = re.compile(r"<\|.*", re.DOTALL)
-# The marks with which models write a call, where the server does not read it. A code fence before
-# a mark means that the text is about calls.
+# The marks with which models write a call, where the server does not read it.
 _CALL_AS_TEXT: Final = re.compile(
-    r"^[ \t]*(?:<tool_calls?>|<function_calls?>|<function=|\[TOOL_CALLS\]"
-    r"|<\|(?:tool_calls?|python_tag)[\w|]*>|<｜tool▁calls?▁begin｜>)",
-    re.MULTILINE,
+    r"[ \t]*(?:<tool_calls?>|<function_calls?>|<function=|\[TOOL_CALLS\]"
+    r"|<\|(?:tool_calls?|python_tag)[\w|]*>|<｜tool▁calls?▁begin｜>)"
 )
 
 
 def has_call_as_text(text: str) -> bool:
     """Return whether an answer contains a tool call that its server left as text.
 
-    Such a call is not run: the text may come from a note that the model quotes.
+    Such a call is not run: the text may come from a note that the model quotes. A call in a code
+    block is an example.
     """
-    return bool(_CALL_AS_TEXT.search(text.partition("```")[0]))
+    if not any(map(_CALL_AS_TEXT.match, text.split("\n"))):
+        return False  # parsing takes time
+    shown = read_text(text).list_shown_lines()
+    return any(_CALL_AS_TEXT.match(line) for _, line in shown)
 
 
 def clean_tool_name(name: str) -> str:

@@ -110,6 +110,7 @@ def test_the_user_gets_what_the_row_says_and_the_chat_goes_on(chat: Chat, row: B
     found = chat.ask("Where is the barrel?", row.mode)
     assert (found.status, found.shown) == (row.status, row.answer), found.says
     assert row.says in found.says
+    assert bool(row.says) == bool(found.says)
     assert found.requests == row.requests
     assert clock.now() - began_s == row.limit_s
     if found.result is not None:

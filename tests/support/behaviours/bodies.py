@@ -91,6 +91,7 @@ FORMS = (
         (played(text(*(SAID[:end] for end in (3, 10, 17, 24, 28))), ending="cut"),),
         SAID[:28],
         "interrupted",
+        "the connection was lost",
     ),
     *(
         Behaviour(name, (stream(text(*deltas)),), "".join(deltas))

@@ -195,6 +195,15 @@ AS_TEXT = (
     _as_text("a call as text", '<tool_call>\n{"name": "list_tags", "arguments": {}}\n</tool_call>'),
     _as_text("a call as text behind words", 'I look.\n[TOOL_CALLS] [{"name": "list_tags"}]'),
     _as_text("a call as a function in text", "<function=list_tags>{}</function>"),
+    _as_text("a call as text behind code", "So:\n~~~\nx\n~~~\n<tool_call>{}</tool_call>"),
+    *(
+        Behaviour(f"a call in {place} of an answer", (stream(text(said)),), said, mode="agent")
+        for place, said in (
+            ("a fence", "Qwen writes:\n\n```\n<tool_call>{}</tool_call>\n```"),
+            ("a fence of tildes", "Qwen writes:\n\n~~~\n<tool_call>{}</tool_call>\n~~~"),
+            ("an indented block", "Qwen writes:\n\n    <tool_call>{}</tool_call>\n\nSo."),
+        )
+    ),
 )
 
 FAULTS = (

@@ -159,7 +159,11 @@ ENDS = (
         "the connection was lost",
     ),
     Behaviour(
-        "a cut before the text", (played(ending="cut"),), status="model_unavailable", requests=3
+        "a cut before the text",
+        (played(ending="cut"),),
+        status="model_unavailable",
+        says="the connection was lost",
+        requests=3,
     ),
 )
 WAITS = (
