@@ -17,9 +17,10 @@ LiteLLM's chunks → chunks ─────────────────�
 - `answer_reader`: converts the pieces of an answer to the events of the model's port.
 - `patience`: limits how long a server may keep its client waiting.
 
-This package may import `chains.concurrency`, `chains.errors`, `chains.events`, `chains.llm.port`
-and `context.layers`. Nothing in here raises Python's own errors for what a server sends: what
-cannot be read is skipped and noted, and an answer that cannot be read at all is one `AnswerError`.
+This package may import `chains.concurrency`, `chains.errors`, `chains.events`, `chains.llm.port`,
+`context.layers` and `vault.notes.text`. Nothing in here raises Python's own errors for what a
+server sends: what cannot be read is skipped and noted, and an answer that cannot be read at all is
+one `AnswerError`.
 """
 
 __all__ = [
