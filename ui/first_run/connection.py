@@ -67,8 +67,9 @@ class ConnectionForm(QWidget):
         self.key = _make_field("Key", _IN_KEYRING)
         self.key.setEchoMode(QLineEdit.EchoMode.Password)
         self.model = _make_field("Model", "The name of a model")
-        self.models = MenuButton("Models of the service")
+        self.models = MenuButton("Models of the service", unset="Choose")
         self.models.chosen.connect(self.model.setText)
+        self._offered: set[str] = set()
         self.look = make_button(
             ButtonText("Find its models", "Ask the server which models it has"), "", self._on_look
         )
@@ -187,12 +188,15 @@ class ConnectionForm(QWidget):
 
     def _offer_models(self, models: Sequence[ModelChoice]) -> None:
         choices = [(one.name, one.name, one.summary) for one in models]
-        self.models.set_choices([("", "Choose", ""), *choices] if choices else [])
+        self._offered = {one.name for one in models}
+        self.models.set_choices(choices)
         self.models.set_value("")
         self.models.setVisible(bool(choices))
 
     def _on_typed(self) -> None:
         self._tests.forget()
+        named = self.model.text()
+        self.models.set_value(named if named in self._offered else "")
         self.say("")
         self.test.setEnabled(self.is_complete)
         self.test.setToolTip("" if self.is_complete else "Choose a model first.")

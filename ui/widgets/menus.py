@@ -95,15 +95,23 @@ class MenuButton(PressedByEnter, QToolButton):
         icon_name: the name of the icon before the label, or an empty string for no icon.
         kind: the role of the label in the theme, such as `ui`, which sets the font.
         parent: the Qt parent.
+        unset: the label while nothing is chosen, that is while the value is an empty string that
+            the menu does not contain.
     """
 
     chosen = Signal(str)
 
     def __init__(
-        self, name: str, icon_name: str = "", kind: str = "ui", parent: QWidget | None = None
+        self,
+        name: str,
+        icon_name: str = "",
+        kind: str = "ui",
+        parent: QWidget | None = None,
+        *,
+        unset: str = "",
     ) -> None:
         super().__init__(parent)
-        self._name, self._icon_name = name, icon_name
+        self._name, self._icon_name, self._unset = name, icon_name, unset
         self._words: dict[str, str] = {}
         self.value = ""
         self._menu = QMenu(self)
@@ -142,7 +150,7 @@ class MenuButton(PressedByEnter, QToolButton):
                 itself.
         """
         self.value = value
-        word = self._words.get(value, one_line(value))
+        word = self._words.get(value, one_line(value) or self._unset)
         self.setText(word)
         text = f"{self._name}: {word}" if word else self._name
         self.setAccessibleName(text)

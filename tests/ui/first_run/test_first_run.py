@@ -302,8 +302,13 @@ def test_the_services_offer_their_models_with_prices(page: FirstRunPage) -> None
     shown = dict(action.text().split("\t") for action in menu.actions() if "\t" in action.text())
     assert "per million" in shown["openai/gpt-4o"]
     assert not any("audio" in name or "preview" in name for name in shown)
+    assert all(action.data() and not action.isChecked() for action in menu.actions())
     page.choose("Models of the service: Choose", "openai/gpt-4o")
     assert page.view.model.form.model.text() == "openai/gpt-4o"
+    page.type("Model", "openai/another")
+    assert page.view.model.form.models.text() == "Choose", (
+        "the menu names what is typed, or nothing"
+    )
 
 
 @pytest.mark.parametrize(
