@@ -138,6 +138,7 @@ COMMANDS = (
         "toggle_panel", "Show or hide the context panel", ("Ctrl+I",), other_words="tokens sources"
     ),
     WindowCommand("palette", "Find a command, a chat or a note", ("Ctrl+K", "Ctrl+Shift+P")),
+    WindowCommand("undo", "Undo what was just done", ("Ctrl+Z",), other_words="revert take back"),
     WindowCommand("show_request", "Show the request itself", ()),
     WindowCommand(
         "then_and_today",

@@ -31,7 +31,7 @@ from shiboken6 import isValid
 from app.crashes.recorder import add_to_record
 from app.faults import report_fault, set_fault_listener
 from ui.icons import load_app_icon
-from ui.widgets.buttons import ButtonText, LabelledAction
+from ui.widgets.buttons import UNDO, ButtonText, LabelledAction
 from ui.widgets.controls import one_line
 from ui.widgets.geometry import compute_column
 from ui.widgets.toast import Toast
@@ -134,6 +134,15 @@ class Notifier(QObject):
         if topic:
             self._topics.add(topic)
 
+    def press_undo(self) -> None:
+        """Press "Undo" in the newest toast that has it, or say that nothing can be undone."""
+        buttons = (toast.action for toast in reversed(self._toasts))
+        found = next((one for one in buttons if one is not None and one.text() == UNDO.label), None)
+        if found is None:
+            self.toast("Nothing can be undone here.")
+        else:
+            found.click()
+
     def leave_chat(self) -> None:
         """Remove the toasts that are about the chat that was open, when another one is opened.
 
@@ -144,7 +153,7 @@ class Notifier(QObject):
 
     def list_regions(self) -> list[QWidget]:
         """Return the toasts that have an action, newest first, for the keys that walk regions."""
-        return [toast for toast in reversed(self._toasts) if toast.has_action]
+        return [toast for toast in reversed(self._toasts) if toast.action is not None]
 
     def texts(self) -> list[str]:
         """Return the texts of the visible toasts, oldest first."""

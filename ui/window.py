@@ -447,6 +447,7 @@ class MainWindow(QMainWindow):
             "open_note": controllers.palette.open_notes,
             "attach": lambda: self.composer.completer.begin("@"),
             "palette": controllers.palette.open,
+            "undo": self.notifier.press_undo,
             "show_request": self.column.context.request_requested.emit,
             "then_and_today": self.column.context.past_requested.emit,
             "rehearse": self.column.context.rehearsal_requested.emit,

@@ -27,7 +27,7 @@ class Toast(QWidget):
             button.
 
     Attributes:
-        has_action: whether the toast has a button besides the one that hides it.
+        action: the button besides the one that hides the toast, or None.
         expired: the timer that hides the toast.
         dismiss: the button that hides the toast.
     """
@@ -35,7 +35,7 @@ class Toast(QWidget):
     def __init__(self, place: QWidget, text: str, action: LabelledAction | None) -> None:
         super().__init__(place)
         self.text = text
-        self.has_action = action is not None
+        self.action = None if action is None else self._make_button(*action)
         theme = Theme.current()
         self._is_focused = False
         time_ms = theme.duration("toast_with_action" if action else "toast_info")
@@ -50,8 +50,8 @@ class Toast(QWidget):
         self._line = make_wrapped_label(from_left(shown), "ui", "on_tooltip")
         self._line.setToolTip("" if shown == text else escape_tooltip(text))
         row.addWidget(self._line, 1)
-        if action is not None:
-            row.addWidget(self._make_button(*action))
+        if self.action is not None:
+            row.addWidget(self.action)
         row.addWidget(self.dismiss)
         self.expired.start()
 
@@ -103,7 +103,7 @@ class Toast(QWidget):
         made.setProperty("role", "toast")
         made.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         made.clicked.connect(lambda _checked=False: act())
-        made.clicked.connect(self.dismiss.click)
+        made.clicked.connect(lambda _checked=False: self.dismiss.click())
         return made
 
 

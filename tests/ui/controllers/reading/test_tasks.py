@@ -167,6 +167,28 @@ def test_tab_goes_from_task_to_task_and_space_ticks(window: WindowPage, vault: P
     assert "- [x] water" in read(vault)
 
 
+def test_the_undo_keys_take_a_tick_back_outside_a_text_field(
+    window: WindowPage, vault: Path, qtbot: QtBot
+) -> None:
+    window.view.activateWindow()
+    qtbot.waitUntil(window.view.isActiveWindow)
+    click_task(window, "water")
+    assert read(vault) != TASKS
+    field = window.view.sidebar.chat_search
+    field.setFocus()
+    QTest.keyClicks(field, "a")
+    QTest.keyClick(field, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    assert field.text() == ""
+    assert read(vault) != TASKS, "a text field undoes what was typed in it"
+    view = next(iter(list_views(window)))
+    view.setFocus()
+    QTest.keyClick(view, Qt.Key.Key_Z, Qt.KeyboardModifier.ControlModifier)
+    settle()
+    assert read(vault) == TASKS
+    window.press_keys("Ctrl+Z")
+    assert window.view.notifier.texts()[-1] == "Nothing can be undone here."
+
+
 def test_a_note_that_changed_meanwhile_is_shown_anew_and_not_written(
     window: WindowPage, vault: Path
 ) -> None:
