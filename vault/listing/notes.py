@@ -29,6 +29,7 @@ from vault.notes.keywords import (
 from vault.notes.tasks import TaskItem
 from vault.notes.text.stems import WordStems
 from vault.quotes.lines import choose_best_line
+from vault.quotes.spelling import write_as_in_notes
 from vault.scope import WHOLE, Scope
 from vault.search.filter_kinds import TaskFilter
 from vault.search.filters import ChosenPassages, choose_passages, is_only_scheduled
@@ -90,7 +91,7 @@ def list_notes(
         IndexUnusable: the catalog cannot be read.
     """
     began = time.perf_counter()
-    query, passages = parse_query(text), Passages(catalog)
+    query, passages = _read_query(catalog, text), Passages(catalog)
     chosen = choose_passages(query, catalog, passages, scope)
     if query.task_kind:
         found, is_partial = _list_chosen_tasks(query, chosen, passages, keep_current)
@@ -115,6 +116,14 @@ def list_notes(
         by=(WORDS,) if query.words.strip() else (),
         scheduled=_count_scheduled(query, catalog, keep_current, scope, is_partial=is_partial),
     )
+
+
+def _read_query(catalog: Catalog, text: str) -> Query:
+    """Parse a query, with its words written as in the notes."""
+    query = parse_query(text)
+    if query.phrases:
+        return query
+    return replace(query, words=write_as_in_notes(catalog, query.words))
 
 
 def _list_chosen_tasks(

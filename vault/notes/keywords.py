@@ -16,7 +16,7 @@ from typing import Final
 
 from vault.notes.irregular_words import list_other_forms
 
-WORDS_VERSION = "6"
+WORDS_VERSION = "7"
 TOKENIZER = "porter unicode61 remove_diacritics 0 categories 'L* N* Co Mn Mc'"
 
 _MAX_QUERY_CHARS = 20_000
@@ -26,6 +26,10 @@ WORD: Final = re.compile(r"[^\W_]+")
 # Marks that users often omit or type differently: accents, Hebrew points, Arabic vowel signs.
 _FOLDED_MARKS = re.compile(
     "[\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06ed]"
+)
+# Letters that are no letter with a mark, each with how it is written on other keyboards.
+_PLAIN_LETTERS: Final = str.maketrans(
+    {"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"}
 )
 # Thai, Lao, Tibetan, Burmese, Khmer, kana, Han; also Hangul, whose words include particles.
 UNSPACED: Final = re.compile(
@@ -71,12 +75,16 @@ def build_note_words(names: Sequence[str], texts: Sequence[str]) -> tuple[str, s
 
 
 def fold(text: str) -> str:
-    """Normalize a text for comparison, ignoring case, accents and compatibility forms."""
+    """Normalize a text for comparison, ignoring case, accents and compatibility forms.
+
+    Letters such as "œ" and "ł" become those that are typed where a keyboard lacks them.
+    """
     if text.isascii():
         return text.replace("\0", " ").lower()
     encodable = text.encode("utf-8", "replace").decode("utf-8")
     apart = unicodedata.normalize("NFKD", encodable.replace("\0", " "))
-    return unicodedata.normalize("NFC", _FOLDED_MARKS.sub("", apart)).casefold()
+    folded = unicodedata.normalize("NFC", _FOLDED_MARKS.sub("", apart)).casefold()
+    return folded.translate(_PLAIN_LETTERS)
 
 
 def build_query_terms(query: str) -> tuple[str, ...]:

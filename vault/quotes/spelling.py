@@ -2,27 +2,38 @@
 
 A word that does not occur in any note is replaced with the most frequent similar word. Common
 English words are not replaced.
+
+"Oel" and "Öl" are two spellings of a word, one for keyboards without umlauts. Where the notes only
+have the other one, it is searched.
 """
 
 import re
+from collections.abc import Iterator
+from itertools import islice, product
 from typing import Final
+from unicodedata import normalize
 
 from vault.catalog import Catalog
 from vault.embedding.models import is_common_word
 from vault.notes.keywords import FUNCTION_WORDS, build_query_terms, fold
 
-__all__ = ["correct_spelling", "measure_edits"]
+__all__ = ["correct_spelling", "measure_edits", "write_as_in_notes"]
 
 SHORTEST_WORD: Final = 4
 LONGEST_WORD: Final = 24
 MOST_CORRECTED: Final = 5
 LONGEST_ENDING: Final = 3
 LONG_WORD: Final = 10
+MOST_UMLAUTS: Final = 4
 MOST_STEMS: Final = 12
 MOST_TERMS: Final = 20_000
 MOST_LOOKED_AT: Final = 24
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _FILTER: Final = re.compile(r"\S:\S|[\"“”]")
+# Letters that may stand for an umlaut. In "neue", "Bauer" and "Quelle" they do not.
+_DIGRAPH: Final = re.compile(r"(ae|(?<![aeo])oe|(?<![aeoq])ue)", re.IGNORECASE)
+_UMLAUTS: Final = str.maketrans("aouAOU", "äöüÄÖÜ")
+_SPELLED: Final = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue"})
 
 
 def correct_spelling(catalog: Catalog, query: str) -> str:
@@ -40,6 +51,45 @@ def correct_spelling(catalog: Catalog, query: str) -> str:
         if (near := _find_nearest(catalog, fold(word))) and not _is_other_word(fold(word), near)
     }
     return _WORD.sub(lambda match: nearest.get(match.group(), match.group()), query)
+
+
+def write_as_in_notes(catalog: Catalog, query: str) -> str:
+    """Replace words that only occur with other umlauts in the notes, as "Oel" where they say "Öl".
+
+    Words in quotation marks and queries with filters are not changed.
+    """
+    if _FILTER.search(query):
+        return query
+    written = {word: _find_written(catalog, word) for word in _list_with_umlauts(query)}
+    return _WORD.sub(lambda match: written.get(match.group()) or match.group(), query)
+
+
+def _list_with_umlauts(query: str) -> list[str]:
+    """Return the first words of a query that can be written with other umlauts."""
+    words = dict.fromkeys(normalize("NFC", word) for word in _WORD.findall(query))
+    return [word for word in words if next(_respell(word), None)][:MOST_CORRECTED]
+
+
+def _respell(word: str) -> Iterator[str]:
+    """Yield the other spellings of a word."""
+    if (spelled := word.translate(_SPELLED)) != word:
+        yield spelled
+    parts = _DIGRAPH.split(word)
+    if 1 < len(parts) <= 2 * MOST_UMLAUTS + 1:
+        ways = (
+            (part, part[0].translate(_UMLAUTS)) if at % 2 else (part,)
+            for at, part in enumerate(parts)
+        )
+        yield from islice(map("".join, product(*ways)), 1, None)
+
+
+def _find_written(catalog: Catalog, word: str) -> str:
+    """Return how the notes write a word that they do not have as it is, or an empty string."""
+    if len(word) > LONGEST_WORD or _is_known(catalog, word):
+        return ""
+    if word.islower() and is_common_word(word):  # as "poet", but not "Mueller"
+        return ""
+    return next((other for other in _respell(word) if _is_known(catalog, other)), "")
 
 
 def _may_be_wrong(word: str) -> bool:

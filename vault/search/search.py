@@ -15,7 +15,7 @@ from vault.quotes.sections import (
     choose_passages_around,
     measure_support,
 )
-from vault.quotes.spelling import correct_spelling
+from vault.quotes.spelling import correct_spelling, write_as_in_notes
 from vault.ranking.fusion import (
     DEFAULT_WEIGHTS,
     RankingWeights,
@@ -126,6 +126,7 @@ class Searcher:
             IndexUnusable: the catalog cannot be read.
         """
         began = time.perf_counter()
+        text = write_as_in_notes(self._catalog, text)
         text = correct_spelling(self._catalog, text) if is_quoted else text
         query = parse_query(text)
         hits: Sequence[Hit] = ()

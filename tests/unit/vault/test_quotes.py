@@ -29,6 +29,12 @@ def index(index_of_notes: NotesIndexer) -> Vault:
     return index_of_notes(NOTES)
 
 
+@pytest.fixture(scope="module")
+def umlauts(index_of_notes: NotesIndexer) -> Vault:
+    text = "Müller und Baecker bauen grüne Häuser und Mühlen. Nu, Quölle, pött, Bär, Bür."
+    return index_of_notes({"Dorf.md": f"# Dorf\n\n{text}\n"})
+
+
 @pytest.mark.parametrize(
     ("query", "corrected"),
     [
@@ -54,6 +60,24 @@ def test_a_very_long_word_is_not_searched_for_filters_again_and_again(tmp_path: 
         started = time.process_time()
         assert correct_spelling(catalog, "x" * 100_000) == "x" * 100_000
         assert time.process_time() - started < 2
+
+
+@pytest.mark.parametrize(
+    ("query", "written"),
+    [
+        ("Mueller", "Müller"),
+        ("haeuser", "häuser"),
+        ("Gruene Muehlen", "Grüne Mühlen"),
+        ("Bäcker", "Baecker"),
+        ("Quelle neue Bauer", "Quelle neue Bauer"),
+        ("poet", "poet"),
+        ('"Mueller"', '"Mueller"'),
+    ],
+)
+def test_umlauts_are_searched_as_the_notes_write_them(
+    umlauts: Vault, query: str, written: str
+) -> None:
+    assert umlauts.search(query).query == written
 
 
 def test_a_search_that_is_not_quoted_takes_the_query_as_it_is(index: Vault) -> None:

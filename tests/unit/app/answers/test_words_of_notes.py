@@ -1,0 +1,79 @@
+"""Questions in other words and letters than the notes: what is shown, and how sure it is."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from app.assistant import Assistant
+from app.paths import HOME_VARIABLE, Paths
+from app.wiring import build
+from chains.cancel import CancelToken
+from chains.turn_answer import TurnAnswer
+from tests.support.sessions.turns import ask, result_of
+from vault.embedder import Embedder
+
+NOTES: Final = {
+    "Auto.md": "# Auto\n\nDas Öl wird alle 15.000 km gewechselt.\n",
+    "Haus.md": "# Haus\n\nFrau Jäger hat die Wände verputzt, und Herr Bruemmer das Dach gedeckt.\n",
+    "Crêpes.md": "# Crêpes\n\nOn bat les œufs avec le lait, puis la pâte repose une heure.\n",
+    "Łódź.md": "# Łódź\n\nThe train to Łódź leaves at 8:15 from platform 4.\n",
+    "Barco.md": "# Barco\n\nLa lancha Køge lleva dos años en el puerto de Gijón.\n",
+}
+
+Asking = Callable[[str], TurnAnswer]
+
+
+@pytest.fixture(scope="module")
+def answer(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> Iterator[Asking]:
+    """Ask without a model, in a chat of its own for each question."""
+    folder = tmp_path_factory.mktemp("notes")
+    for path, text in NOTES.items():
+        (folder / path).write_text(text, "utf-8")
+    home = {HOME_VARIABLE: str(tmp_path_factory.mktemp("home"))}
+    assistant = _open(home, folder, embedder)
+    yield lambda question: result_of(ask(assistant, question, model="extractive")).answer
+    assistant.close()
+
+
+def _open(home: dict[str, str], folder: Path, embedder: Embedder) -> Assistant:
+    assistant = build(Paths.find(home), embedder=embedder)
+    assistant.open_vault(folder, remember=False)
+    list(assistant.index(CancelToken()))
+    return assistant
+
+
+@pytest.mark.parametrize(
+    ("question", "shown"),
+    [
+        ("Wann wird das Oel gewechselt?", "15.000 km"),
+        ("Wer hat die Waende verputzt?", "Jäger"),
+        ("Was hat Frau Jaeger verputzt?", "Wände"),
+        ("Was hat Herr Brümmer gedeckt?", "Dach"),
+        ("Avec quoi bat-on les oeufs ?", "avec le lait"),
+        ("When does the train to Lodz leave?", "8:15"),
+        ("¿Cuántos años lleva la lancha Koge en el puerto?", "dos años"),
+    ],
+)
+def test_letters_that_a_keyboard_lacks_are_written_in_other_ways(
+    answer: Asking, question: str, shown: str
+) -> None:
+    found = answer(question)
+    assert shown in found.text
+    assert found.kind == "answer"
+
+
+@pytest.mark.parametrize(
+    ("question", "begins"),
+    [
+        ("Which notes mention Oel?", "1 note containing “Öl”"),
+        ("Welche Notizen enthalten Waende?", "1 note containing “Wände”"),
+        ("Welche Notizen enthalten Brümmer?", "1 note containing “Bruemmer”"),
+        ("Which notes mention Koenig?", "No note containing “Koenig”"),
+    ],
+)
+def test_a_list_says_how_the_notes_write_its_words(
+    answer: Asking, question: str, begins: str
+) -> None:
+    assert answer(question).text.startswith(begins)
