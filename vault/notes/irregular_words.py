@@ -8,7 +8,7 @@ The languages are English, German, French and Spanish.
 from collections.abc import Iterator
 from typing import Final
 
-__all__ = ["list_other_forms"]
+__all__ = ["PARTICLES", "join_verb", "list_other_forms"]
 
 # Each group has the base form of a word first. The other words are irregular forms and nouns.
 _ENGLISH: Final = """
@@ -38,19 +38,32 @@ _ENGLISH: Final = """
 """
 # Without accents, as words are compared.
 _GERMAN: Final = """
-    anrufen angerufen; backen gebacken; beginnen begann begonnen; beschliessen beschlossen beschluss
-    beschlusse; bezahlen bezahlt bezahlte; bleiben blieb geblieben; bringen brachte gebracht;
-    einkaufen eingekauft; entscheiden entschied entschieden entscheidung entscheidungen;
-    essen gegessen; fahren fuhr gefahren; finden gefunden; fliegen flog geflogen;
-    geben gegeben; gehen ging gegangen; gewinnen gewann gewonnen; giessen gegossen;
-    helfen geholfen; kaufen gekauft kaufte; kochen gekocht kochte; kommen kam gekommen;
-    laufen lief gelaufen; leihen lieh geliehen; lesen gelesen; machen gemacht machte;
-    nehmen nahm genommen; pflanzen gepflanzt pflanzte; reden geredet; reparieren repariert;
-    rufen rief gerufen; saen gesat; schicken geschickt; schlafen schlief geschlafen;
-    schneiden schnitt geschnitten; schreiben schrieb geschrieben; sehen gesehen;
-    sprechen sprach gesprochen; treffen traf getroffen; trinken trank getrunken;
-    verkaufen verkauft; verlieren verlor verloren; vereinbaren vereinbart; werfen geworfen;
-    wissen wusste gewusst; zahlen gezahlt zahlte; ziehen gezogen
+    anrufen angerufen; backen gebacken; beginnen begann begonnen;
+    beschliessen beschloss beschlossen beschluss beschlusse; bezahlen bezahlt bezahlte;
+    bieten bot geboten; bleiben blieb geblieben; brechen bricht brach gebrochen;
+    brennen brannte gebrannt; bringen brachte gebracht; denken dachte gedacht;
+    einkaufen eingekauft; empfehlen empfiehlt empfahl empfohlen;
+    entscheiden entschied entschieden entscheidung entscheidungen; essen isst gegessen;
+    fahren fuhr gefahren; fallen fiel gefallen; fangen fing gefangen; finden fand gefunden;
+    fliegen flog geflogen; geben gibt gab gegeben; gehen ging gegangen;
+    gewinnen gewann gewonnen; giessen goss gegossen; graben grub gegraben;
+    greifen griff gegriffen; halten hielt gehalten; heben hob gehoben; heissen hiess;
+    helfen hilft half geholfen; kaufen gekauft kaufte; kennen kannte gekannt;
+    kochen gekocht kochte; kommen kam gekommen; laden lud geladen; lassen liess gelassen;
+    laufen lief gelaufen; leihen lieh geliehen; lesen liest gelesen; liegen lag gelegen;
+    machen gemacht machte; nehmen nimmt nahm genommen; nennen nannte genannt;
+    pflanzen gepflanzt pflanzte; reden geredet; reparieren repariert; rufen rief gerufen;
+    saen gesat; scheinen schien; schicken geschickt; schieben schob geschoben;
+    schlafen schlief geschlafen; schlagen schlug geschlagen;
+    schliessen schloss geschlossen; schneiden schnitt geschnitten;
+    schreiben schrieb geschrieben; sehen sieht sah gesehen; sitzen sass gesessen;
+    sprechen spricht sprach gesprochen; springen sprang gesprungen; stehen gestanden;
+    steigen stieg gestiegen; sterben stirbt starb gestorben; streichen strich gestrichen;
+    tragen trug getragen; treffen trifft traf getroffen; trinken trank getrunken;
+    verkaufen verkauft; verlieren verlor verloren; vereinbaren vereinbart;
+    vergessen vergisst vergass; wachsen wuchs gewachsen; waschen wusch gewaschen;
+    weisen wies gewiesen; werfen wirft warf geworfen; wiegen wog gewogen;
+    wissen wusste gewusst; zahlen gezahlt zahlte; ziehen zog gezogen
 """
 # The infinitive, the forms of "he" and "they" in the present, and the participle with its endings.
 _FRENCH: Final = """
@@ -93,8 +106,7 @@ _SPANISH: Final = """
 """
 # Words that have no other forms themselves. Some have another meaning too, as in "How do I sharpen
 # a saw?". Nouns such as "death" are searched for as they are: with the forms of "die", searches of
-# scientific papers were slightly worse. The last are German forms of the present whose participle
-# is not regular, such as "gelegen" for "liegt".
+# scientific papers were slightly worse.
 _AMBIGUOUS_WORDS: Final = """
     bent bit children dead death deaths division expansion extension feet fell felt flight flights
     found geese growth knives laid led left loaves loss losses men mice oxen people proof rose sale
@@ -102,9 +114,7 @@ _AMBIGUOUS_WORDS: Final = """
     women
     bu bue bus bues dire fait font hecho hechos leaves lit mise mises pris puesto rota rote frio vu
     vue vues vista vistas vuelta vueltas ve ven rend rendu conduite prise prises
-    dicht gedicht sicht gesicht recht gerecht gewicht
-    fahrt fallt heisst hilft lasst lauft liegt nimmt scheint schlaft sieht sitzt spricht steht tragt
-    trifft wachst wirft
+    dicht gedicht sicht gesicht recht gerecht gewicht schnitt
 """
 _AMBIGUOUS: Final = frozenset(_AMBIGUOUS_WORDS.split())
 
@@ -124,7 +134,54 @@ def list_other_forms(word: str) -> frozenset[str]:
     base = next((base for base in _list_bases(word) if base in _BASES), None)
     if base is not None:
         return frozenset({base, *_FORMS[base]})
-    return frozenset(_list_participles(word))
+    return frozenset(_list_separable(word)) or frozenset(_list_participles(word))
+
+
+def _list_separable(word: str) -> Iterator[str]:
+    """Yield the forms of a German verb with a particle that may be apart from it.
+
+    The word "angefangen" has "anfangen", and also "fing", as in "Sie fing um acht an". A noun such
+    as "Abstand" has none.
+    """
+    for particle in PARTICLES:
+        verb = word.removeprefix(particle)
+        if verb == word or len(verb) < _SHORTEST_VERB or verb in _AMBIGUOUS:
+            continue
+        forms = _list_verb_forms(verb)
+        yield from forms
+        yield from (f"{particle}{form}" for form in forms - {verb})
+
+
+def _list_verb_forms(verb: str) -> frozenset[str]:
+    """Return all forms of a German infinitive or participle, or none for another word."""
+    if verb in _FORMS and verb.endswith("en"):
+        return frozenset({verb, *_FORMS[verb]})
+    if not (verb.startswith("ge") and verb.endswith("t")):
+        return _NONE
+    stem = verb.removeprefix("ge").removesuffix("t")
+    if len(stem) < _SHORTEST_ROOT:
+        return _NONE  # as "Gebot"
+    return frozenset({f"{stem}t", f"{stem}te", f"{stem}en", verb})
+
+
+def join_verb(verb: str, particle: str) -> str:
+    """Join a form of a German verb with its particle, as "anfangen" for "fängt" and "an".
+
+    Args:
+        verb: the form, in lower case and without accents.
+        particle: one of `PARTICLES`.
+
+    Returns:
+        The infinitive, or the participle of a regular verb. It is empty if the word is no form of a
+        verb.
+    """
+    singular = verb.removesuffix("en")  # as in "nahmen"
+    known = {verb, *list_other_forms(verb), *_FORMS.get(singular, ())}
+    infinitives = (base for base in sorted(known & _BASES) if base.endswith("en"))
+    if (infinitive := next(infinitives, None)) is not None:
+        return f"{particle}{infinitive}"
+    stem = next((verb.removesuffix(end) for end in ("te", "t") if verb.endswith(end)), "")
+    return f"{particle}ge{stem}t" if stem else ""
 
 
 def _list_participles(word: str) -> Iterator[str]:
@@ -148,23 +205,37 @@ def _list_bases(word: str) -> Iterator[str]:
             yield stem + replaced
 
 
+def _add_present(group: list[str]) -> list[str]:
+    """Add the form of "he" in the present to those of a German verb, as "läuft" to "laufen"."""
+    stem = group[0].removesuffix("en")
+    return [*group, f"{stem}et" if stem.endswith(("d", "t")) else f"{stem}t"]
+
+
 def _read_forms() -> dict[str, frozenset[str]]:
-    return {
-        word: frozenset(group) - {word}
-        for group in _GROUPS
-        for word in group
-        if word == group[0] or word not in _AMBIGUOUS
-    }
+    forms: dict[str, frozenset[str]] = {}
+    for group in _GROUPS:
+        for word in group:
+            if word == group[0] or word not in _AMBIGUOUS:
+                forms[word] = forms.get(word, _NONE) | frozenset(group) - {word}
+    return forms
 
 
+# German words that belong to a verb, and stand behind it in most sentences.
+PARTICLES: Final = (
+    *("ab", "an", "auf", "aus", "bei", "durch", "ein", "fest", "fort", "frei", "her", "heraus"),
+    *("herein", "herum", "hin", "hinaus", "hinein", "los", "mit", "nach", "statt", "teil", "um"),
+    *("vor", "voraus", "vorbei", "weg", "weiter", "wieder", "zu", "zuruck", "zusammen"),
+)
 # The endings of "she" in English and in German, with those of the base. Words such as "building"
 # are more often nouns.
 _ENDINGS: Final = (("s", ""), ("es", ""), ("et", "en"), ("t", "en"))
 _SHORTEST_STEM: Final = 2
+_SHORTEST_ROOT: Final = 3
 _SHORTEST_VERB: Final = 5
 _NONE: Final = frozenset[str]()
 _GROUPS: Final = [
-    group.split() for group in ";".join((_ENGLISH, _GERMAN, _FRENCH, _SPANISH)).split(";")
+    *(group.split() for group in ";".join((_ENGLISH, _FRENCH, _SPANISH)).split(";")),
+    *(_add_present(group.split()) for group in _GERMAN.split(";")),
 ]
 _BASES: Final = frozenset(group[0] for group in _GROUPS)  # "seen" is none, for "set" is no form
 _FORMS: Final = _read_forms()

@@ -177,9 +177,9 @@ _ENGLISH: Final = """
     what when where which who whose why will with would you your
 """
 _GERMAN: Final = """
-    als am an auf aus bei das dem den der des die du ein eine einem einen einer es fur hat ich im
-    in ist kann man mein meine mit nach oder sich sie sind soll und von wann warum was welche
-    welcher wer wie wird wo worin zu zum zur
+    ab als am an auf aus bei das dem den der des die du ein eine einem einen einer es fur hat ich
+    im in ist kann man mein meine mit nach oder sich sie sind soll um und von vor wann warum was
+    welche welcher wer wie wird wo worin zu zum zur
 """
 _FRENCH: Final = """
     au aux avec ce ces comment dans de du elle en est et il je la le les leur ma mes mon on ou par

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from vault.catalog import Catalog
 from vault.errors import EmbedderFailed
+from vault.notes.separable_verbs import join_separated
 from vault.quotes.sections import (
     PassagePlace,
     Support,
@@ -127,7 +128,8 @@ class Searcher:
         """
         began = time.perf_counter()
         text = write_as_in_notes(self._catalog, text)
-        text = correct_spelling(self._catalog, text) if is_quoted else text
+        if is_quoted:
+            text = join_separated(correct_spelling(self._catalog, text))
         query = parse_query(text)
         hits: Sequence[Hit] = ()
         warnings: list[str] = []

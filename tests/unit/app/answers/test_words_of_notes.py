@@ -17,6 +17,9 @@ from vault.embedder import Embedder
 NOTES: Final = {
     "Auto.md": "# Auto\n\nDas Öl wird alle 15.000 km gewechselt.\n",
     "Haus.md": "# Haus\n\nFrau Jäger hat die Wände verputzt, und Herr Bruemmer das Dach gedeckt.\n",
+    "Rat.md": "# Rat\n\nDie Sitzung fing um 19:30 Uhr an. Frau Öz stellte das Gutachten vor.\n",
+    "Chor.md": "# Chor\n\nDie Probe wird um acht anfangen. An ihr haben 14 Leute teilgenommen.\n",
+    "Paket.md": "# Paket\n\nDas Paket wurde von Jonas abgeholt und die Rechnung beigelegt.\n",
     "Crêpes.md": "# Crêpes\n\nOn bat les œufs avec le lait, puis la pâte repose une heure.\n",
     "Łódź.md": "# Łódź\n\nThe train to Łódź leaves at 8:15 from platform 4.\n",
     "Barco.md": "# Barco\n\nLa lancha Køge lleva dos años en el puerto de Gijón.\n",
@@ -61,6 +64,25 @@ def test_letters_that_a_keyboard_lacks_are_written_in_other_ways(
 ) -> None:
     found = answer(question)
     assert shown in found.text
+    assert found.kind == "answer"
+
+
+@pytest.mark.parametrize(
+    ("question", "lit"),
+    [
+        ("Wann fängt die Sitzung an?", "Die Sitzung fing um 19:30 Uhr an."),
+        ("Wann hat die Sitzung angefangen?", "Die Sitzung fing um 19:30 Uhr an."),
+        ("Wer stellt das Gutachten vor?", "Frau Öz stellte das Gutachten vor."),
+        ("Wer hat das Gutachten vorgestellt?", "Frau Öz stellte das Gutachten vor."),
+        ("Wann fängt die Probe an?", "Die Probe wird um acht anfangen."),
+        ("Wer holte das Paket ab?", "von Jonas abgeholt"),
+    ],
+)
+def test_a_german_verb_is_found_beside_its_particle_and_joined_with_it(
+    answer: Asking, question: str, lit: str
+) -> None:
+    found = answer(question)
+    assert lit in found.text
     assert found.kind == "answer"
 
 

@@ -23,6 +23,15 @@ from vault.notes.irregular_words import list_other_forms
         ("wechselt", "gewechselt"),
         ("gewechselt", "wechselt"),
         ("schweisst", "geschweisst"),
+        ("fangt", "fing"),
+        ("nimmt", "genommen"),
+        ("liegt", "gelegen"),
+        ("angefangen", "fing"),
+        ("anfangen", "angefangen"),
+        ("ablaufen", "lauft"),
+        ("vorgestellt", "stellte"),
+        ("aufgehort", "aufhoren"),
+        ("stand", "stood"),
         ("ouvre", "ouvert"),
         ("ecrit", "ecrite"),
         ("vendu", "vend"),
@@ -39,7 +48,7 @@ def test_a_word_has_its_irregular_forms(word: str, other: str) -> None:
     "word",
     [
         *("saw", "left", "death", "garden", "", "buying", "leaves", "gardens", "s", "lot"),
-        *("set", "rungs", "miss", "gesicht", "dicht"),
+        *("set", "rungs", "miss", "gesicht", "dicht", "aufgaben", "abstand", "abfall", "zutaten"),
     ],
 )
 def test_ambiguous_and_regular_words_have_none(word: str) -> None:
