@@ -6,17 +6,22 @@ expect none of them.
 
 import re
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from typing import Final, Literal
 
 from chains.extractive.words import list_content_words, measure_match, split_words
+from vault.notes.keywords import FUNCTION_WORDS, fold
+from vault.notes.units import can_convert, is_known_unit
 
 __all__ = [
     "AnswerType",
+    "contains_amount_of",
     "contains_answer_of_type",
     "contains_count",
     "meets_expected_type",
     "mentions_time",
     "read_answer_type",
+    "read_asked_unit",
 ]
 
 AnswerType = Literal[
@@ -135,6 +140,13 @@ _NUMERAL: Final = re.compile(
     re.IGNORECASE,
 )
 WORDS_BESIDE: Final = 4
+# The unit that a question asks for, as in "How many kilos of plums".
+_ASKED_UNIT: Final = re.compile(
+    r"\b(?:how (?:many|much)|wie ?viele?|combien (?:de |d['’])|cu[aá]nt[oa]s) ?([^\W\d_]{2,})\b",
+    re.IGNORECASE,
+)
+_DIGIT: Final = re.compile(r"\d")
+_WITH_UNIT: Final = re.compile(r"\d ?([^\W\d_]{1,12}|[%€$£])(?![^\W\d_])")
 _WHEN: Final = re.compile(r"^(?:\w+ )?when\b|^(?:seit )?wann\b", re.IGNORECASE)
 _WHEN_ANSWER: Final = re.compile(
     rf"\d|\b(?:{_CLOCK})"
@@ -199,3 +211,30 @@ def contains_count(question: str, text: str) -> bool:
             if any(measure_match(word, words) for word in wanted):
                 return True
     return False
+
+
+def read_asked_unit(question: str) -> str:
+    """Return the unit of the amount that a question asks for, or an empty string."""
+    asked = _ASKED_UNIT.search(question)
+    if asked is None or fold(asked[1]) in FUNCTION_WORDS or not is_known_unit(asked[1]):
+        return ""
+    return asked[1]
+
+
+def contains_amount_of(unit: str, text: str, words: AbstractSet[str]) -> bool:
+    """Return whether a text has an amount in a unit, or in another that it can be converted to.
+
+    Args:
+        unit: the unit, such as "kilos".
+        text: the text, such as "3 kg of plums".
+        words: the words of the text and of what is around it, such as the names of columns.
+    """
+    beside = (match[1] for match in _WITH_UNIT.finditer(text))
+    if any(_measures_same(unit, other) for other in beside):
+        return True
+    around = (word for word in words - FUNCTION_WORDS if len(word) > 1)
+    return _DIGIT.search(text) is not None and any(_measures_same(unit, word) for word in around)
+
+
+def _measures_same(unit: str, other: str) -> bool:
+    return is_known_unit(other) and can_convert(unit, other)

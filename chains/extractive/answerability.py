@@ -12,7 +12,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final, Literal
 
-from chains.extractive.answer_type import contains_count, meets_expected_type
+from chains.extractive.answer_type import (
+    contains_amount_of,
+    contains_count,
+    meets_expected_type,
+    read_asked_unit,
+)
 from chains.extractive.period import list_days
 from chains.extractive.question import AskedQuestion, cut_background
 from chains.extractive.ranking import find_days_of_part
@@ -108,6 +113,8 @@ def _weigh(
         question = replace(question, words=question.words - question.period.words)
     if question.money and contains_money(quoted, question.money):
         question = replace(question, words=question.words - _list_money_words(question.text))
+    unit = _find_unit(asked, quoted, chosen)
+    question = replace(question, words=question.words - split_words(unit))
     coverage = _measure_coverage(question, sources)
     if support is None:
         if coverage >= LEAST_COVERAGE:
@@ -118,7 +125,7 @@ def _weigh(
     missing = _weigh_missing_words(question, support, chosen)
     evidence -= MISSING_COST * sum(missing[:1])
     evidence -= NAME_COST * _weigh_missing_name(question, support, chosen)
-    evidence -= 0.0 if contains_count(asked, quoted) else COUNT_COST
+    evidence -= 0.0 if unit or contains_count(asked, quoted) else COUNT_COST
     evidence += PERIOD_WORTH if is_dated else 0.0
     evidence -= OTHER_TIME_COST if _is_of_other_time(question, chosen) else 0.0
     if evidence < LEAST_EVIDENCE:
@@ -140,6 +147,15 @@ def _lacks_all_but_name(question: AskedQuestion, chosen: Found) -> bool:
     names = list_names(question.text) & question.words
     asked, held = question.words - question.added - names, _list_words(chosen)
     return bool(names and asked) and not any(measure_match(word, held) for word in asked)
+
+
+def _find_unit(asked: str, quoted: str, chosen: Found) -> str:
+    """Return the unit that a question asks for, if the parts have an amount in such a unit.
+
+    "How many kilos" is answered by "3 kg", which has no word for "kilos".
+    """
+    unit = read_asked_unit(asked)
+    return unit if unit and contains_amount_of(unit, quoted, _list_words(chosen)) else ""
 
 
 def _list_money_words(text: str) -> frozenset[str]:

@@ -20,6 +20,11 @@ NOTES: Final = {
     "Rat.md": "# Rat\n\nDie Sitzung fing um 19:30 Uhr an. Frau Öz stellte das Gutachten vor.\n",
     "Chor.md": "# Chor\n\nDie Probe wird um acht anfangen. An ihr haben 14 Leute teilgenommen.\n",
     "Paket.md": "# Paket\n\nDas Paket wurde von Jonas abgeholt und die Rechnung beigelegt.\n",
+    "Harvest.md": "# Harvest\n\n| crop | kg |\n|---|---|\n| beans | 11.5 |\n| plums | 31 |\n",
+    "Stew.md": "# Stew\n\n- 2 kg lamb\n- 3 l stock\n\nIt simmers for 90 min.\n",
+    "Ernte.md": "# Ernte\n\nDieses Jahr gab es 14 kg Quitten.\n",
+    "Vendange.md": "# Vendange\n\nNous avons fait 40 l de jus de raisin.\n",
+    "Aceite.md": "# Aceite\n\nLa cooperativa vendió 12 l de aceite a la escuela.\n",
     "Crêpes.md": "# Crêpes\n\nOn bat les œufs avec le lait, puis la pâte repose une heure.\n",
     "Łódź.md": "# Łódź\n\nThe train to Łódź leaves at 8:15 from platform 4.\n",
     "Barco.md": "# Barco\n\nLa lancha Køge lleva dos años en el puerto de Gijón.\n",
@@ -84,6 +89,30 @@ def test_a_german_verb_is_found_beside_its_particle_and_joined_with_it(
     found = answer(question)
     assert lit in found.text
     assert found.kind == "answer"
+
+
+@pytest.mark.parametrize(
+    ("question", "lit"),
+    [
+        ("How many kilos of plums did we harvest?", "plums | 31 [1]"),
+        ("How many kilos of lamb does the stew need?", "2 kg lamb [1]"),
+        ("How many litres of stock does the stew need?", "3 l stock [1]"),
+        ("How many hours does the stew simmer?", "90 min. [1]"),
+        ("Wie viele Kilo Quitten gab es dieses Jahr?", "14 kg Quitten. [1]"),
+        ("Combien de litres de jus de raisin avons-nous fait ?", "40 l de jus de raisin. [1]"),
+        ("¿Cuántos litros de aceite vendió la cooperativa?", "12 l de aceite a la escuela. [1]"),
+    ],
+)
+def test_an_amount_answers_in_any_unit_of_what_is_asked(
+    answer: Asking, question: str, lit: str
+) -> None:
+    found = answer(question)
+    assert lit in found.text
+    assert found.kind == "answer"
+
+
+def test_no_amount_of_something_else_is_an_answer(answer: Asking) -> None:
+    assert answer("How many kilos of pears did we harvest?").kind != "answer"
 
 
 @pytest.mark.parametrize(
