@@ -15,7 +15,7 @@ from vault.notes.units import can_convert, is_known_unit
 
 __all__ = [
     "AnswerType",
-    "contains_amount_of",
+    "contains_amount_in",
     "contains_answer_of_type",
     "contains_count",
     "meets_expected_type",
@@ -221,7 +221,7 @@ def read_asked_unit(question: str) -> str:
     return asked[1]
 
 
-def contains_amount_of(unit: str, text: str, words: AbstractSet[str]) -> bool:
+def contains_amount_in(unit: str, text: str, words: AbstractSet[str]) -> bool:
     """Return whether a text has an amount in a unit, or in another that it can be converted to.
 
     Args:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import Final, Literal
 
 from chains.extractive.answer_type import (
-    contains_amount_of,
+    contains_amount_in,
     contains_count,
     meets_expected_type,
     read_asked_unit,
@@ -155,7 +155,7 @@ def _find_unit(asked: str, quoted: str, chosen: Found) -> str:
     "How many kilos" is answered by "3 kg", which has no word for "kilos".
     """
     unit = read_asked_unit(asked)
-    return unit if unit and contains_amount_of(unit, quoted, _list_words(chosen)) else ""
+    return unit if unit and contains_amount_in(unit, quoted, _list_words(chosen)) else ""
 
 
 def _list_money_words(text: str) -> frozenset[str]:

@@ -4,7 +4,8 @@ A word that does not occur in any note is replaced with the most frequent simila
 English words are not replaced.
 
 "Oel" and "Öl" are two spellings of a word, one for keyboards without umlauts. Where the notes only
-have the other one, it is searched.
+have the other one, it is searched. A German verb is joined with its particle, which stands apart in
+most questions: in "Wann fängt die Probe an?" the verb is "anfangen".
 """
 
 import re
@@ -15,9 +16,10 @@ from unicodedata import normalize
 
 from vault.catalog import Catalog
 from vault.embedding.models import is_common_word
-from vault.notes.keywords import FUNCTION_WORDS, build_query_terms, fold
+from vault.notes.irregular_words import PARTICLES, join_verb
+from vault.notes.keywords import FUNCTION_WORDS, build_query_terms, find_language, fold
 
-__all__ = ["correct_spelling", "measure_edits", "write_as_in_notes"]
+__all__ = ["correct_spelling", "join_separated", "measure_edits", "write_as_in_notes"]
 
 SHORTEST_WORD: Final = 4
 LONGEST_WORD: Final = 24
@@ -25,6 +27,7 @@ MOST_CORRECTED: Final = 5
 LONGEST_ENDING: Final = 3
 LONG_WORD: Final = 10
 MOST_UMLAUTS: Final = 4
+MOST_WORDS: Final = 40
 MOST_STEMS: Final = 12
 MOST_TERMS: Final = 20_000
 MOST_LOOKED_AT: Final = 24
@@ -90,6 +93,30 @@ def _find_written(catalog: Catalog, word: str) -> str:
     if word.islower() and is_common_word(word):  # as "poet", but not "Mueller"
         return ""
     return next((other for other in _respell(word) if _is_known(catalog, other)), "")
+
+
+def join_separated(text: str) -> str:
+    """Write a verb with its particle, if a German question ends with one.
+
+    The particle stays where it is, so that the words keep their places.
+    """
+    words = list(islice(_WORD.finditer(text), MOST_WORDS))
+    if not words or fold(words[-1][0]) not in PARTICLES or text[words[-1].end() :].strip(" ?.!"):
+        return text
+    if find_language(text) != "german":
+        return text
+    particle = fold(words[-1][0])
+    for word in words[:-1]:
+        if joined := _join(word, particle, is_first=word is words[0]):
+            return f"{text[: word.start()]}{joined}{text[word.end() :]}"
+    return text
+
+
+def _join(word: re.Match[str], particle: str, *, is_first: bool) -> str:
+    """Join a word with a particle, or return an empty string if it is no verb."""
+    is_noun = word[0][0].isupper() and not is_first
+    folded = fold(word[0])
+    return "" if is_noun or folded in FUNCTION_WORDS else join_verb(folded, particle)
 
 
 def _may_be_wrong(word: str) -> bool:

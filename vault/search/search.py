@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 
 from vault.catalog import Catalog
 from vault.errors import EmbedderFailed
-from vault.notes.separable_verbs import join_separated
 from vault.quotes.sections import (
     PassagePlace,
     Support,
     choose_passages_around,
     measure_support,
 )
-from vault.quotes.spelling import correct_spelling, write_as_in_notes
+from vault.quotes.spelling import correct_spelling, join_separated, write_as_in_notes
 from vault.ranking.fusion import (
     DEFAULT_WEIGHTS,
     RankingWeights,

@@ -8,7 +8,7 @@ from tests.unit.vault.conftest import NotesIndexer
 from vault.catalog import Catalog
 from vault.errors import EmbedderFailed
 from vault.options import SearchOptions
-from vault.quotes.spelling import correct_spelling, measure_edits
+from vault.quotes.spelling import correct_spelling, join_separated, measure_edits
 from vault.vault import Vault
 
 QUOTED = SearchOptions(is_quoted=True)
@@ -164,3 +164,27 @@ def test_the_dates_of_notes_are_those_of_properties_that_date_them(
         "Log.md": ["2024-03-05"],
         "Plan.md": ["2024-01-02"],
     }
+
+
+@pytest.mark.parametrize(
+    ("question", "joined"),
+    [
+        ("Wann fängt die Sitzung an?", "Wann anfangen die Sitzung an?"),
+        ("Wie viele Leute nahmen teil?", "Wie viele Leute teilnehmen teil?"),
+        ("Wer stellte den Plan vor?", "Wer vorgestellt den Plan vor?"),
+        ("Findet das Fest am Montag statt?", "stattfinden das Fest am Montag statt?"),
+    ],
+)
+def test_a_verb_is_joined_with_the_particle_at_the_end(question: str, joined: str) -> None:
+    assert join_separated(question) == joined
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("What is it for, an?", "Wann beginnt die Sitzung?", "", "an", "Was haben wir vor?"),
+        *("Wann ist der Kurs?", "Der Zug kommt an, und wer holt ihn ab, sagt Ida", "aus an auf ab"),
+    ],
+)
+def test_other_questions_stay_as_they_are(text: str) -> None:
+    assert join_separated(text) == text

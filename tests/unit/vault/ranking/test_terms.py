@@ -18,7 +18,7 @@ def expressions(words: str) -> set[str]:
     [
         ("what is the base fee", {'"base"', '"fee"', '"base fee"'}),
         ("how did he age", {'"he"', '"age"', '"he age"'}),
-        ("wo liegt die Schere", {'"liegt"', '"schere"'}),
+        ("wo liegt die Schere", {'("liegt" OR "gelegen" OR "lag" OR "liegen")', '"schere"'}),
         ("to be or not to be", {'"not"'}),
         ("what is it?", {'"what"', '"is"', '"it"'}),
         ("price of gas", {'"price"', '"gas"'}),
