@@ -337,7 +337,7 @@ class AskResult(Record):
         "kind = answer.kind",
         "status = answer.end.status",
         "sections = answer.sections if answer.sections",
-        "citations = answer.checked.citations",
+        "citations = answer.citations",
         "unverified = answer.checked.unverified",
         "sourced = answer.checked.sourced if answer.checked.sentences",
         "claims = answer.claims if answer.evidence",

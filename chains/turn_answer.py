@@ -1,7 +1,7 @@
 """The answer of a turn: one value from the log to the command line and the window."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import Any, Final, Literal, get_args
 
@@ -141,6 +141,15 @@ class TurnAnswer:
         if self.evidence is None:
             return ClaimReport()
         return _check_once(self.text, self.evidence, self.checked.citations)
+
+    @cached_property
+    def citations(self) -> tuple[Citation, ...]:
+        """The checked citations, with what the passages have of the sentences that cite them."""
+        found = {cited.n: cited.found for cited in self.claims.coverage.cited}
+        return tuple(
+            replace(one, found=found[one.n]) if one.quote is None and one.n in found else one
+            for one in self.checked.citations
+        )
 
     @property
     def has_claims(self) -> bool:

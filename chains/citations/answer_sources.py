@@ -16,6 +16,13 @@ __all__ = ["Source", "describe_unverified", "list_cited_sources", "list_sources"
 # About two lines of the card.
 _FAR_CHARS: Final = 120
 _NOT_SENT: Final = "No passage with this number was sent."
+_QUOTED: Final = "The quotation is in the passage."
+_NOT_QUOTED: Final = "A quotation was not found in {}"
+_MATCHED: Final = "Strata found the words of the sentence in the passage."
+_NOT_COMPARED: Final = (
+    "Not compared: the passage has no quotation, figure, date or name of its sentences."
+)
+_MOST_FOUND: Final = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +40,8 @@ class Source(Record):
         cited: the cited lines, which are the beginning of the passage, or an empty string if the
             whole passage is cited.
         is_verified: whether the answer's quotation was found in the passage.
+        found: the figures, dates and names of the sentences that cite the source, as far as the
+            passage has them.
         is_found: whether Strata assigned the source to a sentence of the answer. Otherwise, the
             model cited the source.
         doubt: why a citation of this source is unverified, or an empty string if all are verified.
@@ -57,6 +66,7 @@ class Source(Record):
     doubted: tuple[str, ...] = ()
     claim: str = ""
     by_claim: tuple["Source", ...] = ()
+    found: tuple[str, ...] = ()
 
     json_shape = ("title", "path", "lines", "n = number")
 
@@ -69,6 +79,25 @@ class Source(Record):
     def shown_lines(self) -> tuple[int, int] | None:
         """The lines to show when the source is opened: those of its first claim, if any."""
         return self.by_claim[0].lines if self.by_claim else self.lines
+
+    @property
+    def is_compared(self) -> bool:
+        """Whether anything of the answer was found in the passage, and nothing is doubtful."""
+        return not self.doubt and (self.is_verified or self.is_found or bool(self.found))
+
+    def describe_check(self) -> str:
+        """Return what of the answer was found in the passage, as a sentence."""
+        if self.doubt:
+            return self.doubt
+        if self.is_verified:
+            return _QUOTED
+        if self.is_found:
+            return _MATCHED
+        if not self.found:
+            return _NOT_COMPARED
+        more = ["…"] if len(self.found) > _MOST_FOUND else []
+        said = ", ".join([*self.found[:_MOST_FOUND], *more])
+        return f"In the passage: {said}. Nothing else of the sentence was compared."
 
     def describe(self) -> str:
         """Return the source in words, with its first line, such as "Backups, line 16"."""
@@ -176,16 +205,19 @@ def _merge_citations(citations: Sequence[Citation], segment: Segment | None) -> 
     first = next(iter(exact or citations))
     is_one_place = len({citation.lines for citation in citations}) == 1
     by_claim = () if segment is None else tuple(_read_passage(segment, each) for each in exact)
-    return Source(
+    is_doubtful = any(citation.is_doubtful for citation in citations)
+    source = Source(
         _name_passage(segment.title if segment else "", first.path, first.heading),
         first.path,
         first.lines if is_one_place or segment is None else segment.lines,
         first.n,
         first.page,
-        is_verified=not any(citation.is_doubtful for citation in citations),
+        is_verified=not is_doubtful and any(citation.verified for citation in citations),
         is_found=bool(first.sentence),
         by_claim=() if is_one_place else by_claim,
+        found=tuple(dict.fromkeys(fact for citation in citations for fact in citation.found)),
     )
+    return replace(source, doubt=_NOT_QUOTED.format(source.place)) if is_doubtful else source
 
 
 def _read_doubtful(claim: Unverified, segment: Segment | None) -> Source:

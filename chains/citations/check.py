@@ -33,6 +33,8 @@ class Citation(Record):
         sentence: the sentence for which Strata found the source, or an empty string if the citation
             is in the answer itself.
         found_by: whether the model cited the source, or Strata found it.
+        found: for a citation without a quotation, the figures, dates and names of its sentences
+            that the passage has.
     """
 
     n: int
@@ -43,6 +45,7 @@ class Citation(Record):
     verified: bool
     sentence: str = ""
     found_by: Literal["model", "strata"] = "model"
+    found: tuple[str, ...] = ()
 
     json_shape = (
         "n",
@@ -54,6 +57,7 @@ class Citation(Record):
         "verified",
         "found_by",
         "sentence if sentence",
+        "found if found",
     )
 
     @property

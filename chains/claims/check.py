@@ -25,10 +25,18 @@ from chains.claims.differences import (
 )
 from chains.claims.evidence import CheckEffort, ClaimEvidence
 from chains.claims.facts import AnswerSentence, Figure, is_hedged, list_sentences
-from chains.claims.finder import find_date, find_figure, find_name, find_path, is_same_date
+from chains.claims.finder import (
+    find_date,
+    find_facts,
+    find_figure,
+    find_name,
+    find_path,
+    is_same_date,
+)
 from chains.claims.report import (
     AnswerClaim,
     AnswerCoverage,
+    CitedFacts,
     ClaimKind,
     ClaimReport,
     ClaimVerdict,
@@ -72,15 +80,40 @@ def check_claims(
     walk = _AnswerWalk(evidence, figures, left_out, are_acts_read(answer))
     claims: list[AnswerClaim] = []
     covered: list[CoveredSentence] = []
+    cited: dict[int, dict[str, None]] = {}
     for at, sentence in enumerate(sentences):
         found = list(walk.check(at, sentence))
         claims += found
+        for number, fact in _find_cited(sentence, figures[at], found, evidence):
+            cited.setdefault(number, {})[fact] = None
         covered.append(_cover(sentence, found, citations, evidence.sources))
     used = {number for sentence in covered for number in sentence.sources}
     used |= {citation.n for citation in citations}
     unused = tuple(number for number in evidence.sources if number not in used)
-    coverage = AnswerCoverage(tuple(covered), unused, is_sent=bool(evidence.sources))
-    return ClaimReport(tuple(claims), coverage)
+    facts = tuple(CitedFacts(number, tuple(cited[number])) for number in sorted(cited))
+    is_sent = bool(evidence.sources)
+    return ClaimReport(tuple(claims), AnswerCoverage(tuple(covered), unused, is_sent, facts))
+
+
+def _find_cited(
+    sentence: AnswerSentence,
+    figures: Sequence[Figure],
+    claims: Sequence[AnswerClaim],
+    evidence: ClaimEvidence,
+) -> Iterator[tuple[int, str]]:
+    """Yield what the passages that a sentence cites have of it, each with the citation number.
+
+    Nothing is yielded of a sentence with a claim that was not sent, or that a source contradicts.
+    """
+    doubted = [claim for claim in claims if claim.verdict != "supported"]
+    if sentence.is_question or any(claim.verdict != "unchecked" for claim in doubted):
+        return
+    uncertain = {claim.text for claim in doubted}
+    for number in sentence.cited:
+        own = (one for one in evidence.texts if one.source and one.source.number == number)
+        for fact in find_facts(sentence, figures, replace(evidence, texts=tuple(own))):
+            if fact not in uncertain:
+                yield number, fact
 
 
 def _divide(figures: Sequence[list[Figure]]) -> tuple[list[list[Figure]], list[list[Figure]]]:

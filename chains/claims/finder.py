@@ -19,7 +19,7 @@ from vault.notes.keywords import fold
 from vault.notes.units import can_convert, convert_amount, is_known_unit
 from vault.review.statements import LocatedNumber
 
-__all__ = ["find_date", "find_figure", "find_name", "find_path", "is_same_date"]
+__all__ = ["find_date", "find_facts", "find_figure", "find_name", "find_path", "is_same_date"]
 
 # A smaller number stands somewhere in many texts.
 _SMALL: Final = 100
@@ -58,6 +58,23 @@ class _Hit:
 
     def place(self) -> Source:
         return self.text.place(self.start)
+
+
+def find_facts(
+    sentence: AnswerSentence, figures: Sequence[Figure], evidence: ClaimEvidence
+) -> Iterator[str]:
+    """Yield the dates, figures and names of a sentence that were sent, as the sentence says them.
+
+    Args:
+        figures: the figures of the sentence that are looked for.
+    """
+    for day in sentence.list_dates():
+        if find_date(day, sentence, evidence):
+            yield sentence.text[day.start - sentence.start : day.end - sentence.start]
+    for figure in figures:
+        if find_figure(figure, sentence, evidence):
+            yield figure.written
+    yield from (name for name in sentence.list_names() if find_name(name, evidence))
 
 
 def find_figure(

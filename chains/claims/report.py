@@ -12,6 +12,7 @@ __all__ = [
     "YOUR_WORDS",
     "AnswerClaim",
     "AnswerCoverage",
+    "CitedFacts",
     "ClaimKind",
     "ClaimReport",
     "ClaimVerdict",
@@ -69,6 +70,19 @@ class CoveredSentence(Record):
 
 
 @dataclass(frozen=True)
+class CitedFacts(Record):
+    """The figures, dates and names of the sentences that cite a source, as far as it has them.
+
+    Attributes:
+        n: the citation number of the source.
+        found: the figures, dates and names that its passage has, as the answer writes them.
+    """
+
+    n: int
+    found: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class AnswerCoverage(Record):
     """Which sentences of an answer rest on which source.
 
@@ -76,11 +90,13 @@ class AnswerCoverage(Record):
         sentences: the sentences of the answer, in order.
         unused: the citation numbers of the sources that were sent and that no sentence rests on.
         is_sent: whether sources were sent, which sentences could cite.
+        cited: for each source, what its passage has of the sentences that cite it.
     """
 
     sentences: tuple[CoveredSentence, ...] = ()
     unused: tuple[int, ...] = ()
     is_sent: bool = False
+    cited: tuple[CitedFacts, ...] = ()
 
     json_shape = (
         "sentences",

@@ -381,7 +381,7 @@ class SessionController(Controller):
 
     def _show_answer(self, result: AskResult, sources: Sequence[Segment]) -> None:
         answer, checked = result.answer, result.answer.checked
-        rows = list_cited_sources(checked.citations, checked.unverified, sources)
+        rows = list_cited_sources(answer.citations, checked.unverified, sources)
         self._transcript.live.finish(result, sources)
         if answer.model == EXTRACTIVE:  # it came all at once, so its beginning was never in view
             self._transcript.show_question()
@@ -447,7 +447,7 @@ class SessionController(Controller):
             return
         if answers := [item for item in transcript.items if isinstance(item, AnswerItem)]:
             last = answers[-1].answer
-            rows = list_cited_sources(last.checked.citations, last.checked.unverified, last.sources)
+            rows = list_cited_sources(last.citations, last.checked.unverified, last.sources)
             said = describe_no_sources(last.model) if last.text else _NO_SOURCES_YET
             covered = last.claims.coverage.describe()
             self._frame.column.sources.show_rows(rows, said, last.searched_by, covered)

@@ -1,5 +1,6 @@
 """Notes, chats, sources, the note itself and the foot of the sidebar."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -24,7 +25,7 @@ from ui.panels.index.state import IndexState
 from ui.panels.notes.folders import Folders
 from ui.panels.notes.note_panel import NotePanel
 from ui.panels.notes.note_tree import NoteTree
-from ui.panels.notes.sources import SourcesPanel, describe_place, name_source
+from ui.panels.notes.sources import SourcesPanel, choose_mark, describe_place, name_source
 from ui.panels.pinned import PinnedList
 from ui.panels.sidebar import Sidebar
 from ui.theme import Theme
@@ -227,6 +228,34 @@ def test_a_quotation_that_was_not_found_is_not_ticked() -> None:
     assert row.title == "“verified weekly”"
     assert describe_place(row) == "Not found in garden/Tomatoes.md, lines 3–9"
     assert not row.is_verified
+
+
+def test_a_tick_stands_only_where_something_was_compared(sources: SourcesPanel) -> None:
+    plain = Citation(1, "garden/Tomatoes.md", (), (3, 9), None, False)
+    rows = [
+        *list_cited_sources([plain], [], [source(1, "Tomatoes")]),
+        *list_cited_sources([replace(plain, found=("July",))], [], [source(1, "Tomatoes")]),
+        *list_cited_sources([replace(plain, quote="x", verified=True)], [], []),
+        *list_cited_sources([replace(plain, sentence="x", found_by="strata")], [], []),
+        *list_cited_sources([replace(plain, quote="x")], [], []),
+    ]
+    icons = [choose_mark(row)[0] for row in rows]
+    assert icons == ["circle", "check-circle", "check-circle", "check-circle", "warning"]
+    sources.show_rows(rows)
+    model = sources.list.model()
+    names, tips = (
+        [model.index(at, 0).data(role) for at in range(len(rows))]
+        for role in (Qt.ItemDataRole.AccessibleTextRole, Qt.ItemDataRole.ToolTipRole)
+    )
+    lacks = "Not compared: the passage has no quotation, figure, date or name of"
+    assert f", {lacks}" in names[0]
+    assert lacks in tips[0]
+    assert names[1].endswith(", verified")
+    assert "In the passage: July." in tips[1]
+    assert "The quotation is in the passage." in tips[2]
+    assert "Strata found the words of the sentence in the passage." in tips[3]
+    assert names[4].endswith(", not verified")
+    assert "A quotation was not found in garden/Tomatoes.md, lines 3–9" in tips[4]
 
 
 def test_a_number_without_a_source_says_so() -> None:

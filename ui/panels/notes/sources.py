@@ -28,7 +28,14 @@ from ui.widgets.texts import from_left
 if TYPE_CHECKING:
     from chains.citations.answer_sources import Source
 
-__all__ = ["REASON", "SourcesPanel", "describe_no_sources", "describe_place", "name_source"]
+__all__ = [
+    "REASON",
+    "SourcesPanel",
+    "choose_mark",
+    "describe_no_sources",
+    "describe_place",
+    "name_source",
+]
 
 _CLOSE: Final = ButtonText("Close", "Hide the reason")
 _NOTHING_QUOTED: Final = "No note is quoted here."
@@ -38,15 +45,33 @@ REASON: Final = "Why was this note used?"
 
 def name_source(source: "Source") -> str:
     """Return the accessible name of a source's row, which screen readers read aloud."""
-    word = "verified" if source.is_verified else "not verified"
+    word = "not verified" if source.doubt else _name_check(source)
     start = f"Source {source.number}" if source.number is not None else "Quotation"
     return f"{start}, {one_line(source.title)}, {describe_place(source)}, {word}"
+
+
+def _name_check(source: "Source") -> str:
+    if source.is_compared:
+        return "verified"
+    return source.describe_check().rstrip(".")
 
 
 def describe_place(source: "Source") -> str:
     """Return the second line of a source's row: its path and lines, or why it is not verified."""
     found = " · found by Strata" if source.is_found else ""
     return one_line(source.doubt or f"{source.place}{found}")
+
+
+def choose_mark(source: "Source") -> tuple[str, str]:
+    """Return the icon of a source's row and its colour.
+
+    The tick stands only where something of the answer was found in the passage.
+    """
+    if source.doubt:
+        return "warning", "amber.graphic"
+    return (
+        ("check-circle", "success.graphic") if source.is_compared else ("circle", "text.tertiary")
+    )
 
 
 def describe_no_sources(model: str) -> str:
@@ -122,7 +147,8 @@ class SourcesPanel(Pane):
             item = QStandardItem(title)
             item.setData(row, ROW)
             item.setData(name_source(row), Qt.ItemDataRole.AccessibleTextRole)
-            tip = escape_tooltip(f"{title}\n{describe_place(row)}")
+            told = dict.fromkeys((title, describe_place(row), one_line(row.describe_check())))
+            tip = escape_tooltip("\n".join(told))
             item.setData(tip, Qt.ItemDataRole.ToolTipRole)
             self._model.appendRow(item)
         self._empty.setText(empty)
@@ -232,10 +258,7 @@ class _SourceDelegate(QStyledItemDelegate):
         self._paint_pill(painter, rect, row)
         side = theme.px(16)
         spot = QRect(rect.right() - side + 1, rect.top() + theme.px(6), side, side)
-        mark = (
-            ("check-circle", "success.graphic") if row.is_verified else ("warning", "amber.graphic")
-        )
-        paint_icon(painter, spot, *mark)
+        paint_icon(painter, spot, *choose_mark(row))
         text = QRect(rect.left() + theme.px(32), rect.top() + theme.px(3), 0, theme.px(20))
         text.setRight(spot.left() - 8)
         painter.setFont(theme.font("ui", weight=500))
@@ -254,11 +277,11 @@ class _SourceDelegate(QStyledItemDelegate):
     def _paint_pill(self, painter: QPainter, rect: QRect, row: "Source") -> None:
         theme = Theme.current()
         pill = QRectF(rect.left(), rect.top() + theme.px(5), theme.px(22), theme.px(18))
-        kind = "accent" if row.is_verified else "amber"
+        kind = "amber" if row.doubt else "accent"
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(theme.color(f"{kind}.soft"))
         painter.drawRoundedRect(pill, theme.radius("sm"), theme.radius("sm"))
         painter.setFont(theme.font("label", numbers=True))
-        painter.setPen(theme.color("accent.soft_text" if row.is_verified else "amber.text"))
+        painter.setPen(theme.color("amber.text" if row.doubt else "accent.soft_text"))
         text = "?" if row.number is None else str(row.number)
         draw_text(painter, pill, Qt.AlignmentFlag.AlignCenter, text)

@@ -64,6 +64,23 @@ def test_figures_are_checked_against_what_was_sent_also_when_the_note_changes(
 
 
 @pytest.mark.parametrize(
+    ("said", "found"),
+    [
+        ("The barrel holds 210 litres [1].", ["210 litres"]),
+        ("The barrel holds 7,300 litres [1].", None),
+        ("It is the blue one [1].", None),
+    ],
+)
+def test_a_citation_says_what_of_its_sentence_the_passage_has(
+    reading: Assistant, server: ModelServer, said: str, found: list[str] | None
+) -> None:
+    server.script(Answer(said))
+    result = result_of(ask(reading, "How much?", mode="chat", attach=(WATERING,)))
+    (cited,) = result.to_dict()["citations"]
+    assert (cited["quote"], cited["verified"], cited.get("found")) == (None, False, found)
+
+
+@pytest.mark.parametrize(
     ("edits", "told"),
     [
         ((), [("contradicted", "no note was changed")]),

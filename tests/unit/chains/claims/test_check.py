@@ -422,3 +422,28 @@ def test_an_answer_without_end_is_checked_at_its_start_only():
     report = check_claims(f"{said}{words}costs 7,777 €.", SENT)
     assert [claim.text for claim in report.claims] == ["2,480 €"]
     assert sum(len(sentence.text) for sentence in report.coverage.sentences) <= MOST_CHARS
+
+
+@pytest.mark.parametrize(
+    ("answer", "cited"),
+    [
+        ("The greenhouse costs 2480 € [1].", {1: ("2480 €",)}),
+        ("On 12 May 2026 it was built by Ines Duarte [1].", {1: ("12 May 2026", "Ines Duarte")}),
+        ("Borg keeps 90 days [1].", {}),  # which the other passage says
+        (
+            "Borg keeps 90 days [2], the greenhouse costs 2,480 € [1].",
+            {1: ("2,480 €",), 2: ("90 days",)},
+        ),
+        ("It costs 2,480 € and 77 € [1].", {1: ("2,480 €",)}),  # the other sum is the user's
+        ("It was built on 12 May 2026 for 2,999 € [1].", {}),
+        ("The greenhouse costs 2,500 € since 12 May 2026 [1].", {}),
+        ("Does it cost 2,480 € [1]?", {}),
+        ("It is a place for plants [1].", {}),
+        ("It costs 2,480 € [7].", {}),
+    ],
+)
+def test_what_a_cited_passage_has_of_its_sentence_is_told_by_number(
+    answer: str, cited: dict[int, tuple[str, ...]]
+) -> None:
+    found = check_claims(answer, SENT).coverage.cited
+    assert {one.n: one.found for one in found} == cited
