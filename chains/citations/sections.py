@@ -130,7 +130,7 @@ def read_sections(
         sources: the sources that were sent, each with its number.
     """
     stored, by_number = fields.get(SECTIONS), {source.number: source for source in sources}
-    if not isinstance(stored, list):
+    if not isinstance(stored, list | tuple):
         return ()
     try:
         found = tuple(_read_section(each, by_number) for each in stored)

@@ -5,6 +5,7 @@ import pytest
 from chains.citations.pieces import cut_pieces
 from chains.citations.sections import SECTIONS, ShownSection, cite_sections, read_sections
 from context.layers import Layer, Segment
+from context.messages import FrozenMapping
 
 LINES = ("## Beds", "", "The beds face south.", "They are old.", "", "Beans climb.", "## Rest")
 
@@ -50,7 +51,9 @@ def test_what_is_shown_is_what_is_not_folded():
 
 
 def test_sections_are_read_from_the_log_as_they_were():
-    assert read_sections({SECTIONS: [SHOWN.to_dict()]}, [SOURCE]) == (SHOWN,)
+    stored = {SECTIONS: [SHOWN.to_dict()]}
+    assert read_sections(stored, [SOURCE]) == (SHOWN,)
+    assert read_sections(FrozenMapping(stored), [SOURCE]) == (SHOWN,), "as an entry has them"
 
 
 @pytest.mark.parametrize(
