@@ -5,11 +5,11 @@ import logging
 import sys
 import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryFile
-from time import monotonic
+from time import monotonic, thread_time
 from types import TracebackType
 from typing import Any, Self
 
@@ -18,6 +18,7 @@ from PySide6.QtCore import QMessageLogContext, QObject, QTimer, QtMsgType, qInst
 PACKAGES = ("app", "chains", "context", "ui", "vault")
 LONGEST_BLOCK_S = 1.0
 _BEAT_MS = 40
+_WATCHED_EVERY_S = 0.05
 _THREADS = Path("/proc/self/task")
 
 
@@ -87,7 +88,9 @@ class Heartbeat(QObject):
         self.longest_s = 0.0
         self._faults = faults
         self._main = threading.get_ident()
-        self._last_s, self._waited_s = monotonic(), _waited_s()
+        self._waits = WaitingTime()
+        self._last_s, self._waited_s = monotonic(), self._waits.measure_s()
+        self._used_s = thread_time()
         self._stack = ""
         self._is_over = threading.Event()
         self._timer = QTimer(self, interval=_BEAT_MS)
@@ -103,10 +106,11 @@ class Heartbeat(QObject):
         self._watcher.join()
 
     def _beat(self) -> None:
-        now_s, waited_s = monotonic(), _waited_s()
-        waited_now_s = max(0.0, waited_s - self._waited_s)  # it decreases when a thread has ended
-        blocked_s = now_s - self._last_s - waited_now_s
-        self._last_s, self._waited_s = now_s, waited_s
+        now_s, waited_s, used_s = monotonic(), self._waits.measure_s(), thread_time()
+        present_s = now_s - self._last_s - (waited_s - self._waited_s)
+        # Threads that waited side by side count twice, and what the loop's thread used is certain.
+        blocked_s = max(present_s, used_s - self._used_s)
+        self._last_s, self._waited_s, self._used_s = now_s, waited_s, used_s
         self.longest_s = max(self.longest_s, blocked_s)
         if blocked_s > LONGEST_BLOCK_S:
             self._faults.note(f"the event loop stood still for {blocked_s:.1f} s\n{self._stack}")
@@ -114,7 +118,8 @@ class Heartbeat(QObject):
 
     def _watch(self) -> None:
         """In another thread, record the stack of a call that has taken long."""
-        while not self._is_over.wait(0.2):
+        while not self._is_over.wait(_WATCHED_EVERY_S):
+            self._waits.measure_s()  # before a thread ends, and its time with it
             if monotonic() - self._last_s > LONGEST_BLOCK_S / 2:
                 self._stack = _stack_of(self._main)
 
@@ -131,13 +136,31 @@ def _stack_of(thread: int) -> str:
     return next((part for part in parts if f"{thread:x}" in part.splitlines()[0]), "")[:2_000]
 
 
-def _waited_s() -> float:
-    """Return how many seconds this process's threads waited for a processor; 0 if unknown.
+class WaitingTime:
+    """Measures how long the threads of this process have waited for a processor.
 
-    All threads count: if the one that holds the interpreter's lock waits, so do the others.
+    All threads count: if the one that holds the interpreter's lock waits, so do the others. The
+    system forgets the time of a thread when it ends, so what was measured before is kept.
     """
-    waited_ns = 0
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._total_ns = 0
+        self._by_thread: dict[str, int] = {}
+
+    def measure_s(self) -> float:
+        """Return the seconds, which never decrease. They are 0 if the system does not tell them."""
+        with self._lock:
+            known, self._by_thread = self._by_thread, dict(_read_waits_ns())
+            self._total_ns += sum(
+                max(0, waited_ns - known.get(thread, 0))
+                for thread, waited_ns in self._by_thread.items()
+            )
+            return self._total_ns / 1e9
+
+
+def _read_waits_ns() -> Iterator[tuple[str, int]]:
+    """Yield for each thread how many nanoseconds it has waited for a processor in its life."""
     for thread in _THREADS.glob("*/schedstat"):
         with suppress(OSError, IndexError):  # the thread has ended meanwhile
-            waited_ns += int(thread.read_text().split()[1])
-    return waited_ns / 1e9
+            yield str(thread), int(thread.read_text().split()[1])
