@@ -208,6 +208,8 @@ def describe_ending(reason: str, has_arrived: bool) -> str:
     """
     if reason:
         why = " ".join(reason.split()).rstrip(".")
+        if not has_arrived:
+            return f"No answer arrived: {why}."
         return f"The answer broke off: {why}. What had arrived is kept."
     return (
         "Stopped. What had arrived is kept." if has_arrived else "Stopped before anything arrived."

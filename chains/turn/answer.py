@@ -58,7 +58,7 @@ from chains.turn.continuation import THINKING_SECONDS
 from chains.turn.hooks import run_answer_hooks
 from chains.turn.overflow import shrink_request
 from chains.turn.partial_answer import PartialAnswer
-from chains.turn_answer import AnswerEnd, Status, TurnAnswer
+from chains.turn_answer import AnswerEnd, Status, TurnAnswer, describe_ending
 from context.assemble.request import Request
 from context.assemble.turn_context import SENT, START_TOKENS, WHERE
 from context.errors import ContextOverflow
@@ -175,6 +175,8 @@ class AnswerStream:
     def _stream(self, model: ModelPort) -> Iterator[Event]:
         """Stream the answer. If the request is too long, compact and retry once."""
         cancel = self._turn.cancel
+        if self._turn.model_name != EXTRACTIVE:  # the wait for the first text may be long
+            self._start_keeping()
         try:
             for event in model.stream(self._request, cancel):
                 yield from self._take(event)
@@ -255,7 +257,7 @@ class AnswerStream:
         partial.end = AnswerEnd(self._full_status if status == "complete" else status, reason)
         if reason:
             is_broken = status == "interrupted"
-            said = f"The answer broke off: {reason}. What had arrived is kept."
+            said = describe_ending(reason, bool(partial.text.strip() or partial.calls))
             partial.warnings.append(said if is_broken else reason)
             yield Warned(partial.warnings[-1], is_reason=True)
         if usage and (cut := warn_of_cut(self._turn.model.name, self._report, usage)):
@@ -278,23 +280,30 @@ class AnswerStream:
         self._kept_pieces = 0
         if self._has_kept:
             self._turn.session.forget_partial()
+            self._has_kept = False
         yield TextTakenBack()
         yield ThoughtDelta(partial.thoughts[-1], partial.measure_thinking())
 
     def _start_keeping(self) -> None:
-        """Start saving the answer's text in the background, so that the stream never waits.
+        """Start saving the answer in the background, so that the stream never waits.
 
-        Message hooks may remove text that must not be stored. If there are such hooks, nothing is
-        saved until they have processed the whole answer.
+        Before any text, this saves that there is no more than the question.
         """
-        hooks = self._turn.customization.hooks
-        if self._end_keeping is None and not (hooks is not None and hooks.has("message")):
+        if self._end_keeping is None:
             self._id = self._turn.session.new_id()
             self._end_keeping = repeat(self._keep_text, KEEPING_INTERVAL_S)
 
     def _keep_text(self) -> None:
-        if (pieces := len(self._partial.pieces)) > self._kept_pieces:
-            entry = self._build_entry(Message("assistant", self._partial.text))
+        """Save the text so far as an interrupted answer, unless it is saved.
+
+        Message hooks may remove text that must not be stored. If there are such hooks, no text is
+        saved until they have processed the whole answer.
+        """
+        hooks = self._turn.customization.hooks
+        is_rewritten = hooks is not None and hooks.has("message")
+        pieces = 0 if is_rewritten else len(self._partial.pieces)
+        if pieces > self._kept_pieces or not self._has_kept:
+            entry = self._build_entry(Message("assistant", self._partial.text if pieces else ""))
             entry = replace(entry, status="interrupted", reason=CLOSED)
             self._kept_pieces, self._has_kept = pieces, True
             self._turn.session.save_partial(entry)

@@ -1,13 +1,17 @@
 """An answer that was arriving when its process was killed is shown as broken off."""
 
+import signal
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.support.behaviours.behaviour import played
 from tests.support.models.model_server import Answer, ModelServer
-from tests.support.processes.program import Program, kill, wait_until
+from tests.support.models.strict_server import strict
+from tests.support.processes.program import Program, ended, kill, wait_until
 from tests.support.processes.rpc import Rpc, next_event, response, send
 
 QUESTION, TEXT = "How is compost made?", "Leaves rot in a heap for a year."
@@ -30,6 +34,33 @@ def kill_while_answering(program: Program, server: ModelServer) -> str:
     wait_until(lambda: contains(program.home, TEXT), "the text is on the disk")
     kill(child)
     return session
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize("verb", ["ask", "rpc"])
+def test_before_the_first_text_too_the_chat_says_that_the_answer_broke_off(
+    program: Program,
+    asking: Callable[[Program], Program],
+    server: ModelServer,
+    verb: str,
+    number: int,
+) -> None:
+    asked, is_over = asking(program), threading.Event()
+    server.script(played(lambda _stage: is_over.wait(60)))
+    child = asked.start(*(("ask", QUESTION, "--mode", "chat") if verb == "ask" else ("rpc",)))
+    if verb == "rpc":
+        send(child, id=1, type="prompt", text=QUESTION, mode="chat")
+    wait_until(lambda: contains(asked.home, "Strata was closed"), "the wait is on the disk")
+    child.send_signal(number)
+    ended(child)
+    is_over.set()
+    (chat,) = asked.json("sessions", "list")["sessions"]
+    entries = asked.json("sessions", "show", chat["session"])["entries"]
+    assert [entry["role"] for entry in entries] == ["user", "assistant"]
+    assert (entries[-1]["content"], entries[-1]["status"]) == ("", "interrupted")
+    server.script(strict())
+    again = asked.json("ask", "Again?", "--mode", "chat", "--session", chat["session"])
+    assert again["answer"] == "All is well."
 
 
 def contains(home: Path, text: str) -> bool:

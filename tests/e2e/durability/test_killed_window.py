@@ -1,6 +1,8 @@
 """What comes back after the window was killed: chat, draft, text size and geometry."""
 
 import json
+import signal
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +11,7 @@ from typing import Any
 import pytest
 
 from tests.e2e.durability.test_killed_answer import contains
+from tests.support.behaviours.behaviour import played
 from tests.support.kills.killed_window import DRAFT, QUESTION, SIZE
 from tests.support.models.model_server import Answer, ModelServer
 from tests.support.processes.program import Program, ended, kill, wait_until
@@ -75,6 +78,25 @@ def test_an_answer_that_was_arriving_is_shown_as_broken_off(program: Program) ->
         ending = "The answer broke off: Strata was closed. What had arrived is kept."
         after = read_until(window, lambda shown: shown["endings"] == [[text, ending]])
         assert after["title"] == QUESTION
+        kill(window)
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_an_answer_that_was_awaited_is_shown_as_broken_off(program: Program, number: int) -> None:
+    is_over = threading.Event()
+    with ModelServer(played(lambda _stage: is_over.wait(60))) as server:
+        options = ("--set", f"chat.apiBase={server.url}", "--set", "chat.model=gpt-4o")
+        program = replace(program, options=(*program.options, *options))
+        window = program.start("wait")
+        assert read_until(window, lambda shown: shown["isRunning"])["answers"] == 1
+        wait_until(lambda: contains(program.home, "Strata was closed"), "the wait is on the disk")
+        window.send_signal(number)
+        ended(window)
+        is_over.set()
+        window = program.start("tell")
+        after = read_until(window, lambda shown: shown["endings"])
+        assert after["endings"] == [["", "No answer arrived: Strata was closed."]]
+        assert (after["title"], after["retries"]) == (QUESTION, 1)
         kill(window)
 
 

@@ -1,7 +1,7 @@
 """The real program with a simulated user, who acts before a kill or reports what is back.
 
-`python -m tests.support.kills.killed_window OPTIONS… act|ask|tell` prints a JSON document on a line
-when the user is done, and another one whenever the window shows something else after that.
+`python -m tests.support.kills.killed_window OPTIONS… act|ask|wait|tell` prints a JSON document on a
+line when the user is done, and another one whenever the window shows something else after that.
 """
 
 import json
@@ -11,11 +11,12 @@ from typing import Any
 
 from PySide6.QtCore import QTimer
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QPushButton
 
 from app.cli.parser import run_window
 from app.startup import Startup
 from tests.support.window.window_pages import WindowPage
+from ui.chat.message.answer import Answer
 from ui.main import run
 from ui.theme import Theme
 from ui.window import MainWindow
@@ -31,10 +32,18 @@ def tell(page: WindowPage) -> dict[str, Any]:
         "title": page.chat.title,
         "answers": len(page.chat.answers()),
         "endings": [[answer.text, answer.ending] for answer in page.chat.answers()],
+        "retries": sum(is_offered(answer) for answer in page.chat.answers()),
+        "isRunning": page.chat.is_running,
         "draft": page.composer.text,
         "scale": Theme.current().scale,
         "size": [page.view.width(), page.view.height()],
     }
+
+
+def is_offered(answer: Answer) -> bool:
+    """Return whether the line below an answer offers to ask again."""
+    buttons = answer.findChildren(QPushButton)
+    return any(one.text() == "Try again" and one.isVisible() for one in buttons)
 
 
 def act(page: WindowPage) -> None:
@@ -60,6 +69,8 @@ class Sitter:
             self._steps += [self._act, lambda page: bool(page.chat.answers()), self._write]
         elif kind == "ask":
             self._steps += [self._ask, lambda page: any(one.text for one in page.chat.answers())]
+        elif kind == "wait":
+            self._steps += [self._ask, lambda page: page.chat.is_running]
         else:
             self._steps += [lambda page: bool(page.chat.answers())]
         self._told = ""

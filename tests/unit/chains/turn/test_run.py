@@ -15,6 +15,7 @@ from chains.events import (
     Step,
     TextDelta,
     TextTakenBack,
+    ThoughtDelta,
     TurnEnded,
     Usage,
     Warned,
@@ -26,7 +27,7 @@ from context.errors import ContextOverflow
 from context.history.turns import list_turns
 from context.hooks import HookRegistry
 from context.log.entries import MessageEntry, SegmentsEntry, UsageEntry
-from tests.support.behaviours.behaviour import stream, text
+from tests.support.behaviours.behaviour import chunk, stream, text
 from tests.support.models.model_server import Answer, Failure
 from tests.support.sessions.memory_session import ListSearch, MemorySession, hit
 from vault.questions.reader import Reading
@@ -342,9 +343,15 @@ def test_a_warning_of_the_search_reaches_the_report(run, search, monkeypatch):
 
 @pytest.fixture
 def kept(session, monkeypatch):
-    """An event that is set as soon as a part of an answer is kept outside of the log."""
+    """An event that is set as soon as text of an answer is kept outside of the log."""
     kept, save = threading.Event(), session.save_partial
-    monkeypatch.setattr(session, "save_partial", lambda entry: (save(entry), kept.set()))
+
+    def keep(entry):
+        save(entry)
+        if entry.message.text:
+            kept.set()
+
+    monkeypatch.setattr(session, "save_partial", keep)
     monkeypatch.setattr("chains.turn.answer.KEEPING_INTERVAL_S", 0.001)
     return kept
 
@@ -354,7 +361,7 @@ def test_an_arriving_answer_is_kept_until_the_log_has_it(server, session, ask, k
     running = run_turn(ask(api_base=server.url, mode="chat", session=session))
     next(event for event in running if isinstance(event, TextDelta))
     assert kept.wait(30)
-    (partial,) = session.partials
+    *_, partial = session.partials
     running.close()  # type: ignore[attr-defined]
     answer = session.messages[-1]
     assert (partial.id, partial.parent_id) == (answer.id, answer.parent_id)
@@ -363,11 +370,41 @@ def test_an_arriving_answer_is_kept_until_the_log_has_it(server, session, ask, k
     assert session.partials == []
 
 
-def test_kept_text_that_was_thinking_is_forgotten(server, session, ask, monkeypatch):
-    monkeypatch.setattr("chains.turn.answer.repeat", lambda work, _s: (work(), lambda: None)[1])
+@pytest.fixture
+def keep(monkeypatch):
+    """A function that does the work which is repeated while an answer is awaited or arrives."""
+    works = []
+
+    def repeat(work, _interval_s):
+        works.append(work)
+        return lambda: None
+
+    def keep():
+        works[-1]()
+
+    monkeypatch.setattr("chains.turn.answer.repeat", repeat)
+    return keep
+
+
+def test_before_the_first_text_it_is_kept_that_nothing_has_arrived(server, session, ask, keep):
+    server.script(stream(chunk({"reasoning_content": "Hm."}), text("Behind the shed.")))
+    running = run_turn(ask(api_base=server.url, mode="chat", session=session))
+    next(event for event in running if isinstance(event, ThoughtDelta))
+    keep()
+    (partial,) = session.partials
+    assert (partial.message.text, partial.status) == ("", "interrupted")
+    assert (partial.reason, partial.model) == ("Strata was closed", "scripted")
+    list(running)
+    assert session.partials == []
+    answer = session.messages[-1]
+    assert (partial.id, answer.message.text) == (answer.id, "Behind the shed.")
+
+
+def test_kept_text_that_was_thinking_is_forgotten(server, session, ask, keep):
     server.script(stream(text("They want the barrel.", "</think>", "Behind the shed.")))
     running = run_turn(ask(api_base=server.url, mode="chat", session=session))
     next(event for event in running if isinstance(event, TextDelta))
+    keep()
     (partial,) = session.partials
     assert partial.message.text == "They want the barrel."
     next(event for event in running if isinstance(event, TextTakenBack))
@@ -378,17 +415,18 @@ def test_kept_text_that_was_thinking_is_forgotten(server, session, ask, monkeypa
 
 @pytest.mark.parametrize(("kind", "is_kept"), [("message", False), ("before_agent_start", True)])
 def test_an_answer_that_a_hook_must_see_first_is_not_kept_before(
-    server, session, ask, kept, monkeypatch, kind, is_kept
+    server, session, ask, keep, kind, is_kept
 ):
-    monkeypatch.setattr("chains.turn.answer.repeat", lambda work, _s: (work(), lambda: None)[1])
     hooks = HookRegistry()
     hooks.on(kind, lambda event: None)
     server.script(Answer("First words, then nothing.", chunk_chars=11, stall_after=2))
     hooked = Customization(hooks=hooks)
     running = run_turn(ask(api_base=server.url, mode="chat", session=session, customization=hooked))
     next(event for event in running if isinstance(event, TextDelta))
+    keep()
+    (partial,) = session.partials
+    assert bool(partial.message.text) is is_kept
     running.close()  # type: ignore[attr-defined]
-    assert kept.is_set() is is_kept
 
 
 # Stopping
