@@ -5,6 +5,7 @@ import os
 import random
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -282,6 +283,24 @@ def test_a_seed_decides_what_happens_in_any_process() -> None:
         check=True,
     )
     assert first == second == tuple(other.stdout.splitlines())
+
+
+def test_a_thread_of_an_earlier_test_changes_no_id() -> None:
+    """Threads of clients that had not ended took bytes, so that the ids of one run differed."""
+    steps = list_steps(SEED, 3)
+    alone, is_over = run_steps(steps).history, threading.Event()
+
+    def take_bytes() -> None:
+        while not is_over.is_set():
+            os.urandom(4)
+
+    thread = threading.Thread(target=take_bytes)
+    thread.start()
+    try:
+        assert run_steps(steps).history == alone
+    finally:
+        is_over.set()
+        thread.join()
 
 
 def test_a_sync_that_is_left_out_is_found_and_shrunk() -> None:
