@@ -1,6 +1,7 @@
 """What every test stands on: folders of its own, no keyring, no display, no unseen error."""
 
 import gc
+import importlib
 import itertools
 import logging
 import os
@@ -17,7 +18,7 @@ import pytest
 from hypothesis import settings
 
 from tests.support.models.remembering_embedder import RememberingEmbedder
-from tests.support.processes.forked_processes import ForkedProcesses
+from tests.support.processes.forked_processes import FIRST_CALL, ForkedProcesses
 from vault.workers.process import start_process
 
 MEMORY, FREE_BYTES = Path("/dev/shm"), 6_000_000_000
@@ -266,6 +267,19 @@ def embedder(
     shared = RememberingEmbedder(memory)
     yield shared
     shared.close()
+
+
+@pytest.fixture(scope="session")
+def model_library() -> None:
+    """Load all that the first call of a model imports.
+
+    On a busy computer this may take longer than any test waits for an answer.
+    """
+    from chains.model import _litellm
+
+    _litellm()
+    for name in FIRST_CALL:
+        importlib.import_module(name)
 
 
 @pytest.fixture

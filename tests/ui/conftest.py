@@ -1,6 +1,5 @@
 """The look, a runner that works in place, and a real assistant over a few notes."""
 
-import importlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,9 +12,7 @@ from pytestqt.qtbot import QtBot
 from app.assistant import Assistant
 from app.paths import Paths
 from app.wiring import build
-from chains.model import _litellm
 from tests.support.models.model_server import ModelServer
-from tests.support.processes.forked_processes import FIRST_CALL
 from tests.support.window.desktop import Desktop
 from tests.support.window.transcripts import HERE, Place
 from tests.support.window.waiting import PatientBot
@@ -97,17 +94,6 @@ def assistant(strata_home: Path, embedder: Embedder) -> Iterator[Assistant]:
     assistant = build(Paths.find(), without_titles, embedder=embedder)
     yield assistant
     assistant.close()
-
-
-@pytest.fixture(scope="session")
-def model_library() -> None:
-    """Load all that the first call of a model imports.
-
-    A window imports it in a thread, for which a busy computer may need longer than any test waits.
-    """
-    _litellm()
-    for name in FIRST_CALL:
-        importlib.import_module(name)
 
 
 @pytest.fixture

@@ -90,7 +90,9 @@ class Chat:
 
 
 @pytest.fixture
-def chat(embedder: Embedder, small_vault: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Chat]:
+def chat(
+    model_library: None, embedder: Embedder, small_vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Chat]:
     monkeypatch.setattr("chains.model.BACK_OFF_S", (0.0, 0.0))
     assistant = build(Paths.find(), embedder=embedder)
     assistant.open_vault(small_vault, remember=False)
