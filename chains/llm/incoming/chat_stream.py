@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from chains.llm.incoming.event_stream import DONE, EventSplitter, StreamEvent
@@ -74,6 +75,9 @@ class ChatStream:
         if value == DONE:
             self.is_done = self._has_events = True
             yield from self._end()
+        elif isinstance(value, list) and value and all(isinstance(one, dict) for one in value):
+            for one in value:  # all events in one document
+                yield from self._read(replace(event, value=one))
         elif event.is_error or (event.is_json and _is_error(value)):
             raise AnswerError(value)
         elif (failure := _find_choice_error(value)) is not None:
@@ -102,8 +106,6 @@ class ChatStream:
 
 
 def _is_error(value: object) -> bool:
-    if isinstance(value, list):
-        return any(map(_is_error, value))
     if not isinstance(value, dict):
         return False
     if value.get("error") or "error" in (value.get("object"), value.get("type")):

@@ -1,7 +1,8 @@
 """Split the bytes of a response into events.
 
-Servers that should send `data: {…}` with a blank line behind it also send other line ends, a byte
-order mark, comments, no blank lines, bare JSON lines, or one JSON document. All are read.
+Servers that should send `data: {…}` with a blank line behind it also send other line ends, byte
+order marks, comments, no blank lines, several events in a line, bare JSON lines, or one JSON
+document. All are read.
 """
 
 import json
@@ -14,11 +15,14 @@ __all__ = ["DONE", "EventSplitter", "StreamEvent"]
 
 DONE: Final = "[DONE]"
 _LINE_END: Final = re.compile(rb"\r\n|\n|\r")
-_BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+# It begins each event where a gateway joins streams that begin with one.
+_BYTE_ORDER_MARK: Final = "\ufeff"
 _FIELDS: Final = ("data", "event", "id", "retry", "error")
 _EVENT_STARTS: Final = ("data:", "event:", "error:")
 # One of these is in each JSON value that a server sends in a line of its own.
 _ANSWER_FIELDS: Final = frozenset({"choices", "error"})
+_BETWEEN_VALUES: Final = re.compile(r"[\s,]*(?:data:\s*)?")
+_DECODER: Final = json.JSONDecoder()
 # A line that may end a JSON document of several lines.
 _CLOSING: Final = ("}", "]")
 
@@ -45,7 +49,6 @@ class EventSplitter:
 
     def __init__(self) -> None:
         self._rest: list[bytes] = []
-        self._is_first = True
         self._ends_with_cr = False
         self._name = ""
         self._lines: list[str] = []
@@ -54,13 +57,9 @@ class EventSplitter:
     def feed(self, chunk: bytes) -> Iterator[StreamEvent]:
         """Add bytes, and yield the events that are now complete."""
         self._rest.append(chunk)
-        if not (self._is_first or b"\n" in chunk or b"\r" in chunk):
+        if not (b"\n" in chunk or b"\r" in chunk):
             return
         data = b"".join(self._rest)
-        if self._is_first:
-            if len(data) < len(_BYTE_ORDER_MARK) and _BYTE_ORDER_MARK.startswith(data):
-                return
-            data, self._is_first = data.removeprefix(_BYTE_ORDER_MARK), False
         if self._ends_with_cr and data:  # the second half of a line end that was cut in two
             data, self._ends_with_cr = data.removeprefix(b"\n"), False
         *lines, rest = _LINE_END.split(data)
@@ -77,6 +76,7 @@ class EventSplitter:
         yield from self._flush()
 
     def _take_line(self, line: str) -> Iterator[StreamEvent]:
+        line = line.lstrip(_BYTE_ORDER_MARK)
         if not line.strip():
             if not self._is_document:
                 yield from self._flush()
@@ -116,7 +116,11 @@ class EventSplitter:
 
     def _take_data(self, text: str) -> Iterator[StreamEvent]:
         """Yield an event as soon as it is complete, since some servers send no blank lines."""
-        alone = self._read(text)
+        if len(several := self._read_several(text)) > 1:
+            yield from self._flush()
+            yield from several
+            return
+        alone = several[0]
         if alone.value == DONE or isinstance(alone.value, dict):
             if self._lines and not self._is_open():
                 yield from self._flush()
@@ -142,8 +146,28 @@ class EventSplitter:
     def _flush(self) -> Iterator[StreamEvent]:
         lines, self._lines, self._is_document = self._lines, [], False
         if lines:
-            yield self._read("\n".join(lines))
+            yield from self._read_several("\n".join(lines))
             self._name = ""
+
+    def _read_several(self, text: str) -> list[StreamEvent]:
+        """Read a text that may have several JSON objects, one behind the other.
+
+        What follows the last one that can be read is an event too, which is not JSON.
+        """
+        whole = self._read(text)
+        if whole.is_json or not text.lstrip().startswith("{"):
+            return [whole]
+        found, at = [], 0
+        while at < len(text):
+            at = _BETWEEN_VALUES.match(text, at).end()  # type: ignore[union-attr]
+            try:
+                _, end = _DECODER.raw_decode(text, at)
+            except (ValueError, RecursionError):
+                end = len(text)
+            if rest := text[at:end].strip():
+                found.append(self._read(rest))
+            at = end
+        return found
 
     def _read(self, text: str) -> StreamEvent:
         is_error = self._name.lower() == "error"

@@ -9,6 +9,7 @@ from tests.support.behaviours.behaviour import (
     Behaviour,
     chunk,
     document,
+    error,
     finish,
     played,
     sse,
@@ -21,11 +22,18 @@ from tests.support.models.model_server import Answer
 SAID = "The barrel stands behind the shed."
 _PIECES = ("The barrel ", "stands behind ", "the shed.")
 _WHOLE = text(*_PIECES) + finish() + DONE
+_FAILURE = json.dumps(error("No memory.")).encode()
 _PAGE = b"<!DOCTYPE html>\n<html><head><title>Open WebUI</title></head><body>Hello</body></html>"
 
 
 def _parts(*texts: str) -> list[dict[str, str]]:
     return [{"type": "text", "text": text} for text in texts]
+
+
+def _list_values(events: bytes) -> list[bytes]:
+    """Return the JSON values of a stream."""
+    lines = (line.removeprefix(b"data: ") for line in events.split(b"\n\n"))
+    return [line for line in lines if line.startswith(b"{")]
 
 
 def _message(content: object, **fields: object) -> dict[str, object]:
@@ -40,6 +48,58 @@ FORMS = (
     Behaviour("lines that end with CR LF", (played(_WHOLE.replace(b"\n", b"\r\n")),), SAID),
     Behaviour("lines that end with CR", (played(_WHOLE.replace(b"\n", b"\r")),), SAID),
     Behaviour("a byte order mark", (played(b"\xef\xbb\xbf" + _WHOLE),), SAID),
+    Behaviour(
+        "a byte order mark before each event",
+        (played(_WHOLE.replace(b"data: ", b"\xef\xbb\xbfdata: ")),),
+        SAID,
+    ),
+    Behaviour(
+        "all events in one line",
+        (played(b"data: " + b" ".join(_list_values(_WHOLE)) + b"\n\n", DONE),),
+        SAID,
+    ),
+    Behaviour(
+        "all events in one line, each with its field",
+        (played(_WHOLE.replace(b"\n\n", b" ") + b"\n"),),
+        SAID,
+    ),
+    Behaviour(
+        "all events in one line, the last one cut off",
+        (
+            played(
+                b"data: " + b"".join(_list_values(text(SAID[:9], SAID[9:])))[:-4] + b"\n",
+                ending="cut",
+            ),
+        ),
+        SAID[:9],
+        "interrupted",
+        "the connection was lost",
+    ),
+    Behaviour(
+        "bare JSON values in one line",
+        (played(b"".join(_list_values(_WHOLE)) + b"\n"),),
+        SAID,
+    ),
+    Behaviour(
+        "a JSON array of events",
+        (played(b"[" + b",\n".join(_list_values(_WHOLE)) + b"]"),),
+        SAID,
+    ),
+    Behaviour(
+        "a JSON array of events that ends with an error",
+        (
+            played(
+                b"["
+                + b",".join(
+                    (*_list_values(text(SAID[:9])), json.dumps(error("No memory.")).encode())
+                )
+                + b"]"
+            ),
+        ),
+        SAID[:9],
+        "interrupted",
+        "No memory",
+    ),
     Behaviour("no blank behind the colon", (played(_WHOLE.replace(b"data: ", b"data:")),), SAID),
     Behaviour(
         "comments and other fields between the events",
