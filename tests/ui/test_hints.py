@@ -1,15 +1,13 @@
 """The window words errors and ways out by the labels of settings, and leaves commands out."""
 
 import ast
-from pathlib import Path
 
 import pytest
 
 from app.errors import ErrorInfo
 from context.fixes import Command, Fix, Option, Setting, make_hint
+from tests.support.syntax_trees import read_package
 from ui.widgets.texts import word_error, word_hint
-
-UI = Path(__file__).resolve().parents[2] / "ui"
 
 
 @pytest.mark.parametrize(
@@ -45,9 +43,9 @@ def test_an_error_in_the_window_names_labels_too() -> None:
 
 def test_no_view_puts_an_error_and_its_ways_out_together_by_hand() -> None:
     found = [
-        f"{file.relative_to(UI)}:{node.lineno}"
-        for file in sorted(UI.rglob("*.py"))
-        for node in ast.walk(ast.parse(file.read_text("utf-8")))
+        f"{path}:{node.lineno}"
+        for path, tree in read_package("ui").items()
+        for node in ast.walk(tree)
         if isinstance(node, ast.JoinedStr | ast.Tuple | ast.Call)
         and {"info.message", "word_hint(info.hint)"} <= set(map(ast.unparse, _list_parts(node)))
     ]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.test_structure import PACKAGES, ROOT
+from tests.support.syntax_trees import PACKAGES, ROOT
 
 PAGE = ROOT / "ARCHITECTURE.md"
 TEXT = PAGE.read_text("utf-8")

@@ -6,15 +6,15 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
 import pytest
 
+from tests.support.syntax_trees import read_modules
+
 ROOT = Path(__file__).resolve().parents[2]
-PACKAGES = ("app", "ui", "chains", "context", "vault", "resources")
-CALLS, FILES = Path("resources/system/calls.py"), Path("resources/system/files.py")
-PROCESSES = Path("resources/system/processes.py")
+CALLS, FILES = "resources/system/calls.py", "resources/system/files.py"
+PROCESSES = "resources/system/processes.py"
 # The modules that only some systems have.
 MODULES = frozenset(
     {"fcntl", "msvcrt", "resource", "termios", "pwd", "grp", "winreg", "_winapi", "ctypes", "pty"}
@@ -44,16 +44,6 @@ WRITING = frozenset(
 PATH_METHODS = frozenset(
     {"write_text", "write_bytes", "mkdir", "hardlink_to", "symlink_to", "unlink", "rmdir"}
 )
-
-
-@cache
-def read_modules() -> tuple[tuple[Path, ast.Module], ...]:
-    """Return the path and the syntax tree of each module of the product."""
-    return tuple(
-        (file.relative_to(ROOT), ast.parse(file.read_text("utf-8")))
-        for package in PACKAGES
-        for file in sorted((ROOT / package).rglob("*.py"))
-    )
 
 
 def find_platform_calls(tree: ast.Module) -> Iterator[str]:
@@ -105,12 +95,12 @@ def _opens_to_write(call: ast.Call) -> bool:
 
 
 def test_only_two_modules_have_branches_for_the_systems() -> None:
-    found = {path: set(find_platform_calls(tree)) for path, tree in read_modules()}
+    found = {path: set(find_platform_calls(tree)) for path, tree in read_modules().items()}
     assert {path for path, names in found.items() if names} == {CALLS, PROCESSES}, found
 
 
 def test_files_are_written_by_the_file_module_alone() -> None:
-    found = {path: set(find_direct_writes(tree)) for path, tree in read_modules()}
+    found = {path: set(find_direct_writes(tree)) for path, tree in read_modules().items()}
     writing = {path: names for path, names in found.items() if names and path not in (CALLS, FILES)}
     assert writing == {}
 

@@ -14,11 +14,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.syntax_trees import ROOT, read_modules
 from tests.unit import concept_counts
 
-ROOT = Path(__file__).resolve().parents[2]
 DEBTS = Path(__file__).with_name("structure_debts.json")
-PACKAGES = ("app", "ui", "chains", "context", "vault", "resources")
 MOST_MODULES_IN_A_FOLDER = 20
 NOT_COUNTED = ("__init__.py", "conftest.py")
 # 80 to 400 as a rule; up to 800 where a module is one concept.
@@ -45,19 +44,9 @@ _HINT = re.compile(r"\.hint\b(?!\()|\b(hints?|fix|ways_out)\b(?!\()|word_(hint|f
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-@cache
-def modules() -> dict[str, ast.Module]:
-    """Return the syntax tree of every module, by its path."""
-    files = (file for package in PACKAGES for file in (ROOT / package).rglob("*.py"))
-    return {
-        file.relative_to(ROOT).as_posix(): ast.parse(file.read_text("utf-8"))
-        for file in sorted(files)
-    }
-
-
 def modules_but_faces() -> Iterator[str]:
     """Yield the paths of the modules that are not the face of a package."""
-    return (path for path in modules() if not path.endswith("__init__.py"))
+    return (path for path in read_modules() if not path.endswith("__init__.py"))
 
 
 def find_crowded_folders() -> dict[str, int]:
@@ -87,7 +76,7 @@ def find_participles() -> dict[str, int]:
 
 def find_functions_without_a_verb() -> list[str]:
     """Name the public functions and methods that do not begin with a verb."""
-    functions = (one for tree in modules().values() for one in _list_public_functions(tree))
+    functions = (one for tree in read_modules().values() for one in _list_public_functions(tree))
     return sorted({one.name for one in functions if _lacks_a_verb(one)})
 
 
@@ -101,7 +90,7 @@ def find_getters_in_of() -> dict[str, int]:
 def find_shared_class_names() -> dict[str, list[str]]:
     """Name the modules of each public class whose name another class has too."""
     found = defaultdict(list)
-    for path, tree in modules().items():
+    for path, tree in read_modules().items():
         for node in tree.body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 found[node.name].append(path)
@@ -116,7 +105,7 @@ def find_private_module_names() -> list[str]:
 def find_imports_past_a_face() -> dict[str, list[str]]:
     """Name, by sub-package, the modules that others import without its face naming them public."""
     found = defaultdict(set)
-    for path, tree in modules().items():
+    for path, tree in read_modules().items():
         for target in _imported(tree):
             package = target.rpartition("/")[0]
             is_within = path.startswith(f"{package}/") or package == Path(path).parent.as_posix()
@@ -128,7 +117,7 @@ def find_imports_past_a_face() -> dict[str, list[str]]:
 
 def find_import_circles() -> list[list[str]]:
     """Name the modules that import each other in a circle, also by way of others."""
-    imports = {path: set(_imported(tree)) for path, tree in modules().items()}
+    imports = {path: set(_imported(tree)) for path, tree in read_modules().items()}
     reached = {path: _reach(path, imports) for path in imports}
     circles = {
         tuple(sorted(other for other in reached[path] if path in reached[other]))
@@ -141,10 +130,10 @@ def find_import_circles() -> list[list[str]]:
 def find_incomplete_pages() -> dict[str, list[str]]:
     """Name, by package, the modules and sub-packages that its page does not mention."""
     found = {}
-    for path, tree in modules().items():
+    for path, tree in read_modules().items():
         if path.endswith("/__init__.py") and not path.startswith("resources"):
             page, folder = ast.get_docstring(tree) or "", Path(path).parent
-            names = {_child_name(other, folder) for other in modules()} - {""}
+            names = {_child_name(other, folder) for other in read_modules()} - {""}
             absent = [name for name in names if not re.search(rf"\b{name}\b", page)]
             if absent:
                 found[folder.as_posix()] = sorted(absent)
@@ -154,7 +143,7 @@ def find_incomplete_pages() -> dict[str, list[str]]:
 def find_imports_missing_on_pages() -> dict[str, list[str]]:
     """Name, by package, what it imports although its page does not list it."""
     found = defaultdict(set)
-    for path, tree in modules().items():
+    for path, tree in read_modules().items():
         package = Path(path).parent.as_posix()
         covers = _covered_by_page(package)
         for name in _imported_names(tree):
@@ -166,7 +155,9 @@ def find_imports_missing_on_pages() -> dict[str, list[str]]:
 def find_long_pages() -> dict[str, int]:
     """Count the lines of each package page that has too many."""
     pages = {
-        p: ast.get_docstring(t) or "" for p, t in modules().items() if p.endswith("__init__.py")
+        p: ast.get_docstring(t) or ""
+        for p, t in read_modules().items()
+        if p.endswith("__init__.py")
     }
     lines = {path: len(page.splitlines()) for path, page in pages.items()}
     return {path: count for path, count in lines.items() if count > LINES_OF_A_PAGE}
@@ -179,7 +170,7 @@ def find_rewritten_hints() -> list[str]:
     """
     named = [
         f"{path}: {ast.unparse(node)}"
-        for path, tree in modules().items()
+        for path, tree in read_modules().items()
         if not path.startswith("app/cli/")
         for node in ast.walk(tree)
         if isinstance(node, ast.keyword)
@@ -189,7 +180,7 @@ def find_rewritten_hints() -> list[str]:
     ]
     return named + [
         f"{path}: {ast.unparse(node)}"
-        for path, tree in modules().items()
+        for path, tree in read_modules().items()
         if path.startswith(("app/", "chains/", "context/", "ui/", "vault/"))
         for node in ast.walk(tree)
         if isinstance(node, ast.Call)
@@ -204,7 +195,7 @@ def find_dicts_in_the_window() -> list[str]:
     return sorted(
         {
             path
-            for path, tree in modules().items()
+            for path, tree in read_modules().items()
             if path.startswith("ui/")
             for node in ast.walk(tree)
             if isinstance(node, ast.Subscript)
@@ -227,11 +218,11 @@ RULES: dict[str, Callable[[], object]] = {
     "incomplete_pages": find_incomplete_pages,
     "imports_missing_on_pages": find_imports_missing_on_pages,
     "long_pages": find_long_pages,
-    "similar_dataclasses": lambda: concept_counts.find_similar_dataclasses(modules()),
-    "single_implementors": lambda: concept_counts.find_single_implementors(modules()),
+    "similar_dataclasses": lambda: concept_counts.find_similar_dataclasses(read_modules()),
+    "single_implementors": lambda: concept_counts.find_single_implementors(read_modules()),
     "dicts_in_the_window": find_dicts_in_the_window,
     "rewritten_hints": find_rewritten_hints,
-    "lonely_bases": lambda: concept_counts.find_lonely_bases(modules()),
+    "lonely_bases": lambda: concept_counts.find_lonely_bases(read_modules()),
 }
 
 
@@ -248,7 +239,7 @@ def test_a_rule_holds_but_for_the_violations_that_are_listed(rule: str) -> None:
 def _count_functions(is_found: Callable[[Function], bool]) -> dict[str, int]:
     counts = {
         path: sum(isinstance(n, Function) and is_found(n) for n in ast.walk(tree))
-        for path, tree in modules().items()
+        for path, tree in read_modules().items()
     }
     return {path: count for path, count in counts.items() if count}
 
@@ -293,7 +284,7 @@ def _covered_by_page(package: str) -> Callable[[str], bool]:
 
     "The modules of chains" and "the contract modules" (of context) do not include sub-packages.
     """
-    page = " ".join((ast.get_docstring(modules()[f"{package}/__init__.py"]) or "").split())
+    page = " ".join((ast.get_docstring(read_modules()[f"{package}/__init__.py"]) or "").split())
     said = re.search(r"This package may import (.*?)\.(?:\s|$)", page)
     text = said[1] if said else ""
     text = re.sub(r"\bexcept `[\w.]+`(?: and `[\w.]+`)?", "", text)
@@ -305,7 +296,7 @@ def _covered_by_page(package: str) -> Callable[[str], bool]:
 
     def covers(name: str) -> bool:
         above = name.split(".")
-        is_flat = above[0] in flat and f"{'/'.join(above)}.py" in modules() and len(above) == 2
+        is_flat = above[0] in flat and f"{'/'.join(above)}.py" in read_modules() and len(above) == 2
         prefixes = {".".join(above[:count]) for count in range(1, len(above) + 1)}
         return is_flat or bool(prefixes & names) or covers_too(name)
 
@@ -317,9 +308,9 @@ def _imported_names(tree: ast.Module) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and node.module:
             names = {f"{node.module}.{alias.name}".replace(".", "/") for alias in node.names}
-            inner = {name for name in names if f"{name}.py" in modules()}
+            inner = {name for name in names if f"{name}.py" in read_modules()}
             for path in inner or {node.module.replace(".", "/")}:
-                if {f"{path}.py", f"{path}/__init__.py"} & modules().keys():
+                if {f"{path}.py", f"{path}/__init__.py"} & read_modules().keys():
                     yield path.replace("/", ".")
 
 
@@ -341,7 +332,7 @@ def _imported(tree: ast.Module) -> Iterator[str]:
         if isinstance(node, ast.ImportFrom) and node.module:
             for name in (node.module, *(f"{node.module}.{alias.name}" for alias in node.names)):
                 path = f"{name.replace('.', '/')}.py"
-                if path in modules():
+                if path in read_modules():
                     yield path
 
 
@@ -358,7 +349,7 @@ def _reach(start: str, imports: dict[str, set[str]]) -> set[str]:
 
 def _public(package: str) -> set[str]:
     """Return the modules that the face of a package lists in `__all__`."""
-    for node in modules()[f"{package}/__init__.py"].body:
+    for node in read_modules()[f"{package}/__init__.py"].body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
             return set(ast.literal_eval(node.value))
     return set()

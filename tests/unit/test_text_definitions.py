@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from context.carry_forward import compact_by_section, update_fence
+from tests.support.syntax_trees import read_modules
 from vault.notes.text.markdown_text import read_text
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -28,18 +29,18 @@ def list_texts() -> list[tuple[str, str]]:
 
 
 def find_texts() -> Iterator[tuple[str, str]]:
-    for package in PACKAGES:
-        for file in sorted((ROOT / package).rglob("*.py")):
-            tree = ast.parse(file.read_text("utf-8"))
-            docstrings = {
-                ast.get_docstring(node, clean=False)
-                for node in ast.walk(tree)
-                if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
-            }
-            for node in ast.walk(tree):
-                is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
-                if is_text and node.value not in docstrings:
-                    yield file.relative_to(ROOT).as_posix(), node.value
+    for path, tree in read_modules().items():
+        if path.startswith("resources/"):
+            continue
+        docstrings = {
+            ast.get_docstring(node, clean=False)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
+        }
+        for node in ast.walk(tree):
+            is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
+            if is_text and node.value not in docstrings:
+                yield path, node.value
 
 
 def is_pattern(text: str) -> bool:

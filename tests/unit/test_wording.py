@@ -9,6 +9,7 @@ import pytest
 
 from app.cli import text
 from app.config.secrets import name_key
+from tests.support.syntax_trees import read_modules
 from vault.indexing.progress import IndexReport
 from vault.search.hits import SearchResult
 
@@ -49,10 +50,10 @@ ELSEWHERE = {
 def strings() -> tuple[tuple[str, str], ...]:
     """Return every text in the code but docstrings, with its module."""
     return tuple(
-        (file.relative_to(ROOT).as_posix(), found)
-        for package in ("app", "ui", "chains", "vault", "context")
-        for file in (ROOT / package).rglob("*.py")
-        for found in _read(ast.parse(file.read_text("utf-8")))
+        (path, found)
+        for path, tree in read_modules().items()
+        if not path.startswith("resources/")
+        for found in _read(tree)
     )
 
 

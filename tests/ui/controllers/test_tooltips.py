@@ -8,9 +8,9 @@ import pytest
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 
-import ui
 from app.assistant import Assistant
 from tests.support.models.model_server import Answer, Failure, ModelServer
+from tests.support.syntax_trees import read_package
 from tests.support.window import widgets
 from tests.support.window.settings_dialog import open_settings
 from tests.support.window.shell_window import fill
@@ -110,12 +110,11 @@ def test_each_control_of_other_dialogs_has_a_tooltip(
 
 def list_calls(*names: str) -> Iterator[tuple[str, ast.Call]]:
     """Yield the file and the node of each call of one of these functions in the source."""
-    root = Path(ui.__file__).parent
-    for file in sorted(root.rglob("*.py")):
-        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+    for path, tree in read_package("ui").items():
+        for node in ast.walk(tree):
             is_plain = isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
             if is_plain and node.func.id in names:
-                yield str(file.relative_to(root)), node
+                yield path, node
 
 
 def test_each_label_in_the_source_has_a_tooltip_that_adds_something() -> None:

@@ -10,11 +10,11 @@ from PySide6.QtWidgets import QApplication, QDialog, QMenu
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
+from tests.support.syntax_trees import read_package
 from tests.support.window.shell_window import Make
 from ui.shortcuts import ShortcutsDialog
 from ui.window import MainWindow
 
-UI = Path(__file__).resolve().parents[3] / "ui"
 # A handler that runs an event loop goes on when anything may have been deleted meanwhile.
 LOOPS = {"exec", "exec_", "processEvents", "QEventLoop", "waitForFinished"}
 ALLOWED = {
@@ -28,11 +28,11 @@ TIMES = 4
 
 def test_no_handler_runs_an_event_loop_of_its_own() -> None:
     found: dict[tuple[str, str], int] = {}
-    for file in UI.rglob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+    for path, tree in read_package("ui").items():
+        for node in ast.walk(tree):
             name = getattr(node, "attr", getattr(node, "id", "")) if node is not None else ""
             if isinstance(node, ast.Attribute | ast.Name) and name in LOOPS:
-                place = file.relative_to(UI).as_posix(), name
+                place = path, name
                 found[place] = found.get(place, 0) + 1
     assert found == ALLOWED
 

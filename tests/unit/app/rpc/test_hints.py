@@ -3,17 +3,13 @@
 import ast
 import re
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
-import app
-import chains
-import context
-import vault
 from app.config.schema import schema
 from app.rpc.fixes import word_fix, word_warning, word_warnings
 from context.fixes import Command, Fix, Option, Setting
+from tests.support.syntax_trees import read_modules
 
 # Commands that the user still runs in a terminal: no request does the same.
 _VALUES = {"Command", "Option", "Setting"}
@@ -22,11 +18,10 @@ _KEPT = {"backup", "doctor", "keys", "memory", "models", "rpc", "sessions"}
 
 def _list_modules() -> Iterator[tuple[str, ast.Module]]:
     """Yield the modules whose texts are shown over RPC too."""
-    for package in (app, chains, context, vault):
-        folder = Path(next(iter(package.__path__)))
-        for file in folder.rglob("*.py"):
-            if "cli" not in file.parts and "rpc" not in file.parts:
-                yield file.name, ast.parse(file.read_text())
+    for path, tree in read_modules().items():
+        package, *others = path.split("/")
+        if package not in {"ui", "resources"} and not {"cli", "rpc"} & set(others):
+            yield others[-1], tree
 
 
 def _read_texts(tree: ast.Module) -> Iterator[str]:
