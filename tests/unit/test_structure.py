@@ -204,6 +204,26 @@ def find_dicts_in_the_window() -> list[str]:
     )
 
 
+def find_item_models() -> list[str]:
+    """Name the item models of the window. Lists, tables and trees share `RowsModel`."""
+    return sorted(
+        f"{path}: {node.name if isinstance(node, ast.ClassDef) else ast.unparse(node)}"
+        for path, tree in read_modules().items()
+        if path.startswith("ui/")
+        for node in ast.walk(tree)
+        if (isinstance(node, ast.ClassDef) and any(map(_is_item_model, node.bases)))
+        or (isinstance(node, ast.Call) and _is_item_model(node.func))
+    )
+
+
+def _is_item_model(node: ast.expr) -> bool:
+    return bool(
+        re.fullmatch(
+            r"(\w+\.)*Q(\w*Item|\w*List|\w*Table|\w*Proxy|File\w+)Model", ast.unparse(node)
+        )
+    )
+
+
 RULES: dict[str, Callable[[], object]] = {
     "crowded_folders": find_crowded_folders,
     "modules_of_unfit_size": find_modules_of_unfit_size,
@@ -222,6 +242,7 @@ RULES: dict[str, Callable[[], object]] = {
     "single_implementors": lambda: concept_counts.find_single_implementors(read_modules()),
     "dicts_in_the_window": find_dicts_in_the_window,
     "rewritten_hints": find_rewritten_hints,
+    "item_models": find_item_models,
     "lonely_bases": lambda: concept_counts.find_lonely_bases(read_modules()),
 }
 

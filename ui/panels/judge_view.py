@@ -1,16 +1,9 @@
 """The dialog that judges every note by a question: price, progress, and the table of verdicts."""
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import (
-    QAbstractTableModel,
-    QModelIndex,
-    QPersistentModelIndex,
-    QRegularExpression,
-    Qt,
-    Signal,
-)
+from PySide6.QtCore import QRegularExpression, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QRegularExpressionValidator
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -31,23 +24,16 @@ from ui.widgets.buttons import ButtonText, make_button
 from ui.widgets.controls import label, make_wrapped_label
 from ui.widgets.dialogs import QuestionDialog
 from ui.widgets.layouts import grow, make_column, make_row, stretch
+from ui.widgets.lists import Cell, Index
 from ui.widgets.menus import MenuButton
+from ui.widgets.rows_model import RowColumn, RowsModel
 from ui.widgets.surfaces import Pane
 
 if TYPE_CHECKING:
     from app.judge.table import JudgeProgress, JudgeRow, JudgeTable
 
-__all__ = ["JudgeView", "VerdictModel"]
+__all__ = ["JudgeView"]
 
-_COLUMNS: Final = ("Note", "Verdict", "Quotation or reason", "Lines", "By")
-_KEYS: Final[Sequence[Callable[["JudgeRow"], Any]]] = (
-    lambda row: row.path.casefold(),
-    lambda row: row.order,
-    lambda row: (row.quote or row.reason).casefold(),
-    lambda row: row.lines or (0, 0),
-    lambda row: row.by,
-)
-_BY: Final = 4
 _WIDTHS: Final = (220, 110, 0, 64, 96)
 _ENTER: Final = (Qt.Key.Key_Return, Qt.Key.Key_Enter)
 _LISTED: Final = (
@@ -80,68 +66,6 @@ _EXPORT = ButtonText("Export as CSV…", "Write all rows into a file for a sprea
 _FORGET = ButtonText("Delete verdicts…", "Delete the stored verdicts on this question")
 _DELETE = ButtonText("Delete", "Delete the verdicts, so that a model judges these notes anew")
 _CLOSE = ButtonText("Close", "Close this dialog. A run is stopped, and its verdicts are kept")
-
-Index = QModelIndex | QPersistentModelIndex
-_NOWHERE: Final = QModelIndex()
-
-
-class VerdictModel(QAbstractTableModel):
-    """The rows of a table of verdicts, sorted by any column, with or without those of a no."""
-
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._table: JudgeTable | None = None
-        self.rows: list[JudgeRow] = []
-        self._shows_no = False
-        self._column, self._order = 1, Qt.SortOrder.AscendingOrder
-
-    def show_table(self, table: "JudgeTable | None") -> None:
-        """Show the rows of a table, or none."""
-        self._table = table
-        self._fill()
-
-    def show_no(self, is_shown: bool) -> None:
-        """Show or hide the notes that do not fulfil the question."""
-        self._shows_no = is_shown
-        self._fill()
-
-    def sort(self, column: int, order: Qt.SortOrder = Qt.SortOrder.AscendingOrder) -> None:
-        """Sort the rows by a column."""
-        self._column, self._order = column, order
-        self._fill()
-
-    def rowCount(self, parent: Index = _NOWHERE) -> int:
-        """Return the number of rows that are shown."""
-        return 0 if parent.isValid() else len(self.rows)
-
-    def columnCount(self, parent: Index = _NOWHERE) -> int:
-        """Return the number of columns."""
-        return 0 if parent.isValid() else len(_COLUMNS)
-
-    def headerData(self, section: int, orientation: Qt.Orientation, role: int = 0) -> Any:
-        """Return the name of a column."""
-        is_name = role == Qt.ItemDataRole.DisplayRole and orientation == Qt.Orientation.Horizontal
-        return _COLUMNS[section] if is_name else None
-
-    def data(self, index: Index, role: int = 0) -> Any:
-        """Return the text of a cell, also as its tooltip, or its colour."""
-        row = self.rows[index.row()]
-        if role in (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.ToolTipRole):
-            if self._table is not None and index.column() == _BY:
-                return self._table.name_judge(row)
-            return _show_cell(row, index.column())
-        if role == Qt.ItemDataRole.ForegroundRole:
-            tone = "text.primary" if row.verdict == "yes" else "text.secondary"
-            return Theme.current().color(tone)
-        return None
-
-    def _fill(self) -> None:
-        self.beginResetModel()
-        rows = () if self._table is None else self._table.rows
-        shown = [row for row in rows if self._shows_no or row.verdict not in ("no", "waiting")]
-        is_falling = self._order == Qt.SortOrder.DescendingOrder
-        self.rows = sorted(shown, key=_KEYS[self._column], reverse=is_falling)
-        self.endResetModel()
 
 
 class JudgeView(QDialog):
@@ -188,6 +112,7 @@ class JudgeView(QDialog):
         super().__init__(parent)
         self.setWindowTitle("Judge every note")
         self._first, self._is_running, self._is_paused = first, False, False
+        self._table: JudgeTable | None = None
         self.question = _make_field("Question", "What each note is judged by, such as: Did I …?")
         self.scope = _make_field("Notes", "All notes, or a filter such as folder:Journal")
         self._usual_sample = sample
@@ -200,7 +125,9 @@ class JudgeView(QDialog):
         self.sample.setFixedWidth(Theme.current().px(_SAMPLE_WIDTH))
         self.state = make_wrapped_label(_START, "ui", "secondary")
         self.bar = ProgressBar()
-        self.model = VerdictModel(self)
+        self.model: RowsModel[JudgeRow] = RowsModel(
+            self._list_columns(), lambda row: row.path, self
+        )
         self.table = _VerdictTable(self.model)
         self.which = MenuButton("Which notes are listed")
         self.which.set_choices(_LISTED)
@@ -215,7 +142,7 @@ class JudgeView(QDialog):
         self.export = make_button(_EXPORT, "", self.export_requested.emit)
         self.delete = make_button(_FORGET, "", self._on_delete)
         self.close_button = make_button(_CLOSE, "", self.close)
-        self.which.chosen.connect(lambda: self.model.show_no(self.which.value == "all"))
+        self.which.chosen.connect(self._show_rows)
         self.table.row_chosen.connect(self._on_row)
         for field in (self.question, self.scope, self.sample):
             field.textChanged.connect(self.forget)
@@ -249,7 +176,8 @@ class JudgeView(QDialog):
 
     def forget(self) -> None:
         """Show no verdicts, because the question or its scope has changed."""
-        self.model.show_table(None)
+        self._table = None
+        self._show_rows()
         self.state.setText(_START)
         self._show_buttons(is_known=False)
         self.changed.emit()
@@ -276,7 +204,8 @@ class JudgeView(QDialog):
         """Show the verdicts that are known, and what the others take."""
         rest = f" {table.cost.sentence}" if table.cost.notes else ""
         self.state.setText(f"{table.coverage}{rest}")
-        self.model.show_table(table)
+        self._table = table
+        self._show_rows()
         self.all.set_text(_ALL if table.sample is None else _SAMPLE)
         self._show_buttons(
             is_known=True,
@@ -287,6 +216,7 @@ class JudgeView(QDialog):
             has_stored=table.counts.by_model + table.counts.failed > 0,
         )
         if self.focusWidget() in (None, self.close_button, self.stop, self.price):
+            self.table.setCurrentIndex(self.model.index(0, 0))
             (self.all if table.cost.notes else self.table).setFocus()
 
     def end_run(self) -> None:
@@ -310,6 +240,38 @@ class JudgeView(QDialog):
         self.forget()
         if was_shown:
             self.price_requested.emit()
+
+    def _show_rows(self) -> None:
+        """List the verdicts, without those that are no unless the user wants to see them."""
+        rows = () if self._table is None else self._table.rows
+        hidden = () if self.which.value == "all" else ("no", "waiting")
+        self.model.set_rows([row for row in rows if row.verdict not in hidden])
+
+    def _list_columns(self) -> "list[RowColumn[JudgeRow]]":
+        return [
+            RowColumn(
+                lambda row: _describe(row, row.path.removesuffix(".md")),
+                "Note",
+                lambda row: row.path.casefold(),
+            ),
+            RowColumn(
+                lambda row: _describe(row, row.shown_verdict), "Verdict", lambda row: row.order
+            ),
+            RowColumn(
+                lambda row: _describe(row, _show_grounds(row)),
+                "Quotation or reason",
+                lambda row: (row.quote or row.reason).casefold(),
+            ),
+            RowColumn(
+                lambda row: _describe(row, row.shown_lines),
+                "Lines",
+                lambda row: row.lines or (0, 0),
+            ),
+            RowColumn(lambda row: _describe(row, self._name_judge(row)), "By", lambda row: row.by),
+        ]
+
+    def _name_judge(self, row: "JudgeRow") -> str:
+        return "" if self._table is None else self._table.name_judge(row)
 
     def _on_pause(self) -> None:
         self._is_paused = not self._is_paused
@@ -413,7 +375,7 @@ class _VerdictTable(QTableView):
 
     row_chosen = Signal(int)
 
-    def __init__(self, model: VerdictModel) -> None:
+    def __init__(self, model: "RowsModel[JudgeRow]") -> None:
         super().__init__()
         self.setModel(model)
         self.setAccessibleName("Verdicts")
@@ -467,11 +429,10 @@ def _make_field(name: str, hint: str) -> QLineEdit:
     return field
 
 
-def _show_cell(row: "JudgeRow", column: int) -> str:
-    if column == 0:
-        return row.path.removesuffix(".md")
-    if column == 1:
-        return row.shown_verdict
-    if column == 2:
-        return f"“{' '.join(row.quote.split())}”" if row.quote else row.reason
-    return row.shown_lines
+def _describe(row: "JudgeRow", text: str) -> Cell:
+    tone = "text.primary" if row.verdict == "yes" else "text.secondary"
+    return Cell(text, text, tone=tone)
+
+
+def _show_grounds(row: "JudgeRow") -> str:
+    return f"“{' '.join(row.quote.split())}”" if row.quote else row.reason

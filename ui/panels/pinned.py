@@ -1,48 +1,49 @@
 """The pinned answers in the sidebar: a row for each, which opens into the rows of the answer."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache, partial
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Literal
 
-from PySide6.QtCore import (
-    QAbstractItemModel,
-    QModelIndex,
-    QObject,
-    QPersistentModelIndex,
-    QSignalBlocker,
-    Qt,
-    Signal,
-)
+from PySide6.QtCore import QModelIndex, QSignalBlocker, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QAbstractItemDelegate, QAbstractItemView, QMenu, QWidget
 
 from ui.widgets.controls import one_line
 from ui.widgets.formatting import count, plural
-from ui.widgets.lists import FitTree, Row, RowDelegate
+from ui.widgets.lists import Cell, FitTree, Index, Row, RowDelegate
+from ui.widgets.rows_model import RowColumn, RowsModel
 from vault.notes.text.markup import remove_markup
 
 if TYPE_CHECKING:
     from app.pinned.answer import AnswerRow
     from app.pinned.answers import ShownAnswer
 
-__all__ = ["PinnedList", "PinnedListModel"]
+__all__ = ["PinnedList"]
 
-Index = QModelIndex | QPersistentModelIndex
 _MOST_SHOWN: Final = 200
 # What begins a line of a list, a task or a quotation.
 _LEAD: Final = re.compile(r"(?:>\s*)*(?:(?:[-*+]|\d{1,3}[.)])\s+)?(?P<box>\[.\]\s+)?")
-_TOP: Final = 0
+_FLAGS: Final = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
 _Fate = Literal["new", "changed", "gone", "same"]
 _ICONS: "Final[Mapping[_Fate, str]]" = {"new": "plus", "changed": "pencil-simple", "gone": "minus"}
 
 
 @dataclass(frozen=True)
 class _Line:
-    """A row of a pinned answer, as it is drawn."""
+    """A row below a pinned answer.
 
-    row: Row
+    Attributes:
+        key: what names the row among the others of its answer.
+        shown: the row as it is drawn, or a row of the answer with what has happened to it, also in
+            words, which is built when it is drawn.
+        path: the note that a click opens, or an empty string.
+        line: the line of that note.
+        is_more: whether a click shows more rows.
+    """
+
+    key: Hashable
+    shown: "Row | tuple[AnswerRow, _Fate, str]"
     path: str = ""
     line: int = 0
     is_more: bool = False
@@ -50,116 +51,15 @@ class _Line:
 
 @dataclass(frozen=True)
 class _Card:
-    """A pinned answer with the lines below it, each of which is made when it is first drawn."""
+    """A pinned answer with the lines below it."""
 
     shown: "ShownAnswer"
-    lines: "Sequence[Callable[[], _Line]]"
+    lines: tuple[_Line, ...]
 
     @property
     def id(self) -> str:
         """The id of the pinned answer."""
         return self.shown.answer.id
-
-
-class PinnedListModel(QAbstractItemModel):
-    """A Qt model of pinned answers with the rows of each.
-
-    Emits `renamed` with the id of a pinned answer and the title that the user typed.
-    """
-
-    renamed = Signal(str, str)
-
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._cards: tuple[_Card, ...] = ()
-        self._open: set[str] = set()
-        self._most: dict[str, int] = {}  # of the answers of which more rows are shown
-
-    def set_answers(self, answers: "Sequence[ShownAnswer]") -> None:
-        """Replace all pinned answers."""
-        self.beginResetModel()
-        self._cards = tuple(map(self._make_card, answers))
-        self.endResetModel()
-
-    def show_more(self, id: str) -> None:
-        """Let a pinned answer have twice as many rows when the answers are set again."""
-        self._most[id] = 2 * self._most.get(id, _MOST_SHOWN)
-
-    @property
-    def answers(self) -> "tuple[ShownAnswer, ...]":
-        """The pinned answers, in order."""
-        return tuple(card.shown for card in self._cards)
-
-    def _make_card(self, shown: "ShownAnswer") -> _Card:
-        most = self._most.get(shown.answer.id, _MOST_SHOWN)
-        return _Card(shown, tuple(map(cache, _list_lines(shown, most))))
-
-    def set_open(self, index: Index, is_open: bool) -> None:
-        """Set whether a pinned answer is drawn as open."""
-        if (card := self.card(index)) is not None:
-            (self._open.add if is_open else self._open.discard)(card.id)
-            self.dataChanged.emit(index, index)
-
-    def card(self, index: Index) -> "_Card | None":
-        """Return the pinned answer in a row, or None for any other row."""
-        is_card = index.isValid() and index.internalId() == _TOP
-        return self._cards[index.row()] if is_card else None
-
-    def line(self, index: Index) -> "_Line | None":
-        """Return the line of an answer in a row, or None for any other row."""
-        is_line = index.isValid() and index.internalId() != _TOP
-        return self._cards[index.internalId() - 1].lines[index.row()]() if is_line else None
-
-    def find(self, id: str) -> QModelIndex:
-        """Return the index of a pinned answer, or an invalid index if it is not listed."""
-        place = next((at for at, card in enumerate(self._cards) if card.id == id), -1)
-        return self.index(place, 0) if place >= 0 else QModelIndex()
-
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
-        """Return the number of pinned answers, or of the rows of one."""
-        if not parent.isValid():
-            return len(self._cards)
-        card = self.card(parent)
-        return 0 if card is None else len(card.lines)
-
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        """Return the number of columns, which is always 1."""
-        return 1
-
-    def index(self, row: int, column: int, parent: Index = QModelIndex()) -> QModelIndex:  # noqa: B008
-        """Return the index of a row, or an invalid index if there is no such row."""
-        if not 0 <= row < self.rowCount(parent):
-            return QModelIndex()
-        return self.createIndex(row, column, parent.row() + 1 if parent.isValid() else _TOP)
-
-    def parent(self, child: Index = QModelIndex()) -> QModelIndex:  # type: ignore[override]  # noqa: B008
-        """Return the index of the pinned answer to which a row belongs."""
-        if not child.isValid() or child.internalId() == _TOP:
-            return QModelIndex()
-        return self.createIndex(child.internalId() - 1, 0, _TOP)
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Return the data of a row for a Qt item role."""
-        if (card := self.card(index)) is not None:
-            if role == Qt.ItemDataRole.EditRole:
-                return card.shown.answer.title
-            return _build_row(card.shown, is_open=card.id in self._open).data(role)
-        line = self.line(index)
-        return None if line is None else line.row.data(role)
-
-    def setData(self, index: Index, value: object, role: int = Qt.ItemDataRole.EditRole) -> bool:
-        """Emit `renamed` with the typed title. The receiver must rename the pinned answer."""
-        card, title = self.card(index), one_line(str(value)).strip()
-        if role != Qt.ItemDataRole.EditRole or card is None:
-            return False
-        if title != card.shown.answer.title:
-            self.renamed.emit(card.id, title)
-        return True
-
-    def flags(self, index: Index) -> Qt.ItemFlag:
-        """Return the flags of a row. The title of a pinned answer can be edited."""
-        flags = super().flags(index)
-        return flags if self.card(index) is None else flags | Qt.ItemFlag.ItemIsEditable
 
 
 class PinnedList(FitTree):
@@ -193,7 +93,10 @@ class PinnedList(FitTree):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Pinned answers", parent)
-        self._model = PinnedListModel(self)
+        self._model: RowsModel[_Card | _Line] = RowsModel(
+            [RowColumn(self._describe)], _name_row, self, below=_list_below, flags=_find_flags
+        )
+        self._most: dict[str, int] = {}  # of the answers of which more rows are shown
         self._waiting: Sequence[ShownAnswer] | None = None
         self.setItemDelegate(RowDelegate(self))
         self.setModel(self._model)
@@ -202,7 +105,7 @@ class PinnedList(FitTree):
         self.chosen.connect(self._on_chosen)
         self.menu_wanted.connect(self._on_menu_wanted)
         # Queued, because the list is reloaded while the editor is still being closed.
-        self._model.renamed.connect(self.rename_requested, Qt.ConnectionType.QueuedConnection)
+        self._model.edited.connect(self._on_edited, Qt.ConnectionType.QueuedConnection)
 
     def set_answers(self, answers: "Sequence[ShownAnswer]") -> None:
         """Replace the list. What is open stays open, and the current row stays current.
@@ -212,39 +115,35 @@ class PinnedList(FitTree):
         if self.state() == QAbstractItemView.State.EditingState:
             self._waiting = answers
             return
-        current, opened = self._find_current(), self.list_open()
-        scrolled = self.verticalScrollBar().value()
-        self._model.set_answers(answers)
+        current = self._find_current()
+        self._model.set_rows([self._make_card(shown) for shown in answers])
         with QSignalBlocker(self):  # they were opened before
-            for id in opened:
-                if (index := self._model.find(id)).isValid():
-                    self.expand(index)
-        if current and (index := self._model.find(current)).isValid():
+            for index in self._model.list_open():
+                self.expand(index)
+        if current and (index := self._find(current)).isValid():
             self.setCurrentIndex(index)
         self.fit()
-        self.verticalScrollBar().setValue(scrolled)
 
     def find_answer(self, id: str) -> "ShownAnswer | None":
         """Return a pinned answer as it is shown, or None if it is not listed."""
-        card = self._model.card(self._model.find(id))
+        card = self._find_card(self._find(id))
         return None if card is None else card.shown
 
     def open(self, id: str) -> None:
         """Open a pinned answer, and make it the current row."""
-        if (index := self._model.find(id)).isValid():
+        if (index := self._find(id)).isValid():
             self.setCurrentIndex(index)
             self.expand(index)
 
     def list_open(self) -> list[str]:
         """Return the ids of the pinned answers that are open."""
-        model = self._model
-        indexes = [model.index(row, 0) for row in range(model.rowCount())]
-        cards = [model.card(index) for index in indexes if self.isExpanded(index)]
+        indexes = [self._model.index(row, 0) for row in range(self._model.rowCount())]
+        cards = [self._find_card(index) for index in indexes if self.isExpanded(index)]
         return [card.id for card in cards if card is not None]
 
     def select(self, id: str) -> None:
         """Make a pinned answer the current row."""
-        if (index := self._model.find(id)).isValid():
+        if (index := self._find(id)).isValid():
             self.setCurrentIndex(index)
 
     def closeEditor(self, editor: QWidget, hint: QAbstractItemDelegate.EndEditHint) -> None:
@@ -258,7 +157,7 @@ class PinnedList(FitTree):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Rename, remove or move the current pinned answer, or open what the current row shows."""
         index, key = self.currentIndex(), event.key()
-        card = self._model.card(index)
+        card = self._find_card(index)
         if self.state() == QAbstractItemView.State.EditingState:
             event.accept()
         elif card is not None and key == Qt.Key.Key_F2:
@@ -271,39 +170,62 @@ class PinnedList(FitTree):
         else:
             super().keyPressEvent(event)
 
+    def _find(self, id: str) -> QModelIndex:
+        return self._model.find(("card", id))
+
+    def _find_card(self, index: Index) -> _Card | None:
+        row = self._model.find_row(index)
+        return row if isinstance(row, _Card) else None
+
     def _find_current(self) -> str:
         index = self.currentIndex()
-        card = self._model.card(index) or self._model.card(index.parent())
+        card = self._find_card(index) or self._find_card(index.parent())
         return "" if card is None else card.id
+
+    def _make_card(self, shown: "ShownAnswer") -> _Card:
+        most = self._most.get(shown.answer.id, _MOST_SHOWN)
+        return _Card(shown, tuple(_list_lines(shown, most)))
+
+    def _describe(self, row: _Card | _Line) -> Cell:
+        if isinstance(row, _Line):
+            shown = row.shown
+            return (shown if isinstance(shown, Row) else _build_line_row(*shown)).cell
+        cell = _build_row(row.shown, is_open=self._model.is_open(row)).cell
+        return replace(cell, edited=row.shown.answer.title)
+
+    def _on_edited(self, card: _Card, title: str) -> None:
+        self.rename_requested.emit(card.id, title)
 
     def _on_expanded(self, index: QModelIndex) -> None:
         self._model.set_open(index, True)
-        if (card := self._model.card(index)) is not None:
+        if (card := self._find_card(index)) is not None:
             self.opened.emit(card.id)
 
     def _on_collapsed(self, index: QModelIndex) -> None:
         self._model.set_open(index, False)
-        if (card := self._model.card(index)) is not None:
+        if (card := self._find_card(index)) is not None:
             self.closed.emit(card.id)
 
     def _on_chosen(self, index: QModelIndex) -> None:
-        line, card = self._model.line(index), self._model.card(index.parent())
-        if line is not None and line.is_more and card is not None:
+        line, card = self._model.find_row(index), self._find_card(index.parent())
+        if not isinstance(line, _Line):
+            return
+        if line.is_more and card is not None:
             self._show_more(card, index.row())
-        elif line is not None and line.path:
+        elif line.path:
             self.line_chosen.emit(line.path, line.line)
 
     def _show_more(self, card: _Card, row: int) -> None:
         """Show more rows of a pinned answer. The first of them is the current row."""
-        self._model.show_more(card.id)
-        self.set_answers(self._model.answers)
-        self.setCurrentIndex(self._model.index(row, 0, self._model.find(card.id)))
+        self._most[card.id] = 2 * self._most.get(card.id, _MOST_SHOWN)
+        self.set_answers([one.shown for one in self._model.rows if isinstance(one, _Card)])
+        self.setCurrentIndex(self._model.index(row, 0, self._find(card.id)))
 
     def _on_menu_wanted(self, index: QModelIndex, menu: QMenu) -> None:
-        card = self._model.card(index) or self._model.card(index.parent())
+        card = self._find_card(index) or self._find_card(index.parent())
         if card is None:
             return
-        place, id = self._model.find(card.id), card.id
+        place, id = self._find(card.id), card.id
         if card.shown.answer.kind == "model":
             menu.addAction("Ask again and compare", lambda: self.ask_requested.emit(id))
             menu.addAction("Show its chat", lambda: self.chat_requested.emit(id))
@@ -322,6 +244,21 @@ class PinnedList(FitTree):
         down.setEnabled(place.row() + 1 < self._model.rowCount())
         remove = menu.addAction("Remove", lambda: self.remove_requested.emit(id))
         remove.setShortcut("Del")
+
+
+def _name_row(row: _Card | _Line) -> Hashable:
+    return ("card", row.id) if isinstance(row, _Card) else row.key
+
+
+def _list_below(row: _Card | _Line) -> Sequence[_Line]:
+    return row.lines if isinstance(row, _Card) else ()
+
+
+def _find_flags(row: _Card | _Line | None) -> Qt.ItemFlag:
+    """Return the flags of a row. The title of a pinned answer can be edited."""
+    if row is None:
+        return Qt.ItemFlag.NoItemFlags
+    return _FLAGS | Qt.ItemFlag.ItemIsEditable if isinstance(row, _Card) else _FLAGS
 
 
 def _is_moving(event: QKeyEvent) -> bool:
@@ -346,24 +283,27 @@ def _build_row(shown: "ShownAnswer", *, is_open: bool) -> Row:
     )
 
 
-def _list_lines(shown: "ShownAnswer", most: int) -> "Iterator[Callable[[], _Line]]":
+def _list_lines(shown: "ShownAnswer", most: int) -> Iterator[_Line]:
     """Yield the lines below a pinned answer, at most `most`: what is new, changed and gone first.
 
     Further rows are counted, and shown on a click if they are known.
     """
     answer, changes = shown.answer, shown.changes
     if answer.kind == "model":
-        yield from (partial(_keep, line) for line in _list_source_lines(shown))
+        yield from _list_source_lines(shown)
         return
     known = list(_list_rows(shown))
-    yield from (partial(_make_line, *row) for row in known[:most])
+    for found in known[:most]:
+        row, fate, _ = found
+        path = "" if fate == "gone" else row.path
+        yield _Line((row.path, row.text), found, path=path, line=row.line)
     left = len(changes.gone) + answer.total - min(len(known), most)
     if not known:
-        yield lambda: _Line(Row(answer.summary or "Nothing now.", depth=1, head=True))
+        yield _Line("none", Row(answer.summary or "Nothing now.", depth=1, head=True))
     elif left > 0:
         is_known = len(known) > most
         words = f"{count(left)} more" if not is_known else f"Show more ({count(left)} left)"
-        yield lambda: _Line(Row(words, depth=1, head=not is_known), is_more=is_known)
+        yield _Line("more", Row(words, depth=1, head=not is_known), is_more=is_known)
 
 
 def _list_rows(shown: "ShownAnswer") -> "Iterator[tuple[AnswerRow, _Fate, str]]":
@@ -378,10 +318,6 @@ def _list_rows(shown: "ShownAnswer") -> "Iterator[tuple[AnswerRow, _Fate, str]]"
     yield from ((row, "same", "") for row in shown.answer.rows if not lit or row not in lit)
 
 
-def _keep(line: _Line) -> _Line:
-    return line
-
-
 def _list_source_lines(shown: "ShownAnswer") -> "list[_Line]":
     """Return the lines that changed in the sources of a model's answer, below each source."""
     answer = shown.answer
@@ -390,23 +326,24 @@ def _list_source_lines(shown: "ShownAnswer") -> "list[_Line]":
         text = "Its source has not changed."
         if sources != 1:
             text = f"None of its {plural(sources, 'source')} changed."
-        return [_Line(Row(text, depth=1, head=True))]
-    lines = [_Line(Row(answer.summary, depth=1, head=True))]
+        return [_Line("none", Row(text, depth=1, head=True))]
+    lines = [_Line("summary", Row(answer.summary, depth=1, head=True))]
     for row in answer.rows:
-        lines.append(_Line(Row(one_line(row.title), "file-text", depth=1, tip=row.path), row.path))
+        note = Row(one_line(row.title), "file-text", depth=1, tip=row.path)
+        lines.append(_Line(row.path, note, path=row.path))
         if not row.text.startswith("---"):  # a sentence, because the note is gone
-            lines.append(_Line(Row(one_line(row.text), "minus", depth=2, is_dim=True)))
+            gone = Row(one_line(row.text), "minus", depth=2, is_dim=True)
+            lines.append(_Line((row.path, row.text), gone))
         for line in row.text.split("\n"):
             if line.startswith(("+", "-")) and not line.startswith(("+++", "---")):
                 icon, said = ("plus", "new") if line[0] == "+" else ("minus", "gone")
                 text = one_line(line[1:]).strip()
                 made = Row(text, icon, depth=2, name=f"{said}: {text}", is_lit=True)
-                lines += [_Line(made, row.path)] if text else []
+                lines += [_Line((row.path, line), made, path=row.path)] if text else []
     return lines[:_MOST_SHOWN]
 
 
-def _make_line(row: "AnswerRow", fate: _Fate, said: str) -> _Line:
-    is_gone = fate == "gone"
+def _build_line_row(row: "AnswerRow", fate: _Fate, said: str) -> Row:
     lead = _LEAD.match(one_line(row.shown))
     is_task = lead is not None and lead["box"] is not None
     text = remove_markup(one_line(row.shown)[lead.end() if lead else 0 :]).strip() or row.title
@@ -416,5 +353,5 @@ def _make_line(row: "AnswerRow", fate: _Fate, said: str) -> _Line:
     tip = f"{where}\n{said[0].upper()}{said[1:]}" if said else where
     name = ", ".join(filter(None, (text, row.title, said)))
     icon = _ICONS.get(fate) or ("square" if is_task else "file-text")
-    made = Row(text, icon, tip=tip, name=name, depth=1, is_dim=is_gone, is_lit=fate in _ICONS)
-    return _Line(made, "" if is_gone else row.path, row.line)
+    is_gone = fate == "gone"
+    return Row(text, icon, tip=tip, name=name, depth=1, is_dim=is_gone, is_lit=fate in _ICONS)

@@ -200,7 +200,7 @@ class Sidebar(Pane):
     def show_chat_hits(self, hits: "Sequence[ChatHit]", titles: Mapping[str, str]) -> None:
         """Show the texts that a search of all chats found.
 
-        For the arguments, see `ChatListModel.set_hits`.
+        For the arguments, see `list_hit_rows`.
         """
         self.chats.set_hits(hits, titles)
         self._show_chat_list("" if hits else "No chat contains these words.")

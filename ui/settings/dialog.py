@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import chain
 
-from PySide6.QtCore import QModelIndex, QSize, Qt, Signal
+from PySide6.QtCore import QModelIndex, QSignalBlocker, QSize, Qt, Signal
 from PySide6.QtWidgets import (
     QDialog,
     QHBoxLayout,
@@ -24,7 +24,7 @@ from ui.settings.limit import LimitRow, Preview
 from ui.settings.mcp import ServersSection
 from ui.settings.pages import SettingsPages
 from ui.settings.rows import SettingRow
-from ui.settings.search import PagesModel, SettingsSearchField
+from ui.settings.search import SettingsSearchField, build_pages_model
 from ui.settings.sections import (
     ActionSection,
     IndexSection,
@@ -121,7 +121,7 @@ class SettingsDialog(QDialog):
         self.shapes.listed.connect(self._order_focus)
         self.pages = FitTree("Pages")
         self.search = SettingsSearchField(self)
-        self._listed = PagesModel(self.pages)
+        self._listed = build_pages_model(self.pages)
         self._shown = SECTIONS[0]
         self.stack.currentChanged.connect(self._on_turned)
         self._question = Notice("info")
@@ -215,7 +215,7 @@ class SettingsDialog(QDialog):
     def _turn_to(self, section: str) -> None:
         """Show a page, and select it in the list of pages."""
         self.stack.show_section(section)
-        self.pages.setCurrentIndex(self._listed.index(self._listed.find(section), 0))
+        self.pages.setCurrentIndex(self._listed.find(section))
 
     def _go_to(self, row: SettingRow) -> None:
         """Scroll the open page to a row, and focus the row's control."""
@@ -225,7 +225,8 @@ class SettingsDialog(QDialog):
     def _on_searched(self, text: str) -> None:
         """List only the pages that match the search text, and show one of them."""
         names = self.stack.find_matches(text)
-        self._listed.set_sections(names)
+        with QSignalBlocker(self.pages.selectionModel()):  # or the next page would be shown
+            self._listed.set_rows(names)
         if not names:
             self.stack.show_none(text)
         else:

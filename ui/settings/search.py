@@ -3,12 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import (
-    QAbstractListModel,
-    QModelIndex,
-    QPersistentModelIndex,
-    Qt,
-)
+from PySide6.QtCore import QObject, Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QAbstractButton, QLabel, QLineEdit, QWidget
 
@@ -17,9 +12,10 @@ from ui.actions import show_keys
 from ui.settings.rows import SettingRow
 from ui.theme import dress
 from ui.widgets.controls import make_searchable
-from ui.widgets.lists import Row
+from ui.widgets.lists import Cell, Row
+from ui.widgets.rows_model import RowColumn, RowsModel
 
-__all__ = ["PagesModel", "SettingsSearch", "SettingsSearchField", "find_lines"]
+__all__ = ["SettingsSearch", "SettingsSearchField", "build_pages_model", "find_lines"]
 
 
 _ICONS = {
@@ -123,34 +119,11 @@ class SettingsSearch:
         return has_match
 
 
-class PagesModel(QAbstractListModel):
-    """A Qt list model of the pages in the settings dialog, filtered by the search."""
-
-    def __init__(self, parent: QWidget) -> None:
-        super().__init__(parent)
-        self._sections: Sequence[str] = SECTIONS
-
-    def set_sections(self, names: Sequence[str]) -> None:
-        """Replace the names of the listed pages."""
-        if list(names) != list(self._sections):
-            self.beginResetModel()
-            self._sections = names
-            self.endResetModel()
-
-    def find(self, name: str) -> int:
-        """Return the row of a page in the list, or -1 if it is not listed."""
-        return self._sections.index(name) if name in self._sections else -1
-
-    def rowCount(self, parent: QModelIndex | QPersistentModelIndex = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
-        """Return the number of listed pages."""
-        return 0 if parent.isValid() else len(self._sections)
-
-    def data(self, index: QModelIndex | QPersistentModelIndex, role: int = 0) -> object:
-        """Return the data of a page for a Qt item role."""
-        if not index.isValid():
-            return None
-        section = self._sections[index.row()]
-        return Row(section, icon=_ICONS[section]).data(role)
+def build_pages_model(parent: QObject) -> RowsModel[str]:
+    """Build the model of the names of the pages in the settings dialog, all of them at first."""
+    model = RowsModel([RowColumn(_describe_page)], str, parent)
+    model.set_rows(SECTIONS)
+    return model
 
 
 def find_lines(widgets: Sequence[QWidget]) -> list[tuple[QWidget, QWidget | None]]:
@@ -179,3 +152,7 @@ def _list_texts(row: QWidget) -> list[str]:
     keys = [one.spec.key for one in rows if isinstance(one, SettingRow)]
     labels = [shown.text() for shown in row.findChildren(QLabel)]
     return [*keys, *labels, *(shown.text() for shown in row.findChildren(QAbstractButton))]
+
+
+def _describe_page(name: str) -> Cell:
+    return Row(name, icon=_ICONS[name]).cell

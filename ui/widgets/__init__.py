@@ -23,6 +23,8 @@
     long_list        Long lists with two lines in each row: a title and a detail.
     menus            A button that opens a menu of choices and shows the chosen one, and
                      context menus.
+    rows_model       The Qt model of lists, tables and trees of two levels: rows as plain values,
+                     of which views learn only what changes.
     surfaces         Surfaces of the window: panes, headers, hairlines, notices and accessible
                      frames.
     texts            The direction and script of text, and plain text for one line, for the
@@ -55,6 +57,7 @@ __all__ = [
     "lists",
     "long_list",
     "menus",
+    "rows_model",
     "surfaces",
     "texts",
     "toast",

@@ -6,17 +6,7 @@ from dataclasses import dataclass, field
 from heapq import nsmallest
 from math import ceil
 
-from PySide6.QtCore import (
-    QAbstractListModel,
-    QModelIndex,
-    QObject,
-    QPersistentModelIndex,
-    QPointF,
-    QRect,
-    QSize,
-    Qt,
-    Signal,
-)
+from PySide6.QtCore import QModelIndex, QPointF, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QFont, QFontMetrics, QPainter, QTextLayout
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -30,16 +20,15 @@ from PySide6.QtWidgets import (
 
 from ui.icons import keep_upright, mirror_painter, paint_icon
 from ui.theme import Theme
-from ui.widgets.controls import draw_text, escape_tooltip, one_line
-from ui.widgets.lists import paint_text
+from ui.widgets.controls import draw_text, one_line
+from ui.widgets.lists import ROW, Cell, Index, paint_text
+from ui.widgets.rows_model import RowColumn, RowsModel
 
 __all__ = ["Choice", "ChoiceView", "Match", "find_choices"]
 
 SHOWN_ROWS = 8
 _MOST = 60
-_MATCH = Qt.ItemDataRole.UserRole
 _WORD = re.compile(r"\S+")
-Index = QModelIndex | QPersistentModelIndex
 
 
 @dataclass(frozen=True)
@@ -127,37 +116,16 @@ def find_choices(choices: Iterable[Choice], query: str, most: int = _MOST) -> li
     return [Match(choice, _spans(choice.text, words)) for _, _, choice in best]
 
 
-class ChoiceModel(QAbstractListModel):
-    """A Qt list model of the matching choices."""
+def _describe(match: Match) -> Cell:
+    choice = match.choice
+    parts = (choice.text, choice.detail, choice.beside)
+    name = ", ".join(one_line(part) for part in parts if part)
+    tip = f"{choice.text}\n{choice.detail}" if choice.detail else ""
+    return Cell(one_line(choice.text), tip, name, match)
 
-    def __init__(self, parent: QObject) -> None:
-        super().__init__(parent)
-        self.matches: Sequence[Match] = ()
 
-    def set_matches(self, matches: Sequence[Match]) -> None:
-        """Replace all matching choices in the list."""
-        self.beginResetModel()
-        self.matches = matches
-        self.endResetModel()
-
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
-        """Return the number of matches."""
-        return 0 if parent.isValid() else len(self.matches)
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Return the data of a row for an item role: `Match`, text, tooltip or accessible text."""
-        match = self.matches[index.row()]
-        choice = match.choice
-        if role == _MATCH:
-            return match
-        if role == Qt.ItemDataRole.DisplayRole:
-            return one_line(choice.text)
-        if role == Qt.ItemDataRole.AccessibleTextRole:
-            parts = (choice.text, choice.detail, choice.beside)
-            return ", ".join(one_line(part) for part in parts if part)
-        if role == Qt.ItemDataRole.ToolTipRole and choice.detail:
-            return escape_tooltip(f"{choice.text}\n{choice.detail}")
-        return None
+def _name_match(match: Match) -> tuple[str, str]:
+    return match.choice.value, match.choice.text
 
 
 class ChoiceView(QListView):
@@ -175,7 +143,7 @@ class ChoiceView(QListView):
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._model = ChoiceModel(self)
+        self._model = RowsModel([RowColumn(_describe)], _name_match, self)
         self.setModel(self._model)
         self.setItemDelegate(_ChoiceDelegate(self))
         self.setAccessibleName(name)
@@ -191,7 +159,7 @@ class ChoiceView(QListView):
     @property
     def matches(self) -> Sequence[Match]:
         """The matching choices in the list."""
-        return self._model.matches
+        return self._model.rows
 
     @property
     def current(self) -> Choice | None:
@@ -201,7 +169,7 @@ class ChoiceView(QListView):
 
     def show_matches(self, matches: Sequence[Match]) -> None:
         """Show matches and select the first one."""
-        self._model.set_matches(matches)
+        self._model.set_rows(matches)
         self.setCurrentIndex(self._model.index(0, 0))
         self.scrollToTop()
 
@@ -234,7 +202,7 @@ class _ChoiceDelegate(QStyledItemDelegate):
         return QSize(0, Theme.current().px(28))
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        theme, match = Theme.current(), index.data(_MATCH)
+        theme, match = Theme.current(), index.data(ROW)
         painter.save()
         mirror_painter(painter, option.rect, option.direction)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)

@@ -1,9 +1,11 @@
 """Lists and trees whose rows are drawn from `Row` values.
 
-A Qt model returns a `Row` for the role `ROW`, and the delegate draws it. Views are as tall as their
+A Qt model describes a row by a `Cell`. Its value for the role `ROW`, such as a `Row`, is what the
+delegate draws. Views are as tall as their
 content, so that several of them can share one column without scroll bars of their own.
 """
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -35,7 +37,7 @@ from ui.theme import Theme, dress
 from ui.widgets.controls import draw_text, escape_tooltip, paint_focus
 from ui.widgets.menus import select_item, show_menu
 
-__all__ = ["ROW", "FitTree", "Row", "RowDelegate", "WithMenus", "elide_path"]
+__all__ = ["CELL_ROLES", "ROW", "Cell", "FitTree", "Row", "RowDelegate", "WithMenus", "elide_path"]
 
 if TYPE_CHECKING:
     _View = QAbstractItemView
@@ -94,6 +96,50 @@ class WithMenus(_View):
 
 
 @dataclass(frozen=True)
+class Cell:
+    """What a Qt model returns for a row in one column.
+
+    Attributes:
+        text: the text.
+        tip: the tooltip as plain text, or an empty string for none.
+        name: the text for screen readers, or an empty string if they read the text.
+        drawn: the value that the delegate draws, such as a `Row`.
+        edited: the text that the user edits, or None if it is the text.
+        is_checked: whether the row is marked among the others.
+        tone: the name of the colour of the text, or an empty string for the usual one.
+    """
+
+    text: str
+    tip: str = ""
+    name: str = ""
+    drawn: object = None
+    edited: str | None = None
+    is_checked: bool = False
+    tone: str = ""
+
+    def data(self, role: int) -> object:
+        """Return the value for a Qt item role."""
+        answer = _ANSWERS.get(role)
+        return None if answer is None else answer(self)
+
+
+_ANSWERS: Mapping[int, Callable[[Cell], object]] = {
+    ROW: lambda cell: cell.drawn,
+    Qt.ItemDataRole.DisplayRole: lambda cell: cell.text,
+    Qt.ItemDataRole.EditRole: lambda cell: cell.text if cell.edited is None else cell.edited,
+    Qt.ItemDataRole.ToolTipRole: lambda cell: escape_tooltip(cell.tip) if cell.tip else None,
+    Qt.ItemDataRole.AccessibleTextRole: lambda cell: cell.name or None,
+    Qt.ItemDataRole.CheckStateRole: (
+        lambda cell: Qt.CheckState.Checked if cell.is_checked else None
+    ),
+    Qt.ItemDataRole.ForegroundRole: (
+        lambda cell: Theme.current().color(cell.tone) if cell.tone else None
+    ),
+}
+CELL_ROLES = frozenset(_ANSWERS)
+
+
+@dataclass(frozen=True)
 class Row:
     """The content and appearance of one row in a list.
 
@@ -126,17 +172,11 @@ class Row:
     is_file: bool = False
     is_lit: bool = False
 
-    def data(self, role: int) -> object:
-        """Return the row's data for a Qt item role."""
-        if role == ROW:
-            return self
-        if role == Qt.ItemDataRole.DisplayRole:
-            return self.text
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return escape_tooltip(self.problem or self.tip or self.text)
-        if role == Qt.ItemDataRole.AccessibleTextRole:
-            return self.name or ", ".join(filter(None, (self.text, self.right, self.problem)))
-        return None
+    @property
+    def cell(self) -> Cell:
+        """The row as a Qt model describes it."""
+        name = self.name or ", ".join(filter(None, (self.text, self.right, self.problem)))
+        return Cell(self.text, self.problem or self.tip or self.text, name, self)
 
 
 class RowDelegate(QStyledItemDelegate):

@@ -23,7 +23,7 @@ from PySide6.QtWidgets import (
 from ui.icons import mirror_painter, paint_icon
 from ui.theme import Theme
 from ui.widgets.controls import draw_text, escape_tooltip
-from ui.widgets.lists import ROW, Index, WithMenus, paint_row_field, paint_text
+from ui.widgets.lists import ROW, Cell, Index, WithMenus, paint_row_field, paint_text
 
 __all__ = ["LongList", "TwoLines", "find_act_rect"]
 
@@ -52,18 +52,12 @@ class TwoLines:
     act: tuple[str, str] = ("", "")
     tip: str = ""
 
-    def data(self, role: int) -> object:
-        """Return the row's data for a Qt item role."""
-        if role == ROW:
-            return self
-        if role == Qt.ItemDataRole.DisplayRole:
-            return self.title
-        if role == Qt.ItemDataRole.ToolTipRole:
-            return escape_tooltip("\n".join(filter(None, (self.title, self.detail, self.tip))))
-        if role == Qt.ItemDataRole.AccessibleTextRole:
-            texts = (self.title, self.mark[1], self.detail, self.tip)
-            return self.name or ", ".join(filter(None, texts))
-        return None
+    @property
+    def cell(self) -> Cell:
+        """The row as a Qt model describes it."""
+        tip = "\n".join(filter(None, (self.title, self.detail, self.tip)))
+        texts = (self.title, self.mark[1], self.detail, self.tip)
+        return Cell(self.title, tip, self.name or ", ".join(filter(None, texts)), self)
 
 
 class LongList(WithMenus, QListView):

@@ -168,8 +168,9 @@ def test_a_long_scratchpad_folds(panel: ContextPanel, qtbot: QtBot) -> None:
 def test_pins_are_named_and_counted_against_their_bound(panel: ContextPanel) -> None:
     panel.show_context(panel_states()["calm"], PanelState(QUESTIONS))
     assert "444 of 30,976 tokens" in texts(panel)
-    rows = panel.findChild(PinList).items
-    assert [rows.item(at).text() for at in range(2)] == ["Prices.md", "“And the second one?”"]
+    rows = panel.findChild(PinList).model()
+    pinned = [rows.index(at, 0).data() for at in range(rows.rowCount())]
+    assert pinned == ["Prices.md", "“And the second one?”"]
 
 
 def test_a_pin_is_taken_off_by_a_click_on_it_and_by_the_key(

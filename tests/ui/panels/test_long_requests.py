@@ -101,7 +101,7 @@ def test_a_pin_shown_in_open_layers_is_not_measured_for_each_item_inserted(
     current_at(tree, L3, 7)
     measured[0] = 0
     qtbot.keyClick(tree, Qt.Key.Key_P)
-    shown = tree.items.item(L3).child(7)
+    shown = tree.model().index(7, 0, tree.model().index(L3, 0))
     assert shown.data(ROW).is_pinned
     assert measured[0] <= MOST_MEASURED
 

@@ -23,6 +23,7 @@ from ui.panels.context.layer_tree import LayerTree
 from ui.panels.notes.sources import SourcesPanel
 from ui.panels.sidebar import RowButton
 from ui.panels.vault_switcher import VaultSwitcher
+from ui.theme import tokens
 from ui.widgets.completion_list import Choice, ChoiceView, find_choices
 from ui.widgets.controls import ElidedLabel, make_wrapped_label
 from ui.widgets.find_bar import SearchField
@@ -99,7 +100,8 @@ def make_choices() -> QWidget:
 
 def make_layers() -> QWidget:
     tree = LayerTree()
-    tree.show_rows([LayerRow("L4", 31_595, "25 %", True)], {"L4": []})
+    codes = tokens()["layer_order"]
+    tree.show_rows([LayerRow(code, 31_595, "25 %", True) for code in codes], {})
     return tree
 
 

@@ -1,5 +1,7 @@
 """The panel of a note's headings: its filter, its mark, its keys, and many thousand rows."""
 
+from typing import Any
+
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
@@ -7,7 +9,7 @@ from pytestqt.qtbot import QtBot
 
 from tests.support.window.waiting import settle
 from ui.panels.notes.outline import OutlinePanel
-from ui.widgets.lists import ROW
+from ui.widgets.lists import ROW, Row
 from vault.notes.text.document import Heading
 
 MANY = 60_000
@@ -137,15 +139,13 @@ def test_every_part_has_a_name_and_a_tooltip(panel: OutlinePanel) -> None:
 def test_many_thousand_headings_are_built_only_when_drawn(
     panel: OutlinePanel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    built: list[int] = []
-    model = panel.list.model()
-    build = model._build_row
+    built: list[str] = []
 
-    def build_noted(row: int, is_marked: bool) -> object:
-        built.append(row)
-        return build(row, is_marked)
+    def build_noted(text: str, **others: Any) -> Row:
+        built.append(text)
+        return Row(text, **others)
 
-    monkeypatch.setattr(model, "_build_row", build_noted)
+    monkeypatch.setattr("ui.panels.notes.outline.Row", build_noted)
     panel.show_headings([Heading(2, f"Day {day}", day * 4) for day in range(MANY)])
     settle()
     panel.mark_line(4 * 30_000)

@@ -1,224 +1,53 @@
 """The list of projects in the sidebar, with the chats of each below it."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import (
-    QAbstractItemModel,
-    QEvent,
-    QMimeData,
-    QModelIndex,
-    QObject,
-    QPersistentModelIndex,
-    Qt,
-    Signal,
-)
+from PySide6.QtCore import QEvent, QModelIndex, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QAbstractItemDelegate, QAbstractItemView, QMenu, QWidget
 
-from ui.panels.chats.chats_model import (
-    CHAT_TYPE,
-    NONE_RUNNING,
-    make_chat_row,
-    pack_chat,
-    unpack_chat,
-)
+from ui.panels.chats.chats_model import CHAT_TYPE, NONE_RUNNING, make_chat_row
 from ui.panels.chats.sessions import ChatList
 from ui.theme import Theme
 from ui.widgets.controls import one_line
 from ui.widgets.formatting import count, plural
-from ui.widgets.lists import FitTree, Row, RowDelegate
+from ui.widgets.lists import Cell, FitTree, Index, Row, RowDelegate
+from ui.widgets.rows_model import Drag, RowColumn, RowsModel
 
 if TYPE_CHECKING:
     from app.library.projects import Project
     from app.sessions.session_info import SessionInfo
 
-__all__ = ["ProjectList", "ProjectListModel"]
+__all__ = ["ProjectList"]
 
-Index = QModelIndex | QPersistentModelIndex
 _EDITING = QAbstractItemView.State.EditingState
-_TOP: Final = 0  # the internal id of a project; that of a chat is the row of its project, plus 1
+_FLAGS: Final = (
+    Qt.ItemFlag.ItemIsEnabled
+    | Qt.ItemFlag.ItemIsSelectable
+    | Qt.ItemFlag.ItemIsEditable
+    | Qt.ItemFlag.ItemIsDropEnabled
+)
 _ARROW_WIDTH: Final = 36
 
 
-class ProjectListModel(QAbstractItemModel):
-    """A Qt tree model of projects, with their chats below them, newest first.
+@dataclass(frozen=True)
+class _ProjectRow:
+    """A project in the list, with its chats below it."""
 
-    A project whose folder is missing is shown with a warning. Chats can be dragged from the model,
-    and dropped on a project or one of its chats.
+    project: "Project"
+    chats: "tuple[_ProjectChat, ...]"
 
-    Signals:
-        renamed: a project and the title that the user typed.
-        chat_renamed: a session ID and the title that the user typed.
-        chat_dropped: the session ID of a chat that was dropped, and the project.
-    """
 
-    renamed = Signal(object, str)
-    chat_renamed = Signal(str, str)
-    chat_dropped = Signal(str, object)
+@dataclass(frozen=True)
+class _ProjectChat:
+    """A chat below its project, and the state of its running turn as text."""
 
-    def __init__(self, parent: QObject | None = None) -> None:
-        super().__init__(parent)
-        self._projects: tuple[Project, ...] = ()
-        self._chats: tuple[Sequence[SessionInfo], ...] = ()
-        self._running = NONE_RUNNING
-        self._open: set[Path] = set()
-
-    def set_projects(
-        self,
-        projects: "Sequence[Project]",
-        chats: "Mapping[Path, Sequence[SessionInfo]]",
-        running: Mapping[str, str],
-    ) -> None:
-        """Replace all projects and chats in the list.
-
-        Args:
-            projects: the projects.
-            chats: the chats of each project that has some, newest first, by its folder.
-            running: the states of the running turns as text, by session ID.
-        """
-        self.beginResetModel()
-        self._projects, self._running = tuple(projects), running
-        listed = (chats.get(project.folder, ()) for project in projects)
-        self._chats = tuple(sorted(found, key=lambda chat: not chat.pinned) for found in listed)
-        self.endResetModel()
-
-    def set_open(self, index: Index, is_open: bool) -> None:
-        """Set whether the chats of a project are shown, and the row drawn accordingly."""
-        if (project := self.project(index)) is not None:
-            change = self._open.add if is_open else self._open.discard
-            change(project.folder)
-            self.dataChanged.emit(index, index)
-
-    def list_open(self) -> list[QModelIndex]:
-        """Return the indexes of the projects whose chats are shown."""
-        found = enumerate(self._projects)
-        return [self.index(row, 0) for row, one in found if one.folder in self._open]
-
-    def project(self, index: Index) -> "Project | None":
-        """Return the project in a row, or None for a chat or an invalid index."""
-        is_project = index.isValid() and index.internalId() == _TOP
-        return self._projects[index.row()] if is_project else None
-
-    def chat(self, index: Index) -> "SessionInfo | None":
-        """Return the chat in a row, or None for a project or an invalid index."""
-        if not index.isValid() or index.internalId() == _TOP:
-            return None
-        return self._chats[index.internalId() - 1][index.row()]
-
-    def find(self, name: str) -> QModelIndex:
-        """Return the index of a project, or an invalid index if it is not listed.
-
-        Args:
-            name: the name of the project.
-        """
-        for row, project in enumerate(self._projects):
-            if project.name == name:
-                return self.index(row, 0)
-        return QModelIndex()
-
-    def find_chat(self, session: str) -> QModelIndex:
-        """Return the index of a chat, or an invalid index if no project has it."""
-        for number, chats in enumerate(self._chats, start=1):
-            for row, chat in enumerate(chats):
-                if chat.session == session:
-                    return self.createIndex(row, 0, number)
-        return QModelIndex()
-
-    def sessions(self) -> list[str]:
-        """Return the session IDs of all chats, in list order."""
-        return [chat.session for chats in self._chats for chat in chats]
-
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
-        """Return the number of projects, or of the chats of a project."""
-        if not parent.isValid():
-            return len(self._projects)
-        return len(self._chats[parent.row()]) if parent.internalId() == _TOP else 0
-
-    def columnCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008
-        """Return the number of columns, which is always 1."""
-        return 1
-
-    def index(self, row: int, column: int, parent: Index = QModelIndex()) -> QModelIndex:  # noqa: B008
-        """Return the index of a row, or an invalid index if there is no such row."""
-        if not 0 <= row < self.rowCount(parent):
-            return QModelIndex()
-        return self.createIndex(row, column, parent.row() + 1 if parent.isValid() else _TOP)
-
-    def parent(self, child: Index = QModelIndex()) -> QModelIndex:  # type: ignore[override]  # noqa: B008
-        """Return the index of a chat's project, or an invalid index for a project."""
-        if not child.isValid() or child.internalId() == _TOP:
-            return QModelIndex()
-        return self.createIndex(child.internalId() - 1, 0, _TOP)
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Return the data of a project or chat for a Qt item role."""
-        if not index.isValid():
-            return None
-        is_edited = role == Qt.ItemDataRole.EditRole
-        chat = self.chat(index)
-        if chat is None:
-            row = self._build_row(index)
-        else:
-            row = replace(make_chat_row(chat, self._running.get(chat.session, "")), depth=1)
-        return row.data(Qt.ItemDataRole.DisplayRole if is_edited else role)
-
-    def setData(self, index: Index, value: object, role: int = Qt.ItemDataRole.EditRole) -> bool:
-        """Emit `renamed` or `chat_renamed` with the typed title. The receiver must rename it."""
-        title = one_line(str(value)).strip()
-        if role != Qt.ItemDataRole.EditRole or not index.isValid():
-            return False
-        if title != index.data() and (chat := self.chat(index)) is not None:
-            if title:
-                self.chat_renamed.emit(chat.session, title)
-        elif title != index.data():
-            self.renamed.emit(self.project(index), title)
-        return True
-
-    def flags(self, index: Index) -> Qt.ItemFlag:
-        """Return the flags of a row. Its title can be edited, and chats can be dropped on it."""
-        if not index.isValid():
-            return Qt.ItemFlag.NoItemFlags
-        found = super().flags(index) | Qt.ItemFlag.ItemIsEditable | Qt.ItemFlag.ItemIsDropEnabled
-        return found if self.chat(index) is None else found | Qt.ItemFlag.ItemIsDragEnabled
-
-    def supportedDropActions(self) -> Qt.DropAction:
-        """Return that a chat is moved by dropping it."""
-        return Qt.DropAction.MoveAction
-
-    def mimeTypes(self) -> list[str]:
-        """Return the type of a chat that is dragged."""
-        return [CHAT_TYPE]
-
-    def mimeData(self, indexes: "Sequence[Index]") -> QMimeData:
-        """Return the chat that is dragged."""
-        return pack_chat(next(filter(None, map(self.chat, indexes)), None))
-
-    def dropMimeData(
-        self, data: QMimeData, action: Qt.DropAction, row: int, column: int, parent: Index
-    ) -> bool:
-        """Emit `chat_dropped`. The receiver must move the chat."""
-        project = self.project(parent) or self.project(self.parent(parent))
-        session = unpack_chat(data)
-        if not session or project is None or not project.is_there:
-            return False
-        self.chat_dropped.emit(session, project)
-        return True
-
-    def _build_row(self, index: Index) -> Row:
-        project, chats = self._projects[index.row()], self._chats[index.row()]
-        name = one_line(project.title)
-        problem = "" if project.is_there else f"There is no folder at {project.folder}."
-        tip = str(project.folder)
-        if not chats:
-            return Row(name, icon="folder", problem=problem, tip=tip, is_file=True)
-        arrow = "open" if project.folder in self._open else "closed"
-        said = ", ".join(filter(None, (name, plural(len(chats), "chat"), problem, arrow)))
-        right = count(len(chats))
-        return Row(name, "", right, problem, tip, said, arrow=arrow, is_file=True)
+    chat: "SessionInfo"
+    running: str
 
 
 class ProjectList(FitTree):
@@ -249,7 +78,14 @@ class ProjectList(FitTree):
     def __init__(self, chats: ChatList, parent: QWidget | None = None) -> None:
         super().__init__("Projects", parent)
         self._chats = chats
-        self._model = ProjectListModel(self)
+        self._model: RowsModel[_ProjectRow | _ProjectChat] = RowsModel(
+            [RowColumn(self._describe)],
+            _name_row,
+            self,
+            below=_list_below,
+            flags=_find_flags,
+            drag=Drag(CHAT_TYPE, _find_session, self._can_drop),
+        )
         self._current: tuple[str | None, str | None] = (None, None)
         self._to_open: str | None = None
         self._delayed: Callable[[], None] | None = None
@@ -264,9 +100,8 @@ class ProjectList(FitTree):
         self.collapsed.connect(lambda index: self._model.set_open(index, False))
         # Queued, because the list is reloaded while the editor is still being closed.
         queued = Qt.ConnectionType.QueuedConnection
-        self._model.renamed.connect(self.rename_requested, queued)
-        self._model.chat_renamed.connect(chats.rename_requested, queued)
-        self._model.chat_dropped.connect(self._on_dropped, queued)
+        self._model.edited.connect(self._on_edited, queued)
+        self._model.dropped.connect(self._on_dropped, queued)
 
     def set_projects(
         self,
@@ -276,20 +111,26 @@ class ProjectList(FitTree):
     ) -> None:
         """Replace the listed projects and chats. Open rows, and the current one, are kept.
 
-        While the user is editing a title, the update is delayed until the editor is closed. For the
-        arguments, see `ProjectListModel.set_projects`.
+        While the user is editing a title, the update is delayed until the editor is closed.
+
+        Args:
+            projects: the projects.
+            chats: the chats of each project that has some, newest first, by its folder.
+            running: the states of the running turns as text, by session ID.
         """
         if self.state() == _EDITING:
             self._delayed = partial(self.set_projects, projects, chats, running)
             return
-        project, chat = self._model.project(self.currentIndex()), self._find_current_chat()
-        self._model.set_projects(projects, chats, running)
+        project, chat = self._find_project(self.currentIndex()), self._find_current_chat()
+        self._model.set_rows(
+            [_make_row(one, chats.get(one.folder, ()), running) for one in projects]
+        )
         self._open_current()
         for index in self._model.list_open():
             self.expand(index)
-        kept = self._model.find_chat(chat) if chat else QModelIndex()
+        kept = self.find_chat(chat)
         if not kept.isValid() and project is not None:
-            kept = self._model.find(project.name)
+            kept = self._find(project.name)
         if self.hasFocus() and kept.isValid():
             self.setCurrentIndex(kept)
         else:
@@ -311,11 +152,12 @@ class ProjectList(FitTree):
 
     def sessions(self) -> list[str]:
         """Return the session IDs of the listed chats, in list order."""
-        return self._model.sessions()
+        rows = (row for row in self._model.rows if isinstance(row, _ProjectRow))
+        return [one.chat.session for row in rows for one in row.chats]
 
     def find_chat(self, session: str | None) -> QModelIndex:
         """Return the index of a chat, or an invalid index if no project has it."""
-        return self._model.find_chat(session) if session else QModelIndex()
+        return self._model.find(("chat", session)) if session else QModelIndex()
 
     def closeEditor(self, editor: QWidget, hint: QAbstractItemDelegate.EndEditHint) -> None:
         """Close the title editor, and apply the update that was delayed while it was open."""
@@ -327,7 +169,7 @@ class ProjectList(FitTree):
 
     def build_menu(self, index: QModelIndex) -> QMenu:
         """Create the context menu of a project or chat."""
-        chat, project = self._model.chat(index), self._model.project(index)
+        chat, project = self._find_chat(index), self._find_project(index)
         menu = QMenu(self)
         if chat is not None:
             self._chats.fill_menu(menu, chat, partial(self.edit, index))
@@ -339,7 +181,7 @@ class ProjectList(FitTree):
         """Accept the shortcuts of a chat before the window handles them."""
         return (
             event.type() == QEvent.Type.ShortcutOverride
-            and self._chats.take_shortcut(event, self._model.chat(self.currentIndex()))
+            and self._chats.take_shortcut(event, self._find_chat(self.currentIndex()))
         ) or super().event(event)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
@@ -350,7 +192,7 @@ class ProjectList(FitTree):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Rename the current row with F2. Other keys of a chat are those of the list of chats."""
         index = self.currentIndex()
-        chat = self._model.chat(index)
+        chat = self._find_chat(index)
         self._pressed_x = None
         if self.state() == _EDITING:
             event.accept()  # Enter ends the editing of a title and must not open the row
@@ -388,20 +230,47 @@ class ProjectList(FitTree):
 
     def _open_current(self) -> None:
         """Show the chats of the project whose chat was opened last, once the project is listed."""
-        index = self._model.find(self._to_open or "")
+        index = self._find(self._to_open or "")
         if index.isValid():
             self._to_open = None
             self._model.set_open(index, True)  # also if it has no chats yet
             self.expand(index)
 
     def _find_current_chat(self) -> str:
-        chat = self._model.chat(self.currentIndex())
+        chat = self._find_chat(self.currentIndex())
         return "" if chat is None else chat.session
+
+    def _find(self, name: str) -> QModelIndex:
+        """Return the index of a project by its name, or an invalid index if it is not listed."""
+        return self._model.find(("project", name))
+
+    def _find_project(self, index: Index) -> "Project | None":
+        row = self._model.find_row(index)
+        return row.project if isinstance(row, _ProjectRow) else None
+
+    def _find_chat(self, index: Index) -> "SessionInfo | None":
+        row = self._model.find_row(index)
+        return row.chat if isinstance(row, _ProjectChat) else None
+
+    def _find_target(self, row: _ProjectRow | _ProjectChat | None) -> "Project | None":
+        """Return the project of a row on which a chat is dropped."""
+        if isinstance(row, _ProjectChat):
+            return self._find_project(self.find_chat(row.chat.session).parent())
+        return None if row is None else row.project
+
+    def _can_drop(self, _session: str, row: _ProjectRow | _ProjectChat | None) -> bool:
+        project = self._find_target(row)
+        return project is not None and project.is_there
+
+    def _describe(self, row: _ProjectRow | _ProjectChat) -> Cell:
+        if isinstance(row, _ProjectChat):
+            return replace(make_chat_row(row.chat, row.running), depth=1).cell
+        return _build_project_row(row, is_open=self._model.is_open(row)).cell
 
     def _show_current(self) -> None:
         name, session = self._current
-        chat = self._model.find_chat(session) if session else QModelIndex()
-        project = chat.parent() if chat.isValid() else self._model.find(name or "")
+        chat = self.find_chat(session)
+        project = chat.parent() if chat.isValid() else self._find(name or "")
         index = chat if chat.isValid() and self.isExpanded(project) else project
         if index.isValid():
             self.setCurrentIndex(index)
@@ -410,14 +279,21 @@ class ProjectList(FitTree):
             self.setCurrentIndex(QModelIndex())
 
     def _on_chosen(self, index: QModelIndex) -> None:
-        chat = self._model.chat(index)
+        chat = self._find_chat(index)
         if chat is not None:
             self._chats.chat_chosen.emit(chat.session)
         else:
-            self.project_chosen.emit(self._model.project(index))
+            self.project_chosen.emit(self._find_project(index))
 
-    def _on_dropped(self, session: str, project: "Project") -> None:
-        self._chats.move_requested.emit(session, str(project.folder))
+    def _on_edited(self, row: _ProjectRow | _ProjectChat, title: str) -> None:
+        if isinstance(row, _ProjectRow):
+            self.rename_requested.emit(row.project, title)
+        elif title:
+            self._chats.rename_requested.emit(row.chat.session, title)
+
+    def _on_dropped(self, session: str, row: _ProjectRow | _ProjectChat) -> None:
+        if (project := self._find_target(row)) is not None:
+            self._chats.move_requested.emit(session, str(project.folder))
 
     def _fill_menu(self, menu: QMenu, project: "Project", index: QModelIndex) -> None:
         new_chat = menu.addAction("New chat in this project")
@@ -429,3 +305,47 @@ class ProjectList(FitTree):
         settings.triggered.connect(lambda: self.settings_requested.emit(project))
         remove = menu.addAction("Remove from the list")
         remove.triggered.connect(lambda: self.remove_requested.emit(project))
+
+
+def _make_row(
+    project: "Project", chats: "Sequence[SessionInfo]", running: Mapping[str, str]
+) -> _ProjectRow:
+    pinned_first = sorted(chats, key=lambda chat: not chat.pinned)
+    inner = (_ProjectChat(chat, running.get(chat.session, "")) for chat in pinned_first)
+    return _ProjectRow(project, tuple(inner))
+
+
+def _name_row(row: _ProjectRow | _ProjectChat) -> Hashable:
+    if isinstance(row, _ProjectRow):
+        return "project", row.project.name
+    return "chat", row.chat.session
+
+
+def _list_below(row: _ProjectRow | _ProjectChat) -> Sequence[_ProjectChat]:
+    return row.chats if isinstance(row, _ProjectRow) else ()
+
+
+def _find_session(row: _ProjectRow | _ProjectChat) -> str:
+    return row.chat.session if isinstance(row, _ProjectChat) else ""
+
+
+def _find_flags(row: _ProjectRow | _ProjectChat | None) -> Qt.ItemFlag:
+    """Return the flags of a row. Its title can be edited, and chats can be dropped on it."""
+    if row is None:
+        return Qt.ItemFlag.NoItemFlags
+    is_chat = isinstance(row, _ProjectChat)
+    return _FLAGS | Qt.ItemFlag.ItemIsDragEnabled if is_chat else _FLAGS
+
+
+def _build_project_row(row: _ProjectRow, *, is_open: bool) -> Row:
+    """Build the row of a project. A project whose folder is missing has a warning."""
+    project, chats = row.project, row.chats
+    name = one_line(project.title)
+    problem = "" if project.is_there else f"There is no folder at {project.folder}."
+    tip = str(project.folder)
+    if not chats:
+        return Row(name, icon="folder", problem=problem, tip=tip, is_file=True)
+    arrow = "open" if is_open else "closed"
+    spoken = ", ".join(filter(None, (name, plural(len(chats), "chat"), problem, arrow)))
+    right = count(len(chats))
+    return Row(name, "", right, problem, tip, spoken, arrow=arrow, is_file=True)

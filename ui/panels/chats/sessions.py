@@ -14,10 +14,19 @@ from PySide6.QtCore import (
 from PySide6.QtGui import QFocusEvent, QKeyEvent
 from PySide6.QtWidgets import QAbstractItemDelegate, QAbstractItemView, QMenu, QWidget
 
-from ui.panels.chats.chats_model import NONE_RUNNING, ChatListModel
+from ui.panels.chats.chats_model import (
+    CHAT_TYPE,
+    NONE_RUNNING,
+    ChatRow,
+    Fold,
+    find_chat_flags,
+    list_chat_rows,
+    list_hit_rows,
+)
 from ui.widgets.controls import one_line
 from ui.widgets.lists import FitTree, RowDelegate
 from ui.widgets.menus import select_item, show_menu
+from ui.widgets.rows_model import Drag, RowColumn, RowsModel
 
 if TYPE_CHECKING:
     from app.library.projects import Project
@@ -71,7 +80,18 @@ class ChatList(FitTree):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Chats", parent)
-        self._model = ChatListModel(self)
+        self._model: RowsModel[ChatRow] = RowsModel(
+            [RowColumn(lambda row: row.shown.cell)],
+            lambda row: row.key,
+            self,
+            flags=find_chat_flags,
+            drag=Drag(CHAT_TYPE, lambda row: row.session, self._can_drop),
+        )
+        self._chats: Sequence[SessionInfo] = ()
+        self._running = NONE_RUNNING
+        self._binned: Sequence[BinnedChat] = ()
+        self._open_folds: set[Fold] = set()
+        self._vault = ""
         self._is_search = False
         self._open: str | None = None
         self._delayed: Callable[[], None] | None = None
@@ -83,8 +103,8 @@ class ChatList(FitTree):
         self.chosen.connect(self._on_chosen)
         # Queued, because the list is reloaded while the editor is still being closed.
         queued = Qt.ConnectionType.QueuedConnection
-        self._model.renamed.connect(self.rename_requested, queued)
-        self._model.chat_dropped.connect(lambda chat: self.move_requested.emit(chat, ""), queued)
+        self._model.edited.connect(self._on_edited, queued)
+        self._model.dropped.connect(self._on_dropped, queued)
 
     def set_chats(
         self,
@@ -107,10 +127,11 @@ class ChatList(FitTree):
             self._delayed = partial(self.set_chats, chats, current, running, binned)
             return
         self._is_search = False
-        row, used = self.currentIndex().row(), self._model.session(self.currentIndex())
-        self._model.set_chats(chats, running, binned)
+        row, used = self.currentIndex().row(), self._find_session(self.currentIndex())
+        self._chats, self._running, self._binned = chats, running, binned
+        self._show_chats()
         self.select(current)
-        if self.hasFocus() and row >= 0 and (used is None or used != current):
+        if self.hasFocus() and row >= 0 and (not used or used != current):
             self._stay_near(row, used)
 
     def set_projects(self, projects: "Sequence[Project]") -> None:
@@ -119,15 +140,16 @@ class ChatList(FitTree):
 
     def set_vault(self, vault: str) -> None:
         """Set the open vault. Chats of other vaults are listed with their vault's name."""
-        self._model.vault = vault
+        self._vault = vault
 
     def set_hits(self, hits: "Sequence[ChatHit]", titles: Mapping[str, str]) -> None:
         """Show the texts that a search found, below the titles of their chats.
 
-        For the arguments, see `ChatListModel.set_hits`.
+        For the arguments, see `list_hit_rows`.
         """
         self._is_search = True
-        self._model.set_hits(hits, titles)
+        self._model.set_rows(list_hit_rows(hits, titles))
+        self.scrollToTop()
 
     def closeEditor(self, editor: QWidget, hint: QAbstractItemDelegate.EndEditHint) -> None:
         """Close the title editor, and apply the update that was delayed while it was open."""
@@ -140,10 +162,10 @@ class ChatList(FitTree):
     def build_menu(self, index: QModelIndex) -> QMenu:
         """Create the context menu of a chat. During a search, the menu is empty."""
         menu = QMenu(self)
-        chat, binned = self._model.chat(index), self._model.find_in_bin(index)
-        if binned is not None:
-            self._fill_binned(menu, binned.info.session)
-        elif self._model.fold(index) == "bin":
+        chat, row = self._find_chat(index), self._model.find_row(index)
+        if row is not None and row.binned is not None:
+            self._fill_binned(menu, row.binned.info.session)
+        elif row is not None and row.fold == "bin":
             menu.addAction("Empty the bin…", self.emptying_requested.emit)
         if chat is not None and not self._is_search:
             self.fill_menu(menu, chat, lambda: self.edit(index))
@@ -199,7 +221,7 @@ class ChatList(FitTree):
         """Accept the shortcuts for pinning and archiving before the window handles them."""
         return (
             event.type() == QEvent.Type.ShortcutOverride
-            and self.take_shortcut(event, self._model.chat(self.currentIndex()))
+            and self.take_shortcut(event, self._find_chat(self.currentIndex()))
         ) or super().event(event)
 
     def take_shortcut(self, event: QEvent, chat: "SessionInfo | None") -> bool:
@@ -231,7 +253,8 @@ class ChatList(FitTree):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Rename (F2), delete (Delete), pin (Ctrl+D) or archive (Ctrl+E) the current chat."""
         index = self.currentIndex()
-        chat, binned = self._model.chat(index), self._model.find_in_bin(index)
+        chat, row = self._find_chat(index), self._model.find_row(index)
+        binned = None if row is None else row.binned
         if self.state() == QAbstractItemView.State.EditingState:
             event.accept()  # Enter ends the editing of a title and must not open the chat
         elif binned is not None and event.key() == Qt.Key.Key_Delete:
@@ -249,7 +272,7 @@ class ChatList(FitTree):
     def select(self, session: str | None) -> None:
         """Select the row of the open chat, given its session ID. None clears the selection."""
         self._open = session
-        if session is not None and self._model.session(self.currentIndex()) == session:
+        if session is not None and self._find_session(self.currentIndex()) == session:
             return  # if a search found several texts in a chat, the chosen one stays selected
         index = self._model.find(session) if session else QModelIndex()
         if index.isValid():
@@ -260,19 +283,43 @@ class ChatList(FitTree):
 
     def sessions(self) -> list[str]:
         """Return the session IDs of the listed chats, in list order."""
-        return self._model.sessions()
+        return [row.session for row in self._model.rows if row.session]
+
+    def _show_chats(self) -> None:
+        chats, running, binned = self._chats, self._running, self._binned
+        self._model.set_rows(list_chat_rows(chats, running, binned, self._open_folds, self._vault))
+
+    def _find_session(self, index: QModelIndex) -> str:
+        """Return the session ID of a row, or "" for a heading, a fold or a chat in the bin."""
+        row = self._model.find_row(index)
+        return "" if row is None else row.session
+
+    def _find_chat(self, index: QModelIndex) -> "SessionInfo | None":
+        session = self._find_session(index)
+        return next((chat for chat in self._chats if chat.session == session), None)
+
+    def _can_drop(self, session: str, _row: ChatRow | None) -> bool:
+        """Return whether a chat that is dropped is not listed yet."""
+        return session not in self.sessions()
+
+    def _on_edited(self, row: ChatRow, title: str) -> None:
+        if title:
+            self.rename_requested.emit(row.session, title)
+
+    def _on_dropped(self, session: str) -> None:
+        self.move_requested.emit(session, "")
 
     def _edit_current(self) -> None:
         self.edit(self.currentIndex())
 
-    def _stay_near(self, row: int, session: str | None) -> None:
+    def _stay_near(self, row: int, session: str) -> None:
         """Select a chat. If it is no longer listed, select the row that is now in its position.
 
         Args:
             row: the position of the row that was the current one.
-            session: the session ID of the chat in it, or None for a row of another kind.
+            session: the session ID of the chat in it, or "" for a row of another kind.
         """
-        found = QModelIndex() if session is None else self._model.find(session)
+        found = self._model.find(session) if session else QModelIndex()
         place = found if found.isValid() else self._model.index(row, 0)
         if place.isValid() and self._model.flags(place):
             self.setCurrentIndex(place)
@@ -281,20 +328,24 @@ class ChatList(FitTree):
         self.mark_requested.emit(chat.session, mark, not getattr(chat, mark))
 
     def _on_chosen(self, index: QModelIndex) -> None:
-        if (fold := self._model.fold(index)) is not None:
-            self.setCurrentIndex(self._model.toggle(fold))
+        row = self._model.find_row(index)
+        if row is None:
+            return
+        if row.fold is not None:
+            self._open_folds ^= {row.fold}
+            self._show_chats()
+            self.setCurrentIndex(self._model.find(row.key))
             self.scrollTo(self.currentIndex())
             return
-        if self._model.find_in_bin(index) is not None:
+        if row.binned is not None:
             menu = self.build_menu(index)
             show_menu(menu, self.viewport().mapToGlobal(self.visualRect(index).bottomLeft()))
             select_item(menu)
             return
-        session, hit = self._model.session(index), self._model.hit(index)
-        if hit is not None:
-            self.hit_chosen.emit(hit)
-        elif session is not None:
-            self.chat_chosen.emit(session)
+        if row.hit is not None:
+            self.hit_chosen.emit(row.hit)
+        elif row.session:
+            self.chat_chosen.emit(row.session)
 
 
 def list_mark_actions(chat: "SessionInfo") -> "list[tuple[ChatMark, str, str]]":

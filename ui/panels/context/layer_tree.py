@@ -3,22 +3,15 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from PySide6.QtCore import QModelIndex, QPoint, QRect, QSize, Qt, Signal
-from PySide6.QtGui import (
-    QFontMetrics,
-    QGuiApplication,
-    QKeyEvent,
-    QMouseEvent,
-    QPainter,
-    QStandardItem,
-    QStandardItemModel,
-)
+from PySide6.QtGui import QFontMetrics, QGuiApplication, QKeyEvent, QMouseEvent, QPainter
 from PySide6.QtWidgets import QMenu, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from ui.icons import mirror_painter, paint_icon
 from ui.panels.context.layer_rows import LayerRow, PartRow
 from ui.theme import Theme, tokens
-from ui.widgets.controls import draw_text, escape_tooltip
-from ui.widgets.lists import ROW, FitTree, Index, paint_row_field, paint_text
+from ui.widgets.controls import draw_text
+from ui.widgets.lists import ROW, Cell, FitTree, Index, paint_row_field, paint_text
+from ui.widgets.rows_model import RowColumn, RowsModel
 from ui.widgets.texts import from_left
 
 __all__ = ["LayerTree", "PartTree", "PinList", "shorten_place"]
@@ -45,9 +38,12 @@ class PartTree(FitTree):
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(name, parent)
-        self.items = QStandardItemModel(self)
+        self._parts: Mapping[str, Sequence[PartRow]] = {}
+        self._model: RowsModel[LayerRow | PartRow] = RowsModel(
+            [RowColumn(_describe)], _name_row, self, below=self._list_below
+        )
         self.setItemDelegate(_PartDelegate(self))
-        self.setModel(self.items)
+        self.setModel(self._model)
         self.setSelectionMode(FitTree.SelectionMode.NoSelection)
         self.chosen.connect(self._on_chosen)
 
@@ -82,6 +78,9 @@ class PartTree(FitTree):
         menu.addAction("Copy the name", lambda: QGuiApplication.clipboard().setText(row.text))
         return menu
 
+    def _list_below(self, row: LayerRow | PartRow) -> Sequence[PartRow]:
+        return self._parts.get(row.code, ()) if isinstance(row, LayerRow) else ()
+
     def _is_on_pin(self, pos: QPoint) -> bool:
         width, is_mirrored = self.viewport().width(), self.isRightToLeft()
         x, right = width - 1 - pos.x() if is_mirrored else pos.x(), width - _SIDE
@@ -102,10 +101,8 @@ class LayerTree(PartTree):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Layers", parent)
-        for code in tokens()["layer_order"]:
-            item = QStandardItem(code)
-            item.setData(LayerRow(code, 0, "–", False, is_counted=False), ROW)
-            self.items.appendRow(item)
+        codes = tokens()["layer_order"]
+        self._model.set_rows([LayerRow(code, 0, "–", False, is_counted=False) for code in codes])
 
     def show_rows(self, layers: Sequence[LayerRow], parts: Mapping[str, Sequence[PartRow]]) -> None:
         """Update all rows. Expanded layers stay expanded.
@@ -114,18 +111,13 @@ class LayerTree(PartTree):
             layers: the rows of all eight layers, in request order.
             parts: the rows of each layer's items, by layer code.
         """
-        for at, row in enumerate(layers):
-            item = self.items.item(at)
-            item.setData(row, ROW)
-            item.setData(row.name, Qt.ItemDataRole.AccessibleTextRole)
-            item.setData(escape_tooltip(row.tip), Qt.ItemDataRole.ToolTipRole)
-            _show_parts(item, list(parts[row.code]))
-        self.fit()
+        self._parts = parts
+        self._model.set_rows([*layers])
 
     def is_open(self, index: Index) -> bool:
         """Return whether a layer is expanded, so that its items are visible."""
-        row = self.items.index(index.row(), 0)
-        return self.isExpanded(row) and self.items.hasChildren(row)
+        row = self._model.index(index.row(), 0)
+        return self.isExpanded(row) and self._model.hasChildren(row)
 
 
 class PinList(PartTree):
@@ -136,23 +128,17 @@ class PinList(PartTree):
 
     def show_rows(self, rows: Sequence[PartRow]) -> None:
         """Replace the rows of the pinned items."""
-        _show_parts(self.items.invisibleRootItem(), list(rows))
-        self.fit()
+        self._model.set_rows(rows)
 
 
-def _show_parts(item: QStandardItem, parts: list[PartRow]) -> None:
-    if [item.child(n).data(ROW) for n in range(item.rowCount())] == parts:
-        return
-    item.removeRows(0, item.rowCount())
-    item.appendRows([_build_item(part) for part in parts])  # each insertion fits the view anew
+def _describe(row: LayerRow | PartRow) -> Cell:
+    if isinstance(row, LayerRow):
+        return Cell(row.code, row.tip, row.name, row)
+    return Cell(row.text, row.tip or row.text, row.name, row)
 
 
-def _build_item(part: PartRow) -> QStandardItem:
-    item = QStandardItem(part.text)
-    item.setData(part, ROW)
-    item.setData(part.name, Qt.ItemDataRole.AccessibleTextRole)
-    item.setData(escape_tooltip(part.tip or part.text), Qt.ItemDataRole.ToolTipRole)
-    return item
+def _name_row(row: LayerRow | PartRow) -> str:
+    return row.code if isinstance(row, LayerRow) else row.target or row.text
 
 
 class _PartDelegate(QStyledItemDelegate):

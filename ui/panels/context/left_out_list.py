@@ -3,14 +3,15 @@
 from collections.abc import Sequence
 
 from PySide6.QtCore import QModelIndex, QRect, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QPainter, QStandardItem, QStandardItemModel
+from PySide6.QtGui import QFontMetrics, QPainter
 from PySide6.QtWidgets import QStyle, QStyledItemDelegate, QStyleOptionViewItem, QWidget
 
 from ui.icons import mirror_painter, paint_icon
 from ui.panels.context.left_out import Detail, LeftOutRow
 from ui.theme import Theme
-from ui.widgets.controls import draw_text, escape_tooltip
-from ui.widgets.lists import ROW, FitTree, Index, paint_row_field, paint_text
+from ui.widgets.controls import draw_text
+from ui.widgets.lists import ROW, Cell, FitTree, Index, paint_row_field, paint_text
+from ui.widgets.rows_model import RowColumn, RowsModel
 from ui.widgets.texts import from_left
 
 __all__ = ["LeftOutList"]
@@ -35,7 +36,9 @@ class LeftOutList(FitTree):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("Left out of this request", parent)
-        self._model = QStandardItemModel(self)
+        self._model: RowsModel[LeftOutRow | Detail] = RowsModel(
+            [RowColumn(_describe)], _name_row, self, below=_list_below
+        )
         self.setItemDelegate(_LeftOutDelegate(self))
         self.setModel(self._model)
         self.setSelectionMode(FitTree.SelectionMode.NoSelection)
@@ -43,40 +46,32 @@ class LeftOutList(FitTree):
 
     def show_rows(self, rows: Sequence[LeftOutRow]) -> None:
         """Replace the listed items. Expanded rows stay expanded."""
-        if [self._model.item(at).data(ROW) for at in range(self._model.rowCount())] == [*rows]:
-            return
-        opened = {self._model.item(at).text() for at in self._open_rows()}
-        self._model.clear()
-        for row in rows:
-            item = _item(row.what, row, row.name, f"{row.what}\n{row.reason}")
-            for detail in row.below:
-                item.appendRow(_item(detail.text, detail, detail.text, detail.text))
-            self._model.appendRow(item)
-            self.setExpanded(item.index(), row.what in opened)
-        self.fit()
+        self._model.set_rows(rows)
 
     def is_open(self, index: Index) -> bool:
         """Return whether the row of an omitted item is expanded and shows its details."""
         return self.isExpanded(self._model.index(index.row(), 0))
 
-    def _open_rows(self) -> list[int]:
-        places = range(self._model.rowCount())
-        return [at for at in places if self.isExpanded(self._model.index(at, 0))]
-
     def _on_chosen(self, index: QModelIndex) -> None:
-        detail = index.data(ROW)
+        detail = self._model.find_row(index)
         if isinstance(detail, Detail) and detail.summary:
             self.summary_chosen.emit(detail.summary)
         elif isinstance(detail, Detail) and detail.path:
             self.place_chosen.emit(detail.path, *(detail.lines or (0, 0)))
 
 
-def _item(text: str, row: LeftOutRow | Detail, name: str, tip: str) -> QStandardItem:
-    item = QStandardItem(text)
-    item.setData(row, ROW)
-    item.setData(name, Qt.ItemDataRole.AccessibleTextRole)
-    item.setData(escape_tooltip(tip), Qt.ItemDataRole.ToolTipRole)
-    return item
+def _describe(row: LeftOutRow | Detail) -> Cell:
+    if isinstance(row, Detail):
+        return Cell(row.text, row.text, row.text, row)
+    return Cell(row.what, f"{row.what}\n{row.reason}", row.name, row)
+
+
+def _name_row(row: LeftOutRow | Detail) -> str:
+    return row.text if isinstance(row, Detail) else row.what
+
+
+def _list_below(row: LeftOutRow | Detail) -> Sequence[Detail]:
+    return row.below if isinstance(row, LeftOutRow) else ()
 
 
 class _LeftOutDelegate(QStyledItemDelegate):

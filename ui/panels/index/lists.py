@@ -1,9 +1,8 @@
 """Lists of the notes by state: indexed, excluded (with the rule), failed (with the reason)."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QModelIndex, QTimer, Signal
 from PySide6.QtWidgets import QLineEdit, QMenu, QWidget
 
 from ui.panels.index.state import NotesByState
@@ -12,9 +11,9 @@ from ui.widgets.buttons import ButtonText, make_button
 from ui.widgets.controls import label, make_wrapped_label, one_line
 from ui.widgets.formatting import count, plural
 from ui.widgets.layouts import grow, make_column, make_row, stretch
-from ui.widgets.lists import Index
 from ui.widgets.long_list import LongList, TwoLines
 from ui.widgets.menus import MenuButton
+from ui.widgets.rows_model import RowColumn, RowsModel
 
 if TYPE_CHECKING:
     from vault.records import NoteState
@@ -58,9 +57,14 @@ class NoteLists(QWidget):
         self.filter.setAccessibleName("Filter the notes by path or reason")
         dress(self.filter, "ui", "")
         self._pause = QTimer(self, singleShot=True, interval=tokens()["motion"]["stream_flush"])
-        self._pause.timeout.connect(self._refresh)
+        self._pause.timeout.connect(self._on_typed)
         self.filter.textChanged.connect(lambda _text: self._pause.start())
-        self._model = NoteRows(self)
+        self._model: RowsModel[NoteState] = RowsModel(
+            [RowColumn(lambda note: _build_row(note).cell)],
+            lambda note: note.path,
+            self,
+            page=_FETCHED,
+        )
         self.list = LongList("Notes by how they stand in the index")
         self.list.setModel(self._model)
         self.list.chosen.connect(self._on_chosen)
@@ -73,23 +77,22 @@ class NoteLists(QWidget):
 
     def show_notes(self, notes: NotesByState) -> None:
         """Replace the listed notes. The current row and the scroll position are kept."""
-        bar, row = self.list.verticalScrollBar(), self.list.currentIndex().row()
-        at, path = bar.value(), self._model.notes[row].path if row >= 0 else ""
         self._notes = notes
         self._refresh()
-        if path:
-            self.list.setCurrentIndex(self._model.find(path))
-        self.list.executeDelayedItemsLayout()
-        bar.setValue(at)
 
     def show_which(self, state: str) -> None:
         """List the notes in a state: `indexed`, `excluded` or `failed`."""
         self._chosen = state
         self._refresh()
+        self.list.scrollToTop()
 
     def shown(self) -> list[str]:
         """Return the paths of the listed notes."""
-        return [note.path for note in self._model.notes]
+        return [note.path for note in self._model.rows]
+
+    def _on_typed(self) -> None:
+        self._refresh()
+        self.list.scrollToTop()
 
     def _refresh(self) -> None:
         known = self._notes
@@ -99,7 +102,7 @@ class NoteLists(QWidget):
         notes, words = known.of(state), self.filter.text().casefold().split()
         self.filter.setVisible(len(notes) > _FILTERED_FROM or bool(words))
         found = known.filter_notes(state, words) if words else notes
-        self._model.set_notes(found)
+        self._model.set_rows(found)
         total = plural(len(notes), "note")
         self._count.setText(f"{count(len(found))} of {total}" if words else total)
         self.try_all.setVisible(state == "failed" and bool(notes))
@@ -108,10 +111,10 @@ class NoteLists(QWidget):
         self.list.setVisible(bool(found))
 
     def _on_chosen(self, index: QModelIndex) -> None:
-        self.note_chosen.emit(self._model.notes[index.row()].path)
+        self.note_chosen.emit(self._model.rows[index.row()].path)
 
     def _fill_menu(self, index: QModelIndex, menu: QMenu) -> None:
-        note = self._model.notes[index.row()]
+        note = self._model.rows[index.row()]
         path = note.path
         menu.addAction("Open").triggered.connect(lambda: self.note_chosen.emit(path))
         reveal = menu.addAction("Show among the folders")
@@ -130,50 +133,7 @@ class NoteLists(QWidget):
         )
 
 
-class NoteRows(QAbstractListModel):
-    """A Qt list model of notes that adds rows in steps, as the view needs them.
-
-    A Qt view lays out all rows of its model at once, which would take too long for many notes.
-    """
-
-    def __init__(self, parent: QObject) -> None:
-        super().__init__(parent)
-        self.notes: Sequence[NoteState] = ()
-        self._count = 0
-
-    def set_notes(self, notes: "Sequence[NoteState]") -> None:
-        """Replace the notes, unless `notes` is the same object as before."""
-        if notes is not self.notes:
-            self.beginResetModel()
-            self.notes, self._count = notes, min(len(notes), _FETCHED)
-            self.endResetModel()
-
-    def find(self, path: str) -> QModelIndex:
-        """Return the index of a note, or an invalid index if it has no row (yet)."""
-        rows = (row for row in range(self._count) if self.notes[row].path == path)
-        return self.index(next(rows, -1), 0)
-
-    def canFetchMore(self, parent: Index) -> bool:
-        """Return whether there are notes without a row."""
-        return not parent.isValid() and self._count < len(self.notes)
-
-    def fetchMore(self, parent: Index) -> None:
-        """Add rows for up to 500 more notes."""
-        more = min(_FETCHED, len(self.notes) - self._count)
-        self.beginInsertRows(QModelIndex(), self._count, self._count + more - 1)
-        self._count += more
-        self.endInsertRows()
-
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
-        """Return the number of rows added so far."""
-        return 0 if parent.isValid() else self._count
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Return the data of a note for a Qt item role."""
-        return _row(self.notes[index.row()]).data(role) if index.isValid() else None
-
-
-def _row(note: "NoteState") -> TwoLines:
+def _build_row(note: "NoteState") -> TwoLines:
     path = one_line(note.path)
     detail = one_line(note.reason or note.title)
     return TwoLines(path, detail, _ICONS[note.state], name=f"{path}, {_SAID[note.state]}: {detail}")

@@ -125,7 +125,7 @@ class NoteTreeModel(QAbstractItemModel):
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         """Return the data of a row for a Qt item role."""
-        return self._row(index).data(role) if index.isValid() else None
+        return self._row(index).cell.data(role) if index.isValid() else None
 
     def _node(self, index: Index) -> Node:
         return self._folders.nodes[index.internalId() if index.isValid() else ROOT]

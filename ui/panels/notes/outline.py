@@ -1,10 +1,11 @@
 """The panel "Outline", which lists the headings of the open note and marks the present one."""
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QAbstractListModel, QEvent, QModelIndex, QObject, QRect, Qt, Signal
+from PySide6.QtCore import QEvent, QModelIndex, QRect, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QPainter, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -23,7 +24,8 @@ from ui.widgets.controls import make_wrapped_label, one_line
 from ui.widgets.find_bar import SearchField
 from ui.widgets.formatting import count
 from ui.widgets.geometry import set_apart
-from ui.widgets.lists import Index, Row, RowDelegate
+from ui.widgets.lists import Cell, Index, Row, RowDelegate
+from ui.widgets.rows_model import RowColumn, RowsModel
 from ui.widgets.surfaces import Pane
 from vault.notes.keywords import fold
 
@@ -61,12 +63,17 @@ class OutlinePanel(Pane):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("panel", parent)
-        self._line = 1
+        self._line, self._least = 1, 1
+        self._headings: Sequence[Heading] = ()
+        self._folded: list[str] | None = None
+        self._marked: Heading | None = None
         self.field = SearchField("Filter the headings", "note_outline")
         self.field.textChanged.connect(self._filter)
         self.field.left_down.connect(self._enter_list)
         self.field.returnPressed.connect(self._choose_first)
-        self._model = OutlineRows(self)
+        self._model: RowsModel[Heading] = RowsModel(
+            [RowColumn(self._describe)], lambda heading: heading.line, self
+        )
         self.list = OutlineList()
         self.list.setModel(self._model)
         self.list.chosen.connect(self._on_chosen)
@@ -112,7 +119,7 @@ class OutlinePanel(Pane):
             line: the line at the top of the note's visible area.
         """
         self._line = line
-        if self._model.mark_line(line) and not self.isAncestorOf(self.window().focusWidget()):
+        if self._mark() and not self.isAncestorOf(self.window().focusWidget()):
             self._show_marked()
 
     def begin(self) -> None:
@@ -124,12 +131,12 @@ class OutlinePanel(Pane):
 
     def texts(self) -> list[str]:
         """Return the texts of the listed headings."""
-        return [self._model.find_heading(row).text for row in range(self._model.rowCount())]
+        return [heading.text for heading in self._model.rows]
 
     def find_marked_text(self) -> str:
         """Return the text of the marked heading, or an empty string if none is listed."""
-        row = self._model.find_marked_row()
-        return self._model.find_heading(row).text if row >= 0 else ""
+        heading = self._model.find_row(self._find_marked())
+        return "" if heading is None else heading.text
 
     def read_hint(self) -> str:
         """Return the sentence that is shown in place of the list, or an empty string."""
@@ -150,9 +157,10 @@ class OutlinePanel(Pane):
         return super().event(event)
 
     def _show(self, headings: "Sequence[Heading]", said: str) -> None:
-        self._model.set_headings(headings)
-        self._model.filter(self.field.text())
-        self._model.mark_line(self._line)
+        self._headings, self._folded, self._marked = headings, None, None
+        self._least = min((heading.level for heading in headings), default=1)
+        self._model.set_rows(self._list_matches(self.field.text()))
+        self._mark()
         self.field.setVisible(bool(headings))
         self._say(said)
         self._show_marked()
@@ -163,14 +171,14 @@ class OutlinePanel(Pane):
         self.list.setVisible(not said)
 
     def _filter(self, text: str) -> None:
-        if self._model.headings:
-            self._model.filter(text)
+        if self._headings:
+            self._model.set_rows(self._list_matches(text))
             self._say("" if self._model.rowCount() else _NO_MATCH)
             self._show_marked()
 
     def _show_marked(self) -> None:
         """Make the marked heading the current row and scroll to it; the first row if none is."""
-        row = self._model.index(max(0, self._model.find_marked_row()), 0)
+        row = self._model.index(max(0, self._find_marked().row()), 0)
         self.list.setCurrentIndex(row)
         self.list.scrollTo(row, QAbstractItemView.ScrollHint.EnsureVisible)
 
@@ -185,84 +193,46 @@ class OutlinePanel(Pane):
             self._on_chosen(row)
 
     def _on_chosen(self, index: QModelIndex) -> None:
-        self.line_chosen.emit(self._model.find_heading(index.row()).line)
+        if (heading := self._model.find_row(index)) is not None:
+            self.line_chosen.emit(heading.line)
 
-
-class OutlineRows(QAbstractListModel):
-    """A Qt list model of the headings of a note. Each row is created only when it is drawn."""
-
-    def __init__(self, parent: QObject) -> None:
-        super().__init__(parent)
-        self.headings: Sequence[Heading] = ()
-        self._folded: list[str] | None = None
-        self._shown: Sequence[int] = ()
-        self._least, self._marked = 1, -1
-
-    def set_headings(self, headings: "Sequence[Heading]") -> None:
-        """Replace all headings, and list all of them."""
-        self.beginResetModel()
-        self.headings, self._folded = headings, None
-        self._shown, self._marked = range(len(headings)), -1
-        self._least = min((heading.level for heading in headings), default=1)
-        self.endResetModel()
-
-    def filter(self, text: str) -> None:
-        """List only the headings that contain all words of a text, in any case and order."""
+    def _list_matches(self, text: str) -> "Sequence[Heading]":
+        """Return the headings that contain all words of a text, in any case and order."""
         words = fold(text).split()
-        if not words and len(self._shown) == len(self.headings):
-            return
-        self.beginResetModel()
-        self._shown = self._find(words) if words else range(len(self.headings))
-        self.endResetModel()
+        if not words:
+            return self._headings
+        if self._folded is None:
+            self._folded = [fold(heading.text) for heading in self._headings]
+        pairs = zip(self._headings, self._folded, strict=True)
+        return [heading for heading, folded in pairs if all(word in folded for word in words)]
 
-    def mark_line(self, line: int) -> bool:
-        """Mark the last heading up to a line, or the first one. Return whether this changed."""
-        found = bisect_right(self.headings, line, key=lambda heading: heading.line) - 1
-        marked = max(0, found) if self.headings else -1
-        if marked == self._marked:
+    def _mark(self) -> bool:
+        """Mark the last heading up to the line, or the first one. Return whether this changed."""
+        found = bisect_right(self._headings, self._line, key=lambda heading: heading.line) - 1
+        marked = self._headings[max(0, found)] if self._headings else None
+        if marked is self._marked:
             return False
-        before, self._marked = self.find_marked_row(), marked
-        for row in (before, self.find_marked_row()):
-            if row >= 0:
-                self.dataChanged.emit(self.index(row, 0), self.index(row, 0))
+        before, self._marked = self._find_marked(), marked
+        for index in (before, self._find_marked()):
+            self._model.redraw(index)
         return True
 
-    def find_marked_row(self) -> int:
-        """Return the row of the marked heading, or -1 if it is not listed."""
-        row = bisect_right(self._shown, self._marked) - 1
-        return row if row >= 0 and self._shown[row] == self._marked else -1
+    def _find_marked(self) -> QModelIndex:
+        """Return the index of the marked heading, or an invalid index if it is not listed."""
+        if self._marked is None:
+            return QModelIndex()
+        rows, line = self._model.rows, self._marked.line
+        place = bisect_left(rows, line, key=lambda heading: heading.line)
+        is_listed = place < len(rows) and rows[place] is self._marked
+        return self._model.index(place, 0) if is_listed else QModelIndex()
 
-    def find_heading(self, row: int) -> "Heading":
-        """Return the heading in a row."""
-        return self.headings[self._shown[row]]
-
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
-        """Return the number of listed headings."""
-        return 0 if parent.isValid() else len(self._shown)
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Return the data of a heading for a Qt item role. A marked heading is checked."""
-        if not index.isValid():
-            return None
-        is_marked = self._shown[index.row()] == self._marked
-        if role == Qt.ItemDataRole.CheckStateRole:
-            return Qt.CheckState.Checked if is_marked else None
-        return self._build_row(index.row(), is_marked).data(role)
-
-    def _build_row(self, row: int, is_marked: bool) -> Row:
-        heading = self.find_heading(row)
+    def _describe(self, heading: "Heading") -> Cell:
+        is_marked = heading is self._marked
         text = one_line(heading.text)
         name = f"{text}, level {heading.level}{', the present heading' if is_marked else ''}"
         tip = f"{text}\nLine {count(heading.line)}"
-        return Row(text, tip=tip, name=name, depth=heading.level - self._least)
-
-    def _find(self, words: list[str]) -> list[int]:
-        if self._folded is None:
-            self._folded = [fold(heading.text) for heading in self.headings]
-        found: Sequence[int] = range(len(self._folded))
-        for word in words:
-            found = [at for at in found if word in self._folded[at]]
-        return list(found)
+        row = Row(text, tip=tip, name=name, depth=heading.level - self._least)
+        return replace(row.cell, is_checked=is_marked)
 
 
 class OutlineList(QTableView):

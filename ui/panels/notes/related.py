@@ -5,9 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import (
-    QAbstractListModel,
     QModelIndex,
-    QObject,
     QPoint,
     QRect,
     QSize,
@@ -21,8 +19,9 @@ from PySide6.QtWidgets import QMenu, QSizePolicy, QVBoxLayout, QWidget
 from ui.actions import show_keys
 from ui.theme import Theme, dress
 from ui.widgets.controls import ElidedLabel, make_wrapped_label, one_line
-from ui.widgets.lists import Index
+from ui.widgets.lists import Cell
 from ui.widgets.long_list import LongList, TwoLines
+from ui.widgets.rows_model import RowColumn, RowsModel
 from ui.widgets.surfaces import Pane
 
 if TYPE_CHECKING:
@@ -57,15 +56,18 @@ class RelatedPanel(Pane):
         dress(self._about, "caption", "secondary")
         self._said = make_wrapped_label("", "ui", "tertiary")
         self._said.setContentsMargins(16, 0, 16, 8)
-        self._awaited = ""
+        self._awaited = self._path = ""
+        self._can_link = False
         self.skeleton = Skeleton()
         self._wait = QTimer(self, singleShot=True, interval=_WAIT_MS)
         self._wait.timeout.connect(self._show_skeleton)
-        self._model = RelatedRows(self)
+        self._model: RowsModel[RelatedNote] = RowsModel(
+            [RowColumn(self._describe)], lambda note: note.path, self
+        )
         self.list = LongList("Related notes")
         self.list.setModel(self._model)
         self.list.chosen.connect(self._on_chosen)
-        self.list.acted.connect(lambda index: self._request_link(self._model.notes[index.row()]))
+        self.list.acted.connect(lambda index: self._request_link(self._model.rows[index.row()]))
         self.list.menu_wanted.connect(self._fill_menu)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -111,15 +113,17 @@ class RelatedPanel(Pane):
             can_link: whether the user can insert links to the related notes.
             project: the title of the project to which the list is limited, or an empty string.
         """
-        self._model.can_link = can_link
+        self._can_link = can_link
         self._show(path, notes, "" if notes else _NONE)
+        self.list.viewport().update()
         if project:
             self._about.set_text(f"Related to {path}, in the project {one_line(project)}")
 
     def find_path(self, spot: QPoint) -> str:
         """Return the path of the note at a point of the list's viewport, or ""."""
         index = self.list.indexAt(spot)
-        return self._model.notes[index.row()].path if index.isValid() else ""
+        note = self._model.find_row(index)
+        return "" if note is None else note.path
 
     def show_linked(self, path: str) -> None:
         """Mark a listed note as linked from the open note, before the index has been updated.
@@ -127,10 +131,10 @@ class RelatedPanel(Pane):
         Args:
             path: the path of the listed note.
         """
-        self._model.set_notes(
+        self._model.set_rows(
             [
                 replace(note, is_linked=True, is_link_target=True) if note.path == path else note
-                for note in self._model.notes
+                for note in self._model.rows
             ]
         )
 
@@ -141,10 +145,10 @@ class RelatedPanel(Pane):
         """
         row = self.list.currentIndex()
         if self.list.hasFocus() and row.isValid():
-            self._request_link(self._model.notes[row.row()])
+            self._request_link(self._model.rows[row.row()])
             return
         self.list.setFocus(Qt.FocusReason.ShortcutFocusReason)
-        fits = (at for at, note in enumerate(self._model.notes) if not note.is_link_target)
+        fits = (at for at, note in enumerate(self._model.rows) if not note.is_link_target)
         self.list.setCurrentIndex(self._model.index(next(fits, 0), 0))
 
     def show_error(self, path: str, message: str) -> None:
@@ -158,7 +162,7 @@ class RelatedPanel(Pane):
 
     def rows(self) -> "Sequence[RelatedNote]":
         """Return the listed notes."""
-        return self._model.notes
+        return self._model.rows
 
     def showEvent(self, event: QShowEvent) -> None:
         """Emit `looked_at` when the panel becomes visible, so that its contents are loaded."""
@@ -170,7 +174,11 @@ class RelatedPanel(Pane):
         self.skeleton.hide()
         self._about.set_text(f"Related to {path}")
         self._about.setVisible(bool(path))
-        self._model.set_notes(notes)
+        self._model.set_rows(notes)
+        if path != self._path:
+            self._path = path
+            self.list.setCurrentIndex(QModelIndex())
+            self.list.scrollToTop()
         self.list.setVisible(bool(notes))
         self._said.setText(said)
         self._said.setVisible(bool(said))
@@ -183,47 +191,25 @@ class RelatedPanel(Pane):
         self.skeleton.show()
 
     def _on_chosen(self, index: QModelIndex) -> None:
-        self.note_chosen.emit(self._model.notes[index.row()].path)
+        self.note_chosen.emit(self._model.rows[index.row()].path)
 
     def _fill_menu(self, index: QModelIndex, menu: QMenu) -> None:
-        note = self._model.notes[index.row()]
+        note = self._model.rows[index.row()]
         path = note.path
         menu.addAction("Open").triggered.connect(lambda: self.note_chosen.emit(path))
         attach = menu.addAction("Attach to the message")
         attach.triggered.connect(lambda: self.attach_requested.emit(path))
-        if self._model.can_link:
+        if self._can_link:
             link = menu.addAction("Linked already" if note.is_link_target else _INSERT)
             link.setEnabled(not note.is_link_target)
             link.triggered.connect(lambda: self._request_link(note))
 
     def _request_link(self, note: "RelatedNote") -> None:
-        if self._model.can_link and not note.is_link_target:
+        if self._can_link and not note.is_link_target:
             self.link_requested.emit(note.path)
 
-
-class RelatedRows(QAbstractListModel):
-    """A Qt list model of notes that are related to a note."""
-
-    def __init__(self, parent: QObject) -> None:
-        super().__init__(parent)
-        self.notes: Sequence[RelatedNote] = ()
-        self.can_link = False
-
-    def set_notes(self, notes: "Sequence[RelatedNote]") -> None:
-        """Replace all notes in the list."""
-        self.beginResetModel()
-        self.notes = notes
-        self.endResetModel()
-
-    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - Qt's own signature
-        """Return the number of listed notes."""
-        return 0 if parent.isValid() else len(self.notes)
-
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
-        """Return the data of a note for a Qt item role."""
-        if not index.isValid():
-            return None
-        return _build_row(self.notes[index.row()], self.can_link).data(role)
+    def _describe(self, note: "RelatedNote") -> Cell:
+        return _build_row(note, self._can_link).cell
 
 
 class Skeleton(QWidget):

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QEvent, QModelIndex, QPoint, QRect, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QFontMetrics, QPainter, QStandardItem, QStandardItemModel
+from PySide6.QtGui import QFontMetrics, QPainter
 from PySide6.QtWidgets import (
     QHBoxLayout,
     QMenu,
@@ -19,9 +19,10 @@ from ui.icons import mirror_painter, paint_icon
 from ui.notify import announce
 from ui.theme import Theme
 from ui.widgets.buttons import ButtonText
-from ui.widgets.controls import draw_text, escape_tooltip, make_wrapped_label, one_line
+from ui.widgets.controls import draw_text, make_wrapped_label, one_line
 from ui.widgets.geometry import make_scroll_area
-from ui.widgets.lists import ROW, FitTree, Index, elide_path, paint_row_field, paint_text
+from ui.widgets.lists import ROW, Cell, FitTree, Index, elide_path, paint_row_field, paint_text
+from ui.widgets.rows_model import RowColumn, RowsModel
 from ui.widgets.surfaces import Notice, Pane
 from ui.widgets.texts import from_left
 
@@ -106,7 +107,7 @@ class SourcesPanel(Pane):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("panel", parent)
         self.list = FitTree("Sources")
-        self._model = QStandardItemModel(self)
+        self._model: RowsModel[Source] = RowsModel([RowColumn(_describe)], _name_quotation, self)
         self.list.setModel(self._model)
         self._delegate = _SourceDelegate(self.list)
         self.list.setItemDelegate(self._delegate)
@@ -141,16 +142,7 @@ class SourcesPanel(Pane):
         """
         self._coverage.setText(coverage)
         self._coverage.setVisible(bool(coverage))
-        self._model.removeRows(0, self._model.rowCount())
-        for row in rows:
-            title = one_line(row.title)
-            item = QStandardItem(title)
-            item.setData(row, ROW)
-            item.setData(name_source(row), Qt.ItemDataRole.AccessibleTextRole)
-            told = dict.fromkeys((title, describe_place(row), one_line(row.describe_check())))
-            tip = escape_tooltip("\n".join(told))
-            item.setData(tip, Qt.ItemDataRole.ToolTipRole)
-            self._model.appendRow(item)
+        self._model.set_rows(rows)
         self._empty.setText(empty)
         self.hide_reason()
         self._empty.setVisible(not rows)
@@ -181,7 +173,7 @@ class SourcesPanel(Pane):
 
     def rows(self) -> "list[Source]":
         """Return the rows of the listed sources."""
-        return [self._model.item(n).data(ROW) for n in range(self._model.rowCount())]
+        return [*self._model.rows]
 
     def eventFilter(self, watched: object, event: QEvent) -> bool:
         """Emit `hovered` with 0 when the pointer leaves the list."""
@@ -226,6 +218,16 @@ class SourcesPanel(Pane):
     def _on_entered(self, index: QModelIndex) -> None:
         row: Source = index.data(ROW)
         self.hovered.emit(row.number or 0)
+
+
+def _describe(source: "Source") -> Cell:
+    title = one_line(source.title)
+    told = dict.fromkeys((title, describe_place(source), one_line(source.describe_check())))
+    return Cell(title, "\n".join(told), name_source(source), source)
+
+
+def _name_quotation(source: "Source") -> tuple[int | None, str]:
+    return source.number, source.path
 
 
 class _SourceDelegate(QStyledItemDelegate):
