@@ -216,8 +216,11 @@ class JudgeView(QDialog):
             has_stored=table.counts.by_model + table.counts.failed > 0,
         )
         if self.focusWidget() in (None, self.close_button, self.stop, self.price):
-            self.table.setCurrentIndex(self.model.index(0, 0))
-            (self.all if table.cost.notes else self.table).setFocus()
+            if table.cost.notes:
+                self.all.setFocus()
+            else:
+                self.table.setCurrentIndex(self.model.index(0, 0))
+                self.table.setFocus()
 
     def end_run(self) -> None:
         """Show that no notes are being judged any more."""
