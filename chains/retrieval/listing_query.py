@@ -50,6 +50,8 @@ class ListQuery:
             words of the query, an ordinary search is made instead.
         is_of_one: whether the message asks for one of the notes, as the oldest, so that a search is
             always made.
+        is_guessed: whether the filter is only likely to be meant. If nothing fulfils it, a usual
+            search is made instead.
         left_out: what follows the request in its message and was not read.
     """
 
@@ -57,6 +59,7 @@ class ListQuery:
     offset: int = 0
     is_tentative: bool = False
     is_of_one: bool = False
+    is_guessed: bool = False
     left_out: str = ""
 
 
@@ -83,6 +86,7 @@ def read_list_query(
         reading.query,
         is_tentative=is_tentative,
         is_of_one=is_of_one,
+        is_guessed=reading.is_guessed,
         left_out=reading.left_out,
     )
 

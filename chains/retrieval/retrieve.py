@@ -325,6 +325,8 @@ def _list_notes(
     result = call(list_page, turn.cancel)
     if listed.is_tentative and (result.is_partial or not result.hits or result.literal == 0):
         return None
+    if listed.is_guessed and not result.total:
+        return None
     page = build_page(result, listed, turn.attached, measure_list_room(turn), turn.counter)
     # A quoted answer begins with the summary itself.
     is_told = turn.model_name == EXTRACTIVE

@@ -22,7 +22,7 @@ from vault.questions.surroundings import SIGNS, Surroundings
 from vault.questions.tokens import Item
 from vault.questions.values import ValueLinker
 from vault.questions.vocabulary import Name, VaultNames
-from vault.questions.words import find_roles
+from vault.questions.words import are_alike, find_roles
 from vault.search.conditions import ANY_VALUE, Condition, parse_property
 
 __all__ = ["link_items"]
@@ -356,6 +356,8 @@ class _Linker:
         if mark == "property":
             self._add_property(at)
             return
+        if mark == "tag":
+            self._mark_translated(at)
         if mark == "link" and self._around.is_source(at):
             mark = "linked_from"
         self._links.add(*list_conditions(self._items[at], mark, names))
@@ -394,6 +396,7 @@ class _Linker:
         match name.kind:
             case "tag":
                 links.heads += not item.is_given and self._around.is_head(at)
+                self._mark_translated(at)
                 conditions = list_conditions(item, "tag", item.list_names("tag"))
                 links.add(*conditions, *list_bare_values(item))
             case "folder":
@@ -406,6 +409,14 @@ class _Linker:
                 self._add_property(at)
             case "value":
                 self._add_bare_value(at)
+
+    def _mark_translated(self, at: int) -> None:
+        """Note that no tag has the name that is written, but only another word for it."""
+        item = self._items[at]
+        levels = (name.value.split("/")[-1] for name in item.list_names("tag"))
+        is_own = item.is_given or any(are_alike(item.text, level) for level in levels)
+        links = self._links
+        links.is_translated = links.is_translated or not is_own
 
     def _add_property(self, at: int) -> None:
         """Add a property, whose value may follow. Else notes have it, or lack it."""

@@ -48,6 +48,7 @@ class Links:
         states: the words for the state of tasks.
         left: the words that are linked to nothing and have no role.
         subject: what the question asks for first, "notes" or "tasks", or an empty string.
+        is_translated: whether a tag is meant by another word, as "rezept" by "recipes".
         names_unknown: whether a tag or folder is named that the vault does not have.
         is_without_tasks: whether "no" is said of the tasks.
         is_unclear: whether the question says something that no condition can say, such as "not" of
@@ -71,6 +72,7 @@ class Links:
     states: list[str] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
     subject: Literal["", "notes", "tasks"] = ""
+    is_translated: bool = False
     names_unknown: bool = False
     is_without_tasks: bool = False
     is_unclear: bool = False

@@ -6,12 +6,17 @@ filter that is written with a sign.
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Final
 
+from vault.notes.keywords import fold
+from vault.questions.vocabulary import VaultNames
 from vault.questions.words import list_second_words
+from vault.search.conditions import Condition, compare_values, parse_property
+from vault.search.filter_kinds import FILTERS
 
-__all__ = ["cut_other_questions", "write_filters"]
+__all__ = ["cut_other_questions", "write_filters", "write_properties"]
 
 # After a short word, a full stop may be that of an abbreviation.
 _SENTENCE_END: Final = re.compile(r"(?:(?<=[?!])|(?<=\w{5}\.))\s+(?=\S)")
@@ -20,6 +25,12 @@ _LEAST_WORDS: Final = 2
 _EXCLUDED: Final = re.compile(r"(?<!\S)[-−–!]#(?=[\w/-]*\w)")
 # A range of days as in a filter, also without its beginning or end.
 _RANGE: Final = re.compile(r"(?<!\S)(?:[\d-]{4,10}\.\.[\d-]{0,10}|\.\.[\d-]{4,10})(?=[\s?!,]|$)")
+
+# A property with its value as in a filter, such as "rating>4" or "status:done".
+_PROPERTY: Final = re.compile(
+    r"(?<!\S)(?P<not>-?)(?P<name>[^\W\d][\w-]*)(?P<sign>:|[<>]=?|!=|=)"
+    r'(?P<value>"[^"\n]+"|[^\s"<>=:\[\]]*[^\s"<>=:\[\].,;!?])(?=[\s.,;!?]|$)'
+)
 
 _Opening = tuple[re.Pattern[str], frozenset[str]]
 
@@ -56,6 +67,31 @@ def write_filters(text: str) -> str:
     """Return a question with its ranges of days and excluded tags as filters."""
     dated = _RANGE.sub(lambda found: f"date:{found[0]}", text)
     return _EXCLUDED.sub("-tag:", dated)
+
+
+def write_properties(text: str, vocabulary: VaultNames) -> str:
+    """Return a question with properties such as "rating>4" as filters in brackets.
+
+    Behind a colon, a value must be one that the vault has, so that "note:this" stays as it is.
+    """
+
+    def write(found: re.Match[str]) -> str:
+        value, sign = found["value"].strip('"'), found["sign"].replace(":", "=")
+        known = vocabulary.find_exactly([fold(found["name"])])
+        names = [each.value for each in known if each.kind == "property"]
+        if found["name"].lower() in FILTERS or not names:
+            return found[0]
+        condition = parse_property(names[0], f"{sign}{value}", is_negated=bool(found["not"]))
+        if condition is None or (sign == "=" and not _has_value(vocabulary, condition)):
+            return found[0]
+        return str(condition)
+
+    return _PROPERTY.sub(write, text)
+
+
+def _has_value(vocabulary: VaultNames, condition: Condition) -> bool:
+    plain = replace(condition, is_negated=False)
+    return any(compare_values(value, plain) for value in vocabulary.list_values(condition.name))
 
 
 @cache

@@ -13,7 +13,7 @@ from vault.questions.days import find_due_spans, name_weekdays
 from vault.questions.linker import link_items
 from vault.questions.links import STATES, Links
 from vault.questions.naming import name_as_in_notes
-from vault.questions.pieces import cut_other_questions, write_filters
+from vault.questions.pieces import cut_other_questions, write_filters, write_properties
 from vault.questions.tokens import Item, find_spans, list_items, names_tag
 from vault.questions.vocabulary import VaultNames
 from vault.questions.words import are_alike, find_roles, list_date_words
@@ -28,6 +28,7 @@ _MOST_CHARS: Final = 400
 _ASKING: Final = frozenset({"tasks", "more"})
 _DUE: Final = frozenset({"due", "overdue"})
 _JOINING: Final = frozenset({"and", "or", "not"})
+_PLACES: Final = frozenset({"folder", "tag"})
 _OF_SEVERAL: Final = frozenset({"total", "mean"})
 _RECENT: Final = timedelta(days=30)
 # The path of a file, without a word beside it.
@@ -49,6 +50,8 @@ class Reading:
         property: the property that is asked for, or an empty string.
         names: the properties or columns that a `sum` or `mean` may be asked of. The first of them
             that is there is meant.
+        is_guessed: whether the filter of a `list` or `count` is only likely to be meant, so that
+            nothing is to be told of finding none.
         left_out: what follows the question of a `list` or `count` in its message, which was not
             read, such as "and when is the next one due?".
     """
@@ -58,6 +61,7 @@ class Reading:
     path: str = ""
     property: str = ""
     names: tuple[str, ...] = ()
+    is_guessed: bool = field(default=False, compare=False)
     left_out: str = field(default="", compare=False)
 
 
@@ -111,14 +115,19 @@ def _read_one(text: str, read_names: Callable[[], VaultNames], today: date) -> R
         return None
     said = name_weekdays(given.words)
     vocabulary = read_names()
+    if (written := write_properties(text, vocabulary)) != text:
+        given = parse_query(write_filters(written))
+        said = name_weekdays(given.words)
     items = _name_tasks(list_items(said, vocabulary, today))
     if _asks_for_more(items):
         return Reading("more", "")
+    if _asks_to_act(items):
+        return None
     spans = find_spans(said, today)
     if any("due" in item.roles for item in items):
         spans = find_due_spans(said, spans, today)
     if _is_of_filters(given, items):
-        items = (Item("notes", frozenset({"list", "notes"})), *items)
+        items = _begin_filters(items)
     links = link_items(items, spans, vocabulary)
     links.clauses = name_as_in_notes(links.clauses, vocabulary)
     links.is_unclear = links.is_unclear or not _can_compare(links, vocabulary)
@@ -131,10 +140,33 @@ def _read_one(text: str, read_names: Callable[[], VaultNames], today: date) -> R
 
 
 def _is_of_filters(given: Query, items: Sequence[Item]) -> bool:
-    """Return whether a message only names filters, as "#bees and not #hive" or "folder:House"."""
+    """Return whether a message only names filters, as "#bees and not #hive" or "folder:House".
+
+    Before them may stand the state of tasks, as in "open folder House".
+    """
     has_filter = bool(given.clauses or given.task_kind) or names_tag(given.words)
-    is_of_names = all(item.is_given or item.roles & _JOINING for item in items)
+    has_state, marks = any(item.roles & STATES for item in items[:1]), _JOINING
+    if has_state:
+        marks = marks | STATES | _PLACES
+        has_filter = has_filter or any(item.roles & _PLACES for item in items)
+    is_of_names = all(
+        item.is_given or item.roles & marks or (has_state and item.list_names("folder"))
+        for item in items
+    )
     return has_filter and is_of_names and not given.phrases
+
+
+def _begin_filters(items: Sequence[Item]) -> tuple[Item, ...]:
+    """Return the items of a message that only names filters, behind the subject that they imply.
+
+    A state such as "done" is that of tasks, unless it is a value of a property in the vault.
+    """
+    first, others = items[:1], items[1:]
+    has_state = any(item.roles & STATES for item in first)
+    if any(item.list_names("value") for item in first) and has_state:
+        first, has_state = [replace(item, roles=frozenset()) for item in first], False
+    subject = "tasks" if has_state else "notes"
+    return (Item(subject, frozenset({"list", subject})), *first, *others)
 
 
 def _name_tasks(items: Sequence[Item]) -> tuple[Item, ...]:
@@ -167,6 +199,18 @@ def _asks_for_more(items: Sequence[Item]) -> bool:
     """Return whether a message only asks to go on, as "more" or "show me the rest"."""
     is_only = all(item.is_silent or item.roles & {"more", "list", "notes", "and"} for item in items)
     return is_only and any("more" in item.roles for item in items)
+
+
+def _asks_to_act(items: Sequence[Item]) -> bool:
+    """Return whether a message asks to change the notes, as "Create a tag recipe".
+
+    "Make a list of my recipes" asks for a list. An order may end with its verb in German.
+    """
+    telling = [item for item in items if "act" in item.roles or not item.is_silent]
+    first, others = telling[:1], telling[1:]
+    begins = any("act" in item.roles and not item.names for item in first)
+    begins = begins and not any("a_list" in item.roles for item in others[:1])
+    return begins or any("act_behind" in item.roles for item in telling[-1:])
 
 
 def _read_times(links: Links, today: date) -> None:
@@ -278,7 +322,8 @@ def _read_list(given: Query, links: Links) -> Reading | None:
         is_known = is_filtered or (task and roles & STATES)
         operation: Operation = "one" if "extreme" in roles else "about"
         return Reading(operation, write_query(query)) if is_known else None
-    return Reading("count" if "count" in roles else "list", write_query(query))
+    listing: Operation = "count" if "count" in roles else "list"
+    return Reading(listing, write_query(query), is_guessed=_is_guessed(links, task))
 
 
 def _asks_for_list(
@@ -325,6 +370,16 @@ def _is_day_of_tasks(links: Links, task: str) -> bool:
     return bool(task and links.spans) and not links.roles & {"tasks", "due", "overdue"}
 
 
+def _is_guessed(links: Links, task: str) -> bool:
+    """Return whether a filter is only likely to be meant.
+
+    That is so of "How many books did I finish?", where "Books" is a note that may have tasks, and
+    of a tag that is another word for what was written.
+    """
+    is_of_note = bool(task and links.notes) and not links.roles & {"tasks", "due", "overdue"}
+    return is_of_note or links.is_translated
+
+
 def _limit_changes(query: Query) -> Query:
     """Return a query for the notes that were changed on its days."""
     ((first, after),) = query.days
@@ -346,6 +401,7 @@ def _choose_task(links: Links) -> TaskKind | Literal[""]:
     if links.subject == "notes":
         return _take_tasks_as_part(links)
     if "tasks" not in roles and not roles & {"list", "count", "what"}:
+        links.left += links.states
         return ""
     if "done" in roles and "open" not in roles:
         return "done"

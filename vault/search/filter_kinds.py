@@ -35,6 +35,7 @@ __all__ = ["FILTERS", "FilterKind", "TaskFilter", "write_date_filter"]
 TaskFilter = TaskKind | Literal[""]
 
 _DATE = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
+_SIGN = re.compile(r"[<>]=?")
 _NO_TASK = (
     "names no kind of task, so it was searched as words. Write task:open, task:done or task:any."
 )
@@ -105,8 +106,11 @@ def _parse_task(value: str) -> TaskFilter | None:
 def _parse_days(value: str) -> Span | None:
     """Return a year, month or day as a range of days, or the range between two of them.
 
-    The sides of a range may be left out, as in `..2024-03`. Return None for any other text.
+    The sides of a range may be left out, as in `..2024-03`, and `<2024-03` ends before the month.
+    Return None for any other text.
     """
+    if (sign := _SIGN.match(value)) is not None:
+        return _limit_days(sign[0], _parse_span(value[sign.end() :]))
     start, dots, end = value.partition("..")
     first = _parse_span(start)
     if not dots:
@@ -116,6 +120,15 @@ def _parse_days(value: str) -> Span | None:
         return None
     span = (first[0] if first else date.min), (last[1] if last else date.max)
     return span if span[0] < span[1] else None
+
+
+def _limit_days(sign: str, span: Span | None) -> Span | None:
+    """Return the days before or after a range of days, with the range behind "<=" or ">="."""
+    if span is None:
+        return None
+    if sign[0] == "<":
+        return date.min, span[1] if sign == "<=" else span[0]
+    return span[0] if sign == ">=" else span[1], date.max
 
 
 def _parse_span(text: str) -> Span | None:

@@ -1,18 +1,10 @@
 """Questions in other words and letters than the notes: what is shown, and how sure it is."""
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Final
 
 import pytest
 
-from app.assistant import Assistant
-from app.paths import HOME_VARIABLE, Paths
-from app.wiring import build
-from chains.cancel import CancelToken
-from chains.turn_answer import TurnAnswer
-from tests.support.sessions.turns import ask, result_of
-from vault.embedder import Embedder
+from tests.unit.app.answers.conftest import Asking
 
 NOTES: Final = {
     "Auto.md": "# Auto\n\nDas Öl wird alle 15.000 km gewechselt.\n",
@@ -29,27 +21,6 @@ NOTES: Final = {
     "Łódź.md": "# Łódź\n\nThe train to Łódź leaves at 8:15 from platform 4.\n",
     "Barco.md": "# Barco\n\nLa lancha Køge lleva dos años en el puerto de Gijón.\n",
 }
-
-Asking = Callable[[str], TurnAnswer]
-
-
-@pytest.fixture(scope="module")
-def answer(tmp_path_factory: pytest.TempPathFactory, embedder: Embedder) -> Iterator[Asking]:
-    """Ask without a model, in a chat of its own for each question."""
-    folder = tmp_path_factory.mktemp("notes")
-    for path, text in NOTES.items():
-        (folder / path).write_text(text, "utf-8")
-    home = {HOME_VARIABLE: str(tmp_path_factory.mktemp("home"))}
-    assistant = _open(home, folder, embedder)
-    yield lambda question: result_of(ask(assistant, question, model="extractive")).answer
-    assistant.close()
-
-
-def _open(home: dict[str, str], folder: Path, embedder: Embedder) -> Assistant:
-    assistant = build(Paths.find(home), embedder=embedder)
-    assistant.open_vault(folder, remember=False)
-    list(assistant.index(CancelToken()))
-    return assistant
 
 
 @pytest.mark.parametrize(

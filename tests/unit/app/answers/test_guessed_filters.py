@@ -1,0 +1,104 @@
+"""What is told of a list: nothing where its filter is only guessed, and all that was said of it."""
+
+from typing import Final
+
+import pytest
+
+from tests.unit.app.answers.conftest import Asking
+
+NOTES: Final = {
+    "Recipes/Soup.md": "---\ntags: [recipe]\nrating: 4\n---\n# Soup\n\nLentils and cumin.\n",
+    "Recipes/Flan.md": "---\ntags: [recipe]\nrating: 5\n---\n# Flan\n\nEggs and milk.\n",
+    "House/Roof.md": "# Roof\n\n- [x] Order tiles 📅 2026-03-02\n- [ ] Paint the dormer\n",
+    "House/Attic.md": "---\nstatus: closed\n---\n# Attic\n\n- [ ] Sweep it 📅 2026-07-01\n",
+    "Books.md": "# Books\n\n- Middlemarch, finished in March\n- Austerlitz, begun in June\n",
+    "Loom.md": "# Loom\n\nThe loom has eight shafts. #home #weaving\n",
+    "Keller.md": "---\ntags: [projekt]\n---\n# Keller\n\nDer Boden wird mit Kork ausgelegt.\n",
+}
+NONE: Final = ("No note", "No task", "No open task", "No done task")
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        "Create a tag recipe",
+        "Please make a note about cumin",
+        "Delete all notes with the tag recipe",
+        "Erstelle einen Tag recipe",
+        "Bitte einen Tag recipe anlegen",
+        "Lösche alle Notizen im Ordner Recipes",
+        "Crée un tag recipe",
+        "Supprime toutes les notes du dossier Recipes",
+        "Crea una etiqueta recipe",
+        "Borra todas las notas de la carpeta Recipes",
+    ],
+)
+def test_an_order_to_change_notes_is_not_answered_by_a_list(answer: Asking, order: str) -> None:
+    assert answer(order).kind not in ("list", "tasks")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Make a list of my recipes",
+        "Mache eine Liste aller Rezepte",
+        "Fais une liste des recettes",
+        "Haz una lista de las recetas",
+    ],
+)
+def test_an_order_for_a_list_is(answer: Asking, question: str) -> None:
+    assert answer(question).text.startswith("2 notes ")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How many books did I finish?",
+        "Which notes have the tag home projects?",
+    ],
+)
+def test_nothing_is_told_of_finding_none_by_a_guess(answer: Asking, question: str) -> None:
+    assert not answer(question).text.startswith(NONE)
+
+
+@pytest.mark.parametrize(
+    ("message", "begins"),
+    [
+        ("done folder House", "1 done task in the folder “House”"),
+        ("open folder House", "2 open tasks in the folder “House”"),
+        ("done folder:House", "1 done task in the folder “House”"),
+        ("closed folder House", "1 note with status: closed, in the folder “House”"),
+        ("erledigt Ordner House", "1 done task in the folder “House”"),
+        ("terminées dossier House", "1 done task in the folder “House”"),
+        ("hechas carpeta House", "1 done task in the folder “House”"),
+        ("open #weaving", "No open task with the tag #weaving"),
+    ],
+)
+def test_a_state_before_a_filter_is_not_passed_over(
+    answer: Asking, message: str, begins: str
+) -> None:
+    assert answer(message).text.startswith(begins)
+
+
+@pytest.mark.parametrize(
+    ("message", "begins"),
+    [
+        ("rating:5", "1 note with rating: 5"),
+        ("rating>4", "1 note with rating: above 4"),
+        ("rating<=4", "1 note with rating: at most 4"),
+        ("-rating:5 tag:recipe", "1 note without rating: 5, with the tag #recipe"),
+        ("Which recipes have rating>=4?", "2 notes with rating: at least 4"),
+        ("due:<2026-07-01", "1 task due until 2026-06-30"),
+        ("due:>=2026-07-01", "1 task due from 2026-07-01 on"),
+        ("task:open due:..", "1 open task due on any day"),
+    ],
+)
+def test_a_property_and_a_limit_can_be_typed_as_filters(
+    answer: Asking, message: str, begins: str
+) -> None:
+    assert answer(message).text.startswith(begins)
+
+
+@pytest.mark.parametrize("text", ["note:this", "rating:excellent", "https://rating:5"])
+def test_other_words_with_a_colon_are_searched(answer: Asking, text: str) -> None:
+    assert answer(text).kind not in ("list", "tasks")
