@@ -1,10 +1,12 @@
 """Link the items of a question to conditions on notes, days, and kinds of tasks."""
 
+import re
 from collections.abc import Sequence
 from datetime import date
 from typing import Final, Literal
 
 from vault.notes.date_spans import Span
+from vault.notes.dates import find_month
 from vault.notes.keywords import fold
 from vault.questions.days import LIMITS, limit_spans
 from vault.questions.links import (
@@ -22,8 +24,8 @@ from vault.questions.surroundings import SIGNS, Surroundings
 from vault.questions.tokens import Item
 from vault.questions.values import ValueLinker
 from vault.questions.vocabulary import Name, VaultNames
-from vault.questions.words import are_alike, find_roles
-from vault.search.conditions import ANY_VALUE, Condition, parse_property
+from vault.questions.words import are_alike, find_roles, list_date_words
+from vault.search.conditions import ANY_VALUE, Condition, cut_day, parse_property
 
 __all__ = ["link_items"]
 
@@ -36,6 +38,7 @@ _TICKED: Final = "true"
 # Roles that may stand between "not" or "or" and the condition that it is said of.
 _ANNOUNCING: Final = frozenset({"not", "or", "and", "in", "tasks", *STATES, *MARKS})
 # Roles that say what was done on a day, which a property of a note may hold.
+_YEAR: Final = re.compile(r"\d{4}")
 _EVENTS: Final = ("created", "done")
 
 
@@ -120,11 +123,36 @@ class _Linker:
         ((first, after),) = spans
         tests = [f">={first}"] if first != date.min else []
         tests += [f"<{after}"] if after != date.max else []
+        if spans == list(self._spans) and (yearly := self._find_yearly(names)):
+            tests = [yearly]
+        links.is_dated = True
+        links.asks_for_day = any(item.asked and item.list_names("property") for item in self._items)
         for test in tests:
             read = (parse_property(name, test) for name in names)
             links.clauses.append(tuple(each for each in read if each is not None))
         self._spans = ()
         links.roles -= LIMITS
+
+    def _find_yearly(self, names: Sequence[str]) -> str:
+        """Return the month that is asked for, of any year, or an empty string.
+
+        In "Who has a birthday in December", the values are mostly of earlier years. If one of them
+        is of the year that a date without a year usually means, that year is meant.
+
+        Args:
+            names: the properties that hold the day.
+        """
+        ((first, after),) = self._spans
+        texts = [item.text for item in self._items if item.is_date]
+        if not any(map(find_month, texts)) or any(map(_YEAR.fullmatch, texts)):
+            return ""
+        if list_date_words("past") & set(map(fold, texts)):
+            return ""
+        days = (cut_day(each) for name in names for each in self._vocabulary.list_values(name))
+        if any(str(first) <= day < str(after) for day in days):
+            return ""
+        is_day = (after - first).days == 1
+        return f"--{first:%m-%d}" if is_day else f"--{first:%m}"
 
     def _list_dated(self) -> list[str]:
         """Return the properties that hold the day that is asked for, of which any may be meant.

@@ -49,6 +49,8 @@ class Links:
         left: the words that are linked to nothing and have no role.
         subject: what the question asks for first, "notes" or "tasks", or an empty string.
         is_translated: whether a tag is meant by another word, as "rezept" by "recipes".
+        is_dated: whether the days are those of a property, as in "a birthday in May".
+        asks_for_day: whether a verb such as "born" names that property.
         names_unknown: whether a tag or folder is named that the vault does not have.
         is_without_tasks: whether "no" is said of the tasks.
         is_unclear: whether the question says something that no condition can say, such as "not" of
@@ -73,6 +75,8 @@ class Links:
     left: list[str] = field(default_factory=list)
     subject: Literal["", "notes", "tasks"] = ""
     is_translated: bool = False
+    is_dated: bool = False
+    asks_for_day: bool = False
     names_unknown: bool = False
     is_without_tasks: bool = False
     is_unclear: bool = False

@@ -347,7 +347,14 @@ def _asks_for_list(
     is_marked = bool(clauses and roles & {"tag", "folder", "link", "linked_from", "property"})
     names_only = is_marked and not (links.left or links.names_unknown or "what" in roles)
     names_only = names_only and bool(roles & {"tag", "folder"})  # as "tag garden", "folder House"
+    if links.is_dated and not links.left and (asks or _asks_who(links)):
+        return True
     return names_only or bool((asks or asks_what) and (has_head or links.heads or is_marked))
+
+
+def _asks_who(links: Links) -> bool:
+    """Return whether those are asked for who have a property, as "Who has a birthday in May"."""
+    return "who" in links.roles and ("having" in links.roles or links.asks_for_day)
 
 
 def _is_not_said(links: Links, task: str) -> bool:

@@ -18,6 +18,7 @@ from vault.notes.properties import read_tick
 from vault.notes.units import can_convert
 from vault.questions.words import are_same_word, list_same_things, split_words
 from vault.scope import WHOLE, Scope
+from vault.search.conditions import cut_day
 
 __all__ = ["Name", "NameKind", "VaultNames", "VocabularyReader", "read_vocabulary"]
 
@@ -32,7 +33,6 @@ _SHORTEST_OF_PERSON: Final = 3
 _MOST_OF_PERSON: Final = 4
 # A link that is a value as a whole, without the brackets and the shown text.
 _LINK: Final = re.compile(r"^\W*\[\[([^\[\]|#]+)[^\[\]]*\]\]\W*$")
-_DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,7 +237,7 @@ def _add_property(found: VaultNames, path: str, name: str, value: str) -> None:
     found.add(name, Name("property", name))
     if len(value) <= _MOST_VALUE_CHARS:
         found.add(value, Name("value", _LINK.sub(r"\1", value), name))
-    if _DAY.match(value):
+    if cut_day(value):
         found.dated.add(name)
     elif len(value) <= _MOST_VALUE_CHARS and (amount := parse_amount(value)) and amount.unit:
         found.units[name].add(amount.unit)

@@ -7,6 +7,7 @@ A condition is negated by `-` before it, and conditions joined by `OR` are alter
 `vault.search.filter_kinds.FILTERS` says which of the functions here finds the notes for a key.
 """
 
+import calendar
 import posixpath
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -40,6 +41,7 @@ __all__ = [
     "Condition",
     "FindNotes",
     "compare_values",
+    "cut_day",
     "find_by_folder",
     "find_by_link",
     "find_by_name",
@@ -75,6 +77,8 @@ _TEST: Final = re.compile(
     r"|(?P<sign><=|>=|!=|<|>|=|~)?\s*(?P<value>.+)"
 )
 _DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
+# A month or a day of any year, as in `[birthday:--12]`.
+_ANY_YEAR: Final = re.compile(r"--(\d\d)(?:-(\d\d))?")
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
 _PLAIN: Final = re.compile(r'[^\s".,;:!?()\[\]]+')
 _SIGNS: Final = {
@@ -88,6 +92,8 @@ _SIGNS: Final = {
 }
 _SIGNS_OF_DAYS: Final = _SIGNS | {"<": "before ", "<=": "until ", ">": "after ", ">=": "since "}
 
+
+_MONTHS: Final = tuple(calendar.month_name)
 
 # Finds the notes that fulfil a condition. The notes to choose from are keyed by file id.
 FindNotes = Callable[["Condition", Catalog, Mapping[int, str]], set[int]]
@@ -128,6 +134,10 @@ class Condition:
         return f"{self.name}: {self._show_limits()}" if self.name else self.value
 
     def _show_limits(self) -> str:
+        if (yearly := _ANY_YEAR.fullmatch(self.value)) is not None:
+            month = _MONTHS[min(int(yearly[1]), len(_MONTHS) - 1)]
+            day = f"on {int(yearly[2])}" if yearly[2] else "in"
+            return f"{_SIGNS[self.comparison]}{day} {month} of any year"
         signs = _SIGNS_OF_DAYS if _DAY.match(self.value) else _SIGNS
         also = f" and {self.also._show_limits()}" if self.also else ""
         return f"{signs[self.comparison]}{self.value}{also}"
@@ -191,8 +201,12 @@ def _is_within(value: str, number: Decimal | None, condition: Condition, mark: D
         return False
     if condition.comparison == "~":
         return _simplify(wanted) in fold(value)
+    if _ANY_YEAR.fullmatch(wanted):
+        is_then = cut_day(value)[4:].startswith(wanted[1:])
+        return is_then == (condition.comparison != "!=")
     if condition.comparison in ("=", "!="):
         return _is_equal(value, number, wanted, mark) == (condition.comparison == "=")
+    value = value.lstrip("[") if cut_day(value) else value
     if _DAY.match(value) and _DAY.match(wanted):
         return _is_in_order(*_cut_times(value, wanted), condition.comparison)
     limit = read_number(wanted, mark)
@@ -200,6 +214,15 @@ def _is_within(value: str, number: Decimal | None, condition: Condition, mark: D
     if limit is None or converted is None:
         return False
     return _is_in_order(converted, limit, condition.comparison)
+
+
+def cut_day(value: str) -> str:
+    """Return the day that a value begins with, such as 2024-03-05, or an empty string.
+
+    In Logseq, it is a link.
+    """
+    found = _DAY.match(value.lstrip('[" '))
+    return found[0] if found else ""
 
 
 def _cut_times(value: str, wanted: str) -> tuple[str, str]:
@@ -235,7 +258,8 @@ def is_comparable(condition: Condition, values: Collection[str]) -> bool:
 
 def _has_fitting_units(condition: Condition, values: Collection[str]) -> bool:
     """Return whether the limit of a condition can be compared with the units of some values."""
-    if condition.comparison == "~" or _DAY.match(condition.value):
+    is_day = _DAY.match(condition.value) or _ANY_YEAR.fullmatch(condition.value)
+    if condition.comparison == "~" or is_day:
         return True
     limit = parse_amount(condition.value)
     numbers = [each for each in values if read_numbers(each) and not _DAY.match(each)]
