@@ -17,8 +17,10 @@ FactKind = Literal["path", "command", "figure", "date", "name", "decision", "que
 # In the order of what is lost first where conversations are summarised.
 FACT_KINDS: Final[tuple[FactKind, ...]] = get_args(FactKind)
 LEAST_SHARE: Final = 0.90
-MOST_STORED: Final = 40  # of the facts that are gone
+MOST_STORED: Final = 40  # of the facts that are gone, which is also the most searches for them
+WORST_RANK: Final = 10  # of a passage that a search finds
 _LEAST_COMMON_WORDS: Final = 0.7
+_LEAST_WORDS: Final = 2  # that say what a figure is of, to search for it by them
 _POINTS: Final = ".,"
 _PATH_MARKS: Final = "/\\-"
 # Scripts that are written without blanks, or that write endings at figures and foreign words.
@@ -101,6 +103,44 @@ class FactReader:
     find_changed: Callable[[str, Sequence[str], Sequence[str]], Sequence[ChangedFact]]
 
 
+@dataclass(frozen=True, slots=True)
+class NotePassage:
+    """A passage that a search of the notes found.
+
+    Attributes:
+        path: the path of the note.
+        lines: the first and last line, counted from 1.
+        text: the text of the passage.
+    """
+
+    path: str
+    lines: tuple[int, int]
+    text: str
+
+
+# Returns the passages of the notes that some words find, best first.
+FindPassages = Callable[[str], Sequence[NotePassage]]
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFact:
+    """A fact that is not in the request, and the passage of a note that a search finds with it."""
+
+    fact: ChatFact
+    passage: NotePassage
+
+    json_shape = ("kind", "text", "line", "entry", "path", "lines")
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the fact with its place as JSON."""
+        place = {"path": self.passage.path, "lines": list(self.passage.lines)}
+        return {**self.fact.to_dict(), **place}
+
+    def describe(self) -> str:
+        """Return where the fact stands, such as "Home/Backups.md, line 16"."""
+        return f"{self.passage.path}, line {self.passage.lines[0]:,}"
+
+
 @dataclass(frozen=True)
 class SummaryExam:
     """What a request says, after a compaction, of what left it.
@@ -109,12 +149,16 @@ class SummaryExam:
         facts: the number of facts of what left.
         in_request: how many of them the request says word for word.
         one_call: how many others a tool of the chat shows with one call.
-        findable: how many others the search of a tool of the chat finds.
-        gone: facts that are not within reach. The log keeps up to `MOST_STORED` of them.
+        findable: how many others a search of the notes finds.
+        gone: facts that are not within reach as far as is known. The log keeps up to `MOST_STORED`
+            of them.
         away: the facts within reach that are not in the request. The log does not keep them.
         changed: the facts that the summary has changed.
         new: the facts of the summary that were not said, at least not in this form.
         is_asked_again: whether the model was asked for the summary once more.
+        not_checked: how many of the facts that are not within reach were not searched for in the
+            notes, although the chat searches them.
+        found: the facts that a search of the notes found. They are found again each time.
     """
 
     facts: int
@@ -126,6 +170,8 @@ class SummaryExam:
     is_asked_again: bool = False
     away: tuple[ChatFact, ...] = ()
     new: tuple[ChangedFact, ...] = ()
+    not_checked: int = 0
+    found: tuple[FoundFact, ...] = ()
 
     json_shape = (
         "facts",
@@ -136,6 +182,8 @@ class SummaryExam:
         "changed",
         "asked_again = is_asked_again",
         "new",
+        "not_checked if not_checked",
+        "found if found",
     )
 
     @property
@@ -151,12 +199,17 @@ class SummaryExam:
     @property
     def gone_count(self) -> int:
         """How many facts are not within reach, also those that the log does not keep."""
+        return self._missing - self.not_checked
+
+    @property
+    def _missing(self) -> int:
+        """How many facts are not within reach as far as is known."""
         return self.facts - self.in_request - self.within_reach
 
     @property
     def share(self) -> float:
-        """The fraction of facts that are in the request or within reach."""
-        return 1 - self.gone_count / self.facts if self.facts else 1.0
+        """The fraction of facts that are in the request or known to be within reach."""
+        return 1 - self._missing / self.facts if self.facts else 1.0
 
     @property
     def is_good(self) -> bool:
@@ -167,8 +220,38 @@ class SummaryExam:
         """Return the figures as a sentence without its full stop."""
         said = [f"{self.in_request:,} in the request", f"{self.within_reach:,} within reach"]
         said.append(f"{self.gone_count:,} gone")
+        said += [f"{self.not_checked:,} not checked"] if self.not_checked else []
         said += [f"{len(self.new):,} new"] if self.new else []
         return ", ".join([*said, f"{len(self.changed):,} changed"])
+
+    def search(self, find: FindPassages, reader: FactReader) -> Self:
+        """Return the exam after the notes were searched for the facts that are not within reach.
+
+        A fact is findable if one of the first passages says it. There is one search for each line
+        of the listed facts, so `MOST_STORED` at most; the other facts stay unchecked.
+
+        Args:
+            find: searches the notes. It may raise an exception to stop.
+            reader: reads the facts again, of which the log keeps only the text.
+        """
+        if not self.not_checked:
+            return self
+        lines = dict.fromkeys(build_query(fact) for fact in self.stored_gone)
+        passages = {line: tuple(find(line))[:WORST_RANK] for line in lines}
+        found, gone = list[FoundFact](), list[ChatFact]()
+        for fact in self.stored_gone:
+            place = _find_saying(fact, passages[build_query(fact)], reader)
+            if place is None:
+                gone.append(fact)
+            else:
+                found.append(FoundFact(fact, place))
+        return replace(
+            self,
+            findable=self.findable + len(found),
+            gone=tuple(gone),
+            not_checked=self._missing - len(found) - len(gone),
+            found=tuple(found),
+        )
 
     def after_edit(self, before: str, after: str) -> Self | None:
         """Return the exam after the user edited the summary, by the facts that it lists.
@@ -194,20 +277,23 @@ class SummaryExam:
             for facts in (self.changed, self.new)
         )
         kept = self.in_request + len(self.gone) - len(gone)
-        return replace(self, in_request=kept, gone=gone, changed=changed, new=new)
+        exam = replace(self, in_request=kept, gone=gone, changed=changed, new=new)
+        return replace(exam, not_checked=min(self.not_checked, exam._missing))
 
     def list_losses(self) -> list[tuple[str, ChatFact | ChangedFact]]:
         """Return what is said of each fact that is changed, new or gone, with the fact."""
         said: list[tuple[str, ChatFact | ChangedFact]] = []
         said += [(f"Changed: {one.text} ({one.reason})", one) for one in self.changed]
         said += [(f"New: {one.text} ({one.reason})", one) for one in self.new]
-        said += [(f"Gone: {fact.line}", fact) for fact in self.stored_gone]
+        word = "Gone" if self.gone_count else "Not checked"
+        said += [(f"{word}: {fact.line}", fact) for fact in self.stored_gone]
+        said += [(f"Findable: {one.fact.line} ({one.describe()})", one.fact) for one in self.found]
         return said
 
     @property
     def rest(self) -> str:
-        """A sentence with the number of the facts that are gone and not listed, or none."""
-        left = self.gone_count - len(self.stored_gone)
+        """A sentence with the number of the facts out of reach that are not listed, or none."""
+        left = self._missing - len(self.stored_gone)
         return f"And {left:,} more." if left else ""
 
     def list_lines(self) -> list[str]:
@@ -249,6 +335,8 @@ class SummaryExam:
             "changed": [one.to_dict() for one in self.changed],
             "asked_again": self.is_asked_again,
             "new": [one.to_dict() for one in self.new],
+            **({"not_checked": self.not_checked} if self.not_checked else {}),
+            **({"found": [one.to_dict() for one in self.found]} if self.found else {}),
         }
 
     @classmethod
@@ -256,18 +344,21 @@ class SummaryExam:
         """Read an exam from the log, or return None if there is none or it is damaged."""
         if not isinstance(data, Mapping) or not isinstance(data.get("facts"), int):
             return None
-        gone, changed, new = (_read_list(data, key) for key in ("gone", "changed", "new"))
-        if gone is None or changed is None or new is None:
+        keys = "gone", "changed", "new", "found"
+        lists = {key: one for key in keys if (one := _read_list(data, key)) is not None}
+        if len(lists) < len(keys):
             return None
         return cls(
             _read_count(data, "facts"),
             _read_count(data, "in_request"),
             _read_count(data, "one_call"),
             _read_count(data, "findable"),
-            tuple(map(_read_fact, gone)),
-            tuple(_read_changed(one, is_wrong=True) for one in changed),
+            tuple(map(_read_fact, lists["gone"])),
+            tuple(_read_changed(one, is_wrong=True) for one in lists["changed"]),
             data.get("asked_again") is True,
-            new=tuple(_read_changed(one, is_wrong=False) for one in new),
+            new=tuple(_read_changed(one, is_wrong=False) for one in lists["new"]),
+            not_checked=_read_count(data, "not_checked"),
+            found=tuple(map(_read_found, lists["found"])),
         )
 
 
@@ -293,6 +384,46 @@ def _read_fact(data: Mapping[str, Any]) -> ChatFact:
     known: FactKind = kind if kind in FACT_KINDS else "name"
     text, line = str(data.get("text", "")), str(data.get("line", ""))
     return ChatFact(known, text, line, (), entry=str(data.get("entry", "")))
+
+
+def _read_found(data: Mapping[str, Any]) -> FoundFact:
+    numbers = [one for one in data.get("lines") or () if isinstance(one, int)]
+    first, last = numbers if len(numbers) == 2 else (1, 1)
+    return FoundFact(_read_fact(data), NotePassage(str(data.get("path", "")), (first, last), ""))
+
+
+def build_query(fact: ChatFact) -> str:
+    """Return the words by which the notes are searched for a fact.
+
+    A figure or a date is searched by the words before it: whoever has lost it cannot search for it.
+    """
+    if fact.kind in ("figure", "date"):
+        words = _WORD.findall(fact.line.removesuffix(fact.text))
+        if sum(word.isalpha() for word in words) >= _LEAST_WORDS:
+            return " ".join(words)
+    return " ".join(_WORD.findall(fact.line))
+
+
+def _find_saying(
+    fact: ChatFact, passages: Iterable[NotePassage], reader: FactReader
+) -> NotePassage | None:
+    wanted = fact if fact.forms else _restore(fact, reader)
+
+    def is_said(passage: NotePassage) -> bool:
+        return FactTexts((SaidText(passage.text),), reader.list_words).has(wanted)
+
+    return next(filter(is_said, passages), None)
+
+
+def _restore(fact: ChatFact, reader: FactReader) -> ChatFact:
+    """Return a fact that was read from the log with its forms and words."""
+    name = fact.kind, fact.text
+    same = (one for one in reader.list_facts(fact.line) if (one.kind, one.text) == name)
+    plain = replace(fact, forms=(normalize(fact.text),))
+    known = next(same, plain)
+    is_sentence = fact.kind in ("decision", "question")
+    words = reader.list_words(fact.line) if is_sentence else frozenset[str]()
+    return replace(fact, forms=known.forms, words=words)
 
 
 def _read_text(fact: ChatFact) -> str:

@@ -457,6 +457,13 @@ class Vault:
         catalog = self._handle.open()
         return None if catalog is None else catalog.meta("indexed_at")
 
+    @property
+    @_retry_when_damaged
+    def index_state(self) -> tuple[tuple[int, int, int], ...]:
+        """A value that is another one after each change of the index, or () without an index."""
+        catalog = self._handle.open()
+        return () if catalog is None else catalog.read_state()
+
     @_retry_when_damaged
     def notes(self) -> tuple[NoteState, ...]:
         """List every file with its state in the index, sorted by path."""

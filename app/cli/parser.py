@@ -468,6 +468,9 @@ def _define_compact(verb: ArgumentParser) -> None:
     )
     act.add_argument("--edit", metavar="FILE", help="use the text of a file as the last summary")
     act.add_argument("--undo", action="store_true", help="undo the last change of the last summary")
+    act.add_argument(
+        "--check", action="store_true", help="search the notes for what the last summary lost"
+    )
 
 
 def _add_settings(actions: "Verbs[ArgumentParser]") -> None:

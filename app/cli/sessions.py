@@ -23,6 +23,7 @@ from app.sessions.search import MOST_HITS, ChatHit, search_chats
 from app.sessions.session_info import ARCHIVED, PINNED, ChatMark
 from app.wiring import open_vault
 from chains.events import CompactionEnded, CompactionStarted
+from context.exam import SummaryExam
 from context.history.memory import read_memory
 from context.report.markdown import format_envelope, report_markdown
 from vault.errors import VaultError
@@ -235,6 +236,8 @@ def compact(args: argparse.Namespace, assistant: Assistant, output: Output) -> i
         open_vault(assistant, args.vault, args.session)
     except (AppError, VaultError) as error:
         _log.info("The notes of the chat are not open: %s", error)
+    if args.check:
+        return _check_summary(args.session, assistant, output)
     if (mended := _mend_summary(args, assistant)) is not None:
         output.show(lambda: mended, cli_text.format_summary_mend(mended, args.session))
         return 0
@@ -247,6 +250,15 @@ def compact(args: argparse.Namespace, assistant: Assistant, output: Output) -> i
                 case CompactionEnded(result):
                     line.clear()
                     output.show(partial(dict, result), cli_text.compaction(result))
+    return run.exit_code or 0
+
+
+def _check_summary(session: str, assistant: Assistant, output: Output) -> int:
+    """Say what the summary of a chat lost, after a search of the notes."""
+    with Interruptible() as run:
+        told = assistant.compaction.check_summary(session, cancel=run.cancel)
+        exam = SummaryExam.read(told["exam"])
+        output.show(lambda: told, cli_text.list_exam(exam))
     return run.exit_code or 0
 
 

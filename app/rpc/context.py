@@ -71,6 +71,16 @@ class Compact(RpcRequest):
     custom_instructions: str = Field("", alias="customInstructions")
 
 
+class CheckSummary(RpcRequest):
+    """Search the notes for what the summary that requests contain has lost.
+
+    Attributes:
+        entry: the id of the compaction's entry, or an empty string for the summary in use.
+    """
+
+    entry: str = ""
+
+
 class EditSummary(RpcRequest):
     """Replace the text of the summary that requests contain.
 
@@ -122,6 +132,7 @@ class ContextRequests:
         """
         self._assistant, self._client = assistant, client
         self.handlers: Handlers = {
+            "check_summary": Slow(CheckSummary, self._check_summary),
             "compact": Slow(Compact, self._compact, changes_chat=True),
             "edit_summary": Slow(EditSummary, self._edit_summary, changes_chat=True),
             "get_context": Slow(GetContext, self._show),
@@ -130,6 +141,11 @@ class ContextRequests:
             "passages": Slow(ListPassages, self._list_passages),
             "set_auto_compaction": Quick(SetAutoCompaction, self._set_auto_compaction),
         }
+
+    def _check_summary(self, request: CheckSummary, cancel: CancelToken) -> Json:
+        return self._assistant.compaction.check_summary(
+            require_chat(request), request.entry, cancel
+        )
 
     def _compact(self, request: Compact, cancel: CancelToken) -> Json:
         told: Json = {}

@@ -4,7 +4,7 @@ Existing log entries never change. Each change is appended as a new entry.
 """
 
 from collections.abc import Container, Generator, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import takewhile
@@ -21,7 +21,9 @@ from app.sessions.transcript_reader import build_summaries
 from app.sessions.turn_builder import TurnBuilder
 from app.sessions.user_messages import find_last_mode, read_program_message
 from chains.cancel import CancelToken
-from chains.events import Event
+from chains.claims.summaries import FactSearcher
+from chains.errors import Cancelled
+from chains.events import CompactionEnded, Event
 from chains.request.ask import Ask
 from chains.request.project import build_move_entry, build_refresh_entry
 from chains.request.turn import Turn
@@ -364,6 +366,7 @@ class ChatCompactor:
 
     def __init__(self, sessions: SessionStore, vault: OpenVault, builder: TurnBuilder) -> None:
         self._sessions, self._vault, self._builder = sessions, vault, builder
+        self._searcher = FactSearcher()
 
     def preview(self, session: str, model: str | None = None) -> CompactionPreview:
         """Preview a compaction, without calling a model or storing anything."""
@@ -469,8 +472,56 @@ class ChatCompactor:
         """
         with self._sessions.open(session) as chat:
             turn = self._build(chat, model, cancel)
-            yield from _close_after(compact_on_request(turn, instructions))
+            with closing(compact_on_request(turn, instructions)) as events:
+                for event in events:
+                    yield self._add_found(event, turn, cancel)
             chat.keep_counts(partial(load_counter, turn.model_name))
+
+    def search_facts(
+        self, session: str, exam: SummaryExam, cancel: CancelToken | None = None
+    ) -> SummaryExam:
+        """Return the exam of a summary with the facts that the notes of the chat say.
+
+        If the notes cannot be searched, its facts stay unchecked.
+
+        Args:
+            session: the chat.
+            exam: what the summary lost.
+            cancel: the token that stops the search.
+
+        Raises:
+            SessionMissing: the chat does not exist.
+            Cancelled: the search was stopped.
+        """
+        token = cancel or CancelToken()
+        turn = self._build(self._sessions.read(session), None, token)
+        return self._searcher.check(exam, turn.open_searched(), token)
+
+    def check_summary(
+        self, session: str, entry: str = "", cancel: CancelToken | None = None
+    ) -> dict[str, Any]:
+        """Return the exam of the summary in use as JSON, after a search of the notes.
+
+        The arguments and exceptions are those of `find_summary` and `search_facts`.
+        """
+        item = self.find_summary(session, entry)
+        exam = None if item.exam is None else self.search_facts(session, item.exam, cancel)
+        told = None if exam is None else exam.to_dict()
+        return {"session": session, "entry": item.entry, "exam": told}
+
+    def _add_found(self, event: Event, turn: Turn, cancel: CancelToken) -> Event:
+        """Return the end of a compaction with the facts that the notes say, unless it is stopped.
+
+        The compaction is stored by then.
+        """
+        if not isinstance(event, CompactionEnded):
+            return event
+        exam = SummaryExam.read(event.result.get("exam"))
+        if exam is None or not exam.not_checked:
+            return event
+        with suppress(Cancelled):
+            exam = self._searcher.check(exam, turn.open_searched(), cancel)
+        return CompactionEnded({**event.result, "exam": exam.to_dict()})
 
     def _build(self, chat: Session, model: str | None, cancel: CancelToken | None = None) -> Turn:
         mode = find_last_mode(chat.path()) if self._vault.library is not None else "chat"

@@ -15,7 +15,8 @@ answer → facts: sentences, figures, dates, names, paths → finder, totals, �
 - `differences`: finds sources that say another figure of one thing, or the opposite.
 - `acts`: checks what the answer says that it did, against the notes at the end of the turn.
 - `note_acts`: the notes that a sentence names, and what it says was done with each.
-- `summaries`: reads the facts of a chat's messages, and finds what a summary has changed of them.
+- `summaries`: reads the facts of a chat's messages, and finds what a summary has changed of them,
+  and what of its losses the notes say.
 - `report`: the claims with their verdicts and places, and which sentence rests on which source.
 
 A claim is supported, unsupported, contradicted or not checkable. A check that accuses wrongly is
@@ -23,8 +24,9 @@ worse than none: in doubt, a claim is unsupported, which says only that it is no
 or not checkable. Numbers, dates and sentences are read by `vault.review`, `vault.notes` and
 `chains.citations`, as everywhere.
 
-This package may import `chains.citations`, context and vault. It reads no files: all that it checks
-against was sent or is in the log, so that the same answer has the same report when notes change.
+This package may import `chains.cancel`, `chains.citations`, context and vault. It reads no files:
+all that an answer is checked against was sent or is in the log, so that it has the same report when
+notes change. Only what summaries lost is searched for in the notes as they are.
 """
 
 __all__ = ["acts", "check", "evidence", "facts", "report", "summaries", "turns"]

@@ -4,23 +4,43 @@ Figures, dates, names and paths are read as in answers. Commands are code, and d
 questions are sentences with words such as "decided" and "still open". A summary has changed a fact
 if what it replaces says another one of the same thing. A fact that nobody said in this form is only
 new: it may be a translation, another form, or a sum.
+
+An exam of a summary is made while a request is prepared, where there is no time to search. What the
+summary lost is searched for in the notes when the exam is shown: by words alone, so that no model
+is loaded and equal notes give equal results.
 """
 
+import logging
 import re
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from threading import Lock
 from typing import Final
 
+from chains.cancel import CancelToken
 from chains.claims.check import check_claims
 from chains.claims.evidence import ClaimEvidence, EvidenceText
 from chains.claims.facts import AnswerSentence, Figure, list_sentences
-from context.exam import ChangedFact, ChatFact, FactKind, FactReader, find_whole, normalize
+from context.exam import (
+    WORST_RANK,
+    ChangedFact,
+    ChatFact,
+    FactKind,
+    FactReader,
+    NotePassage,
+    SummaryExam,
+    find_whole,
+    normalize,
+)
 from context.fit.summary_facts import read_fields
 from context.history.outline import remove_head
+from vault.errors import VaultError
 from vault.notes.dates import LocatedDate, write_date_forms
 from vault.notes.text.lines import CODE, FENCE_OPENS
 from vault.notes.text.markdown_text import read_text
+from vault.options import SearchOptions
 from vault.review.statements import (
     LEAST_OVERLAP,
     QUALIFIERS,
@@ -28,9 +48,13 @@ from vault.review.statements import (
     list_words,
     measure_overlap,
 )
+from vault.vault import Vault
 
-__all__ = ["FACT_READER", "find_changed", "list_facts"]
+__all__ = ["FACT_READER", "FactSearcher", "find_changed", "list_facts"]
 
+_log = logging.getLogger(__name__)
+_MOST_KEPT: Final = 400  # of the searches for facts
+_SearchKey = tuple[str, str, str, str]
 _MOST_CHARS: Final = 20_000
 _MOST_SUMMARIES: Final = 8
 _LINE_CHARS: Final = 32  # of the words before a figure that say what it is of
@@ -256,3 +280,54 @@ def _differs(own: Statement, other: Statement) -> bool:
 
 
 FACT_READER: Final = FactReader(list_facts, list_words, find_changed)
+
+
+@dataclass(frozen=True)
+class FactSearcher:
+    """Searches notes for what summaries lost. Thread-safe.
+
+    The results are kept for as long as the index stays the same.
+    """
+
+    _kept: OrderedDict[_SearchKey, tuple[NotePassage, ...]] = field(default_factory=OrderedDict)
+    _lock: Lock = field(default_factory=Lock)
+
+    def check(self, exam: SummaryExam, notes: Vault | None, cancel: CancelToken) -> SummaryExam:
+        """Return an exam with the facts that the notes of a chat say.
+
+        If the notes cannot be searched, the exam is returned as it is, with its facts not checked.
+
+        Args:
+            exam: the exam of the summary.
+            notes: the notes that the chat searches, or None if it searches none.
+            cancel: stops the search.
+
+        Raises:
+            Cancelled: the search was stopped.
+        """
+        try:
+            if notes is None or notes.indexed_at is None:
+                return exam
+            state = repr(notes.index_state)
+            return exam.search(lambda words: self._find(notes, state, words, cancel), FACT_READER)
+        except VaultError as error:
+            _log.info("The facts of a summary were not searched for: %s", error)
+            return exam
+
+    def _find(
+        self, notes: Vault, state: str, words: str, cancel: CancelToken
+    ) -> tuple[NotePassage, ...]:
+        cancel.raise_if_cancelled()
+        key = str(notes.root), repr(notes.scope), state, words
+        with self._lock:
+            if key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
+        options = SearchOptions(reranks=False, by_meaning=False, on_wait=cancel.raise_if_cancelled)
+        hits = notes.search(words, WORST_RANK, options).hits if words else ()
+        found = tuple(NotePassage(hit.path, hit.lines, hit.text) for hit in hits)
+        with self._lock:
+            self._kept[key] = found
+            while len(self._kept) > _MOST_KEPT:
+                self._kept.popitem(last=False)
+        return found

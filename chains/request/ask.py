@@ -80,6 +80,11 @@ class ModeRules:
     uses_project: bool = False
     needs: str = ""
 
+    @property
+    def searches_notes(self) -> bool:
+        """Whether the notes are searched, with each question or by a tool."""
+        return self.searches or self.calls_tools
+
 
 MODES: Final[Mapping[Mode, ModeRules]] = {
     "chat": ModeRules("chat"),

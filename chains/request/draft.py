@@ -226,6 +226,7 @@ def build_ports(turn: Turn, new_entries: list[Entry]) -> Ports:
         breaker=LoggedBreaker(session, new_entries),
         find_excluded=turn.ports.find_excluded and cache(turn.ports.find_excluded),
         facts=FACT_READER,
+        searches_notes=turn.mode_rules.searches_notes,
         load_result=session.load_result,
         hidden_notes=turn.ports.hidden_notes and turn.ports.hidden_notes.remember(),
     )

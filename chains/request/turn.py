@@ -261,6 +261,16 @@ class Turn:
         """Whether the notes are those of the chat's project, which the system message describes."""
         return self.ask.project is not None and self.mode_rules.uses_project
 
+    def open_searched(self) -> Vault | None:
+        """Return the notes that the mode searches, or None if it searches none.
+
+        Raises:
+            Exception: any error of `search`, such as that no notes are open.
+        """
+        if self.search is not None:
+            return self.search()
+        return self.vault if self.mode_rules.searches_notes else None
+
     @property
     def temperature(self) -> float | None:
         """The temperature, or None to send none."""

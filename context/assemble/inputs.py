@@ -164,6 +164,7 @@ class Ports:
         find_excluded: returns those of the given paths whose notes models may not read now. If
             None, no note is excluded.
         facts: reads the facts by which summaries are examined. If None, none is examined.
+        searches_notes: whether the chat searches notes, with each question or by a tool.
         load_result: returns a tool result that is stored outside of the log, or None.
         hidden_notes: looks up the notes that models may not read now, or None.
     """
@@ -179,6 +180,7 @@ class Ports:
     breaker: CircuitBreaker | None = None
     find_excluded: FindExcluded | None = None
     facts: FactReader | None = None
+    searches_notes: bool = False
     load_result: LoadResult = _load_nothing
     hidden_notes: HiddenNotes | None = None
 

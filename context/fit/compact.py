@@ -277,6 +277,7 @@ def _plan_compaction(
         others=_list_other_texts(history, request),
         entry_id=entry_id,
         chat_note=build_chat_note(entry_id) if has_reader else "",
+        searches_notes=request.ports.searches_notes,
     )
 
 

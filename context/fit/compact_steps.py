@@ -61,6 +61,7 @@ class CompactionInput:
         others: other texts that requests contain, such as the memory and pinned messages.
         entry_id: the id of the log entry that stores the compaction.
         chat_note: says how to read the turns that the summary replaces, or an empty string.
+        searches_notes: whether the chat searches notes, which may say what the summary lost.
     """
 
     shown: tuple[MeasuredTurn, ...]
@@ -80,6 +81,7 @@ class CompactionInput:
     others: tuple[str, ...] = ()
     entry_id: str = ""
     chat_note: str = ""
+    searches_notes: bool = False
 
     @property
     def summary_tokens(self) -> int:
@@ -286,7 +288,9 @@ def _build_examiner(order: CompactionInput, state: CompactionState) -> SummaryEx
     leaving = (*order.said[:first], *order.dropped_turns, *order.said[first:end])
     tools = frozenset(tool.name for tool in order.task.preamble.tools)
     has_note = bool(order.chat_note)
-    examiner = SummaryExaminer(order.facts, leaving, state.kept, order.others, tools, has_note)
+    examiner = SummaryExaminer(
+        order.facts, leaving, state.kept, order.others, tools, has_note, order.searches_notes
+    )
     return examiner.find_same()
 
 

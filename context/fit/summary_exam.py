@@ -1,7 +1,8 @@
 """Examine a summary: what of the turns it replaces is still in the request, or within reach.
 
-Being in the request, one call away, and findable are told apart, since only the first is remembered
-for certain. What only a tool shows counts as within reach only if the chat has the tool.
+Being in the request and one call away are told apart, since only the first is remembered for
+certain. What only a tool shows counts as within reach only if the chat has the tool. What a search
+of the notes finds is not known here: it takes time, so `SummaryExam.search` finds it out later.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
@@ -27,8 +28,6 @@ from context.offload import READ_RESULT_NAME
 __all__ = ["SummaryExaminer", "describe_faults"]
 
 READ_NOTE: Final = "read_note"
-SEARCH_NOTES: Final = "search_notes"
-WORST_RANK: Final = 10
 _FACTS: Final = "facts"
 _SAID_FACTS: Final = "said facts"
 _TEXTS: Final = "texts"
@@ -49,6 +48,7 @@ class SummaryExaminer:
         others: other texts that requests contain, such as the memory.
         tools: the names of the tools that the model has.
         can_read_chat: whether the summary says how to read the turns that it replaces.
+        searches_notes: whether the chat searches notes, which may say what is gone.
     """
 
     reader: FactReader
@@ -57,6 +57,7 @@ class SummaryExaminer:
     others: Sequence[str] = ()
     tools: frozenset[str] = frozenset()
     can_read_chat: bool = False
+    searches_notes: bool = False
     sizes: dict[Hashable, int] = field(default_factory=dict, compare=False)
 
     def find_same(self) -> "SummaryExaminer":
@@ -97,13 +98,14 @@ class SummaryExaminer:
         own = FactTexts((SaidText(text),), self.reader.list_words)
         left = [fact for fact in self._left if not own.has(fact)]
         in_request = len(self._facts) - len(left)
-        near, left = _divide(left, self._find_one_call(text))
-        findable, gone = _divide(left, self._findable.has)
+        near, gone = _divide(left, self._find_one_call(text))
         found = self._find_changed(text) if may_change else ()
         changed = tuple(fact for fact in found if fact.is_wrong)
         new = tuple(fact for fact in found if not fact.is_wrong)
-        counts = len(self._facts), in_request, len(near), len(findable)
-        return SummaryExam(*counts, tuple(gone), changed, away=(*near, *findable), new=new)
+        counts = len(self._facts), in_request, len(near), 0
+        unsearched = len(gone) if self.searches_notes else 0
+        exam = SummaryExam(*counts, tuple(gone), changed, away=tuple(near), new=new)
+        return replace(exam, not_checked=unsearched)
 
     @cached_property
     def _facts(self) -> Sequence[ChatFact]:
@@ -141,14 +143,6 @@ class SummaryExaminer:
     @cached_property
     def _leaving_texts(self) -> FactTexts:
         texts = tuple(map(SaidText, _list_turn_texts(self.leaving)))
-        return FactTexts(texts, self.reader.list_words)
-
-    @cached_property
-    def _findable(self) -> FactTexts:
-        """The passages that a search of the chat has found at one of the first ranks."""
-        found = self._segments if SEARCH_NOTES in self.tools else ()
-        ranked = [one for one in found if (one.number or WORST_RANK) <= WORST_RANK]
-        texts = [SaidText(one.raw_content) for one in ranked]
         return FactTexts(texts, self.reader.list_words)
 
     @cached_property

@@ -5,11 +5,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from context.exam import (
+    MOST_STORED,
     ChangedFact,
     ChatFact,
+    FactReader,
     FactTexts,
+    NotePassage,
     SaidText,
     SummaryExam,
+    build_query,
     has_whole,
     normalize,
 )
@@ -184,3 +188,74 @@ def test_facts_are_found_by_their_words_as_by_a_search_of_all_texts(texts, form,
     is_said = any(has_whole(normalize(text), form) for text in texts) or is_line
     said = FactTexts(tuple(map(SaidText, texts)), list_words)
     assert said.has(ChatFact("name", form, form, (form,), words)) is is_said
+
+
+READER = FactReader(
+    lambda _text: (), lambda line: frozenset(line.casefold().split()), lambda *_: ()
+)
+
+
+def make_lost(lines: list[str], *, others: int = 0) -> SummaryExam:
+    """An exam of lost facts, of which the log does not keep some others."""
+    gone = tuple(ChatFact("name", line, line, ()) for line in lines)
+    count = len(lines) + others
+    return SummaryExam(count + 3, 2, 1, gone=gone, not_checked=count)
+
+
+@given(
+    st.lists(st.text("abc", min_size=1, max_size=3), max_size=60),
+    st.lists(st.text("abc ", max_size=9), max_size=6),
+    st.integers(0, 50),
+)
+def test_each_fact_is_counted_once_and_each_line_searched_once(lines, texts, others):
+    searches = []
+
+    def find(words):
+        searches.append(words)
+        return [NotePassage(f"{at}.md", (at, at), text) for at, text in enumerate(texts)]
+
+    before = make_lost(lines, others=others)
+    exam = before.search(find, READER)
+    assert len(searches) == len(set(searches)) <= MOST_STORED
+    assert exam.in_request + exam.within_reach + exam.gone_count + exam.not_checked == exam.facts
+    assert (exam.findable, exam.gone_count) == (len(exam.found), len(exam.gone))
+    said = set(" ".join(texts).split())
+    assert [one.fact.text for one in exam.found] == [
+        fact.text for fact in before.stored_gone if fact.text in said
+    ]
+    assert SummaryExam.read(exam.to_dict()).describe() == exam.describe()
+    assert before.describe().count("not checked") == bool(lines or others)
+
+
+def test_a_passage_behind_the_tenth_does_not_make_a_fact_findable():
+    passages = [NotePassage(f"{at}.md", (1, 1), "x" if at < 10 else "Bo") for at in range(12)]
+    assert make_lost(["Bo"]).search(lambda _words: passages, READER).findable == 0
+    assert make_lost(["Bo"]).search(lambda _words: passages[1:], READER).findable == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "line", "query"),
+    [
+        ("figure", "18.4 kW", "The pump needs 18.4 kW", "The pump needs"),
+        ("figure", "18.4 kW", "18.4 kW", "18 4 kW"),
+        ("figure", "18.4 kW", "path:x 18.4 kW", "path x"),
+        ("date", "3 May 2026", "Anna calls on 3 May 2026", "Anna calls on"),
+        ("name", "Bo Berg", "Bo Berg", "Bo Berg"),
+        ("command", "make beds --all", "`make beds --all`", "make beds all"),
+        ("path", "Home/A.md", "Home/A.md", "Home A md"),
+    ],
+)
+def test_a_fact_is_searched_by_words_that_are_known_without_it(kind, text, line, query):
+    assert build_query(ChatFact(kind, text, line, ())) == query
+
+
+def test_what_a_search_finds_is_told_with_its_place():
+    exam = make_lost(["Bo", "Al"]).search(
+        lambda _words: [NotePassage("House/Berg.md", (7, 9), "It was Bo.")], READER
+    )
+    assert exam.list_lines() == [
+        "2 in the request, 2 within reach, 1 gone, 0 changed",
+        "- Gone: Al",
+        "- Findable: Bo (House/Berg.md, line 7)",
+    ]
+    assert make_lost(["Bo"]).list_lines()[1] == "- Not checked: Bo"

@@ -35,6 +35,8 @@ _BEFORE = ButtonText(
 
 _KEEP = ButtonText("Keep", "Add this to the summary, so that the model receives it again")
 _STRIKE = ButtonText("Take out", "Take the sentences with this out of the summary")
+_RECEIVED = "What the model still receives of the facts above, or can find in the notes"
+_UNSEARCHED = f"{_RECEIVED}.\nNot checked: the notes were not searched for these facts."
 
 
 class _Line(Scaled, QWidget):
@@ -187,8 +189,8 @@ class SummaryFacts(AccessibleFrame):
         self.head = FoldHead("what is gone or changed")
         words, _, changed = exam.describe().rpartition(", ")
         self.head.show_words(words, changed, "amber.text" if exam.changed else "text.tertiary")
-        self.head.setToolTip("What the model still receives of the facts above")
-        self.head.setEnabled(bool(exam.gone or exam.changed or exam.new))
+        self.head.setToolTip(_UNSEARCHED if exam.not_checked else _RECEIVED)
+        self.head.setEnabled(bool(exam.gone or exam.changed or exam.new or exam.found))
         self.head.clicked.connect(self._on_head)
         self.setAccessibleName(exam.describe())
         self._list = QWidget()
@@ -196,12 +198,17 @@ class SummaryFacts(AccessibleFrame):
         self._list.hide()
         make_column(self.head, self._list, margins=0, spacing=0, parent=self)
 
+    @property
+    def is_open(self) -> bool:
+        """Whether the rows are shown."""
+        return not self._list.isHidden()
+
     def _on_head(self) -> None:
         keep_place(self)
         if not self._rows.count():
             self._fill()
         self._list.setVisible(self._list.isHidden())
-        self.head.set_open(not self._list.isHidden())
+        self.head.set_open(self.is_open)
 
     def _fill(self) -> None:
         for said, fact in self._exam.list_losses():
@@ -248,9 +255,19 @@ class SummaryDivider(FoldedDivider):
         super().__init__(icon, item.sentence, figures, "summary", tip, item.summary, parent)
         self.facts: SummaryFacts | None = None
         if item.compaction.exam is not None and item.compaction.exam.facts:
-            self.facts = SummaryFacts(item.compaction.exam, can_mend=item.is_in_use)
-            self.facts.mend_requested.connect(self.mend_requested)
-            self._column.addWidget(self.facts)
+            self.show_exam(item.compaction.exam)
+
+    def show_exam(self, exam: SummaryExam) -> None:
+        """Show what is left of what the summary replaced, which stays open if it is open."""
+        before = self.facts
+        self.facts = SummaryFacts(exam, can_mend=self.item.is_in_use)
+        self.facts.mend_requested.connect(self.mend_requested)
+        self._column.addWidget(self.facts)
+        if before is not None:
+            if before.is_open:
+                self.facts.head.click()
+            before.hide()
+            before.deleteLater()
 
     def show_change(self, item: SummaryItem) -> bool:
         """Show whether the last request contained the summary, which stays open if it is open.

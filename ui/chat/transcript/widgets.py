@@ -56,6 +56,8 @@ class MessageMaker(QObject):
         action_requested: a `MessageAction`.
         attachment_opened: the clicked `Attachment`.
         summary_edit_requested: the `SummaryItem` to edit.
+        facts_wanted: the `SummaryDivider` and the exam of its summary, for whose facts the notes
+            are to be searched in the background.
         summary_mend_requested: the `SummaryItem`, and the fact to keep or to take out of it.
         before_requested: the entry ID of the summary before which the user wants to continue.
         error_action: the name of an action offered by an error, and the error.
@@ -72,6 +74,7 @@ class MessageMaker(QObject):
     claims_wanted = Signal(object, object)
     action_requested = Signal(object)
     attachment_opened = Signal(object)
+    facts_wanted = Signal(object, object)
     summary_edit_requested = Signal(object)
     summary_mend_requested = Signal(object, object)
     before_requested = Signal(str)
@@ -234,6 +237,8 @@ class MessageMaker(QObject):
         made.edit_requested.connect(lambda: self.summary_edit_requested.emit(made.item))
         made.mend_requested.connect(lambda fact: self.summary_mend_requested.emit(made.item, fact))
         made.continue_requested.connect(lambda: self.before_requested.emit(item.entry))
+        if item.is_in_use and item.exam is not None and item.exam.not_checked:
+            self.facts_wanted.emit(made, item.exam)
         return made
 
     def _build_stored_answer(self, item: AnswerItem) -> QWidget:

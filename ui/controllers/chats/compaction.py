@@ -1,17 +1,20 @@
 """Compact the open chat, with a preview and an editable summary."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, Final
+
+from shiboken6 import isValid
 
 from app.errors import describe
 from app.sessions.branches import SummaryDraft, SummaryMend
 from app.sessions.transcript import SummaryItem
+from chains.cancel import CancelToken
 from context.compaction import HEAD
-from context.exam import ChangedFact, ChatFact
+from context.exam import ChangedFact, ChatFact, SummaryExam
 from context.fit.compact import CompactionReport
 from context.fit.compact_session import CompactionPreview
-from ui.chat.message.blocks import describe_tokens
+from ui.chat.message.blocks import SummaryDivider, describe_tokens
 from ui.controllers.composer import ComposerController
 from ui.controllers.context import ContextController
 from ui.controllers.session import ChatController, Collaborators, SessionController
@@ -51,6 +54,7 @@ class CompactionController(ChatController):
         self._edited = ""
         self._frame.transcript.maker.summary_edit_requested.connect(self.edit)
         self._frame.transcript.maker.summary_mend_requested.connect(self.mend)
+        self._frame.transcript.maker.facts_wanted.connect(self._search_facts)
         composer.commands.compact_requested.connect(self.compact)
         context.add_action("compact", lambda _entry: self.compact())
 
@@ -99,6 +103,24 @@ class CompactionController(ChatController):
             self._tell(chat, "Undone. The summary is as before.")
 
         self._start(lambda: mender.mend(chat, item, fact, model), on_mended)
+
+    def _search_facts(self, shown: SummaryDivider, exam: SummaryExam) -> None:
+        """Search the notes in a worker for what a summary lost, until its divider is closed."""
+        chat, search = self._session.session, self._assistant.compaction.search_facts
+        if chat is None:
+            return
+
+        def run(token: CancelToken) -> Iterator[SummaryExam]:
+            yield search(chat, exam, token)
+
+        def show(found: SummaryExam) -> None:
+            if isValid(shown) and found != exam:
+                shown.show_exam(found)
+
+        task = self._runner.stream(run)
+        task.yielded.connect(show)
+        shown.destroyed.connect(task.cancel)
+        task.start()
 
     def _start(self, act: Callable[[], Any], on_done: Callable[[Any], None]) -> None:
         task = self._runner.call(act)

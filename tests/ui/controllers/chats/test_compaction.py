@@ -1,6 +1,7 @@
 """A compaction on request: shown before it is made, its summary edited before it is used."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,12 +11,15 @@ from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
+from chains.cancel import CancelToken
+from tests.conftest import write_notes
 from tests.support.models.model_server import Answer, ModelServer
 from tests.support.window.clicks import button_named, click_button
 from tests.support.window.waiting import settle
 from tests.support.window.window_pages import WindowPage, open_window
 from ui.chat.message.blocks import SummaryDivider
 from ui.tasks import TaskRunner
+from ui.widgets.controls import ElidedLabel
 
 SUMMARY = "The barrel holds 210 litres, and the pump runs at night."
 # One sentence, since each sentence of an answer is checked against all others.
@@ -296,6 +300,34 @@ def test_an_edit_that_is_too_long_or_cancelled_changes_nothing(window, server) -
     QTest.mouseClick(edit, Qt.MouseButton.LeftButton)
     page.press("Use this summary")  # the same text
     assert read_log(window) == before
+
+
+def test_what_a_summary_lost_is_searched_for_in_the_notes_when_it_is_shown(
+    window, server, scripted: Assistant, tmp_path: Path
+) -> None:
+    barrels = " ".join(f"Barrel no. {n} holds {n}.5 litres." for n in range(2_000, 2_100))
+    notes = write_notes(tmp_path / "barrels", {"Barrels.md": f"# Barrels\n\n{barrels}\n"})
+    scripted.open_vault(notes, remember=False)
+    list(scripted.index(CancelToken()))
+    window.composer.choose_mode("vault")
+    server.script(Answer(barrels))
+    window.composer.send("How much do they hold?")
+    server.script(Answer("Well."))
+    window.composer.send("And the cans?")
+    server.script(Answer(SUMMARY))
+    window.composer.send("/compact")
+    window.compaction.press("Make the summary")
+    window.compaction.press("Use this summary")
+    (divider,) = window.view.findChildren(SummaryDivider)
+    stored = divider.item.compaction.exam
+    assert (stored.gone_count, stored.findable) == (0, 0)
+    shown = divider.facts
+    assert shown.accessibleName() != stored.describe()
+    told = shown.accessibleName()
+    assert f"{stored.not_checked} not checked" not in told
+    QTest.mouseClick(shown.head, Qt.MouseButton.LeftButton)
+    said = [label.whole for label in shown.findChildren(ElidedLabel)]
+    assert any(line.startswith("Findable: ") and "Barrels.md, line 3" in line for line in said)
 
 
 def test_a_fact_that_a_summary_lost_is_kept_by_one_click_and_given_up_again(window, server) -> None:

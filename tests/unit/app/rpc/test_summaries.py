@@ -1,10 +1,12 @@
 """A summary is mended and edited over RPC."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from app.assistant import Assistant
+from chains.cancel import CancelToken
 from tests.support.models.model_server import ModelServer
 from tests.support.sessions.summaries import script_lossy_chat
 from tests.unit.app.rpc.test_server import Caller
@@ -50,3 +52,22 @@ def test_a_summary_is_mended_edited_and_put_back(caller: Caller, server: ModelSe
     assert refuse(keep="x", undo=True) == "mend_summary takes one of keep, take_out and undo."
     assert refuse(entry="e0", keep="x") == f"The chat {chat} has no summary e0."
     assert caller.error("edit_summary", **place, text=" ")["message"] == "The summary is empty."
+
+
+def test_what_a_summary_lost_is_searched_for_in_the_notes(
+    caller: Caller, server: ModelServer, assistant: Assistant, small_vault: Path
+) -> None:
+    assistant.open_vault(small_vault, remember=False)
+    list(assistant.index(CancelToken()))
+    caller.ask("set_mode", mode="vault")
+    script_lossy_chat(server, caller.turn)
+    made = caller.ask("compact")
+    lost = made["exam"]["gone"][0]
+    (small_vault / "Pipes.md").write_text(f"# Cellar\n\n{lost['line']}.\n", "utf-8")
+    list(assistant.index(CancelToken()))
+    told = caller.ask("check_summary", entry=made["entry"])
+    assert told["entry"] == made["entry"]
+    assert [one["path"] for one in told["exam"]["found"]] == ["Pipes.md"]
+    assert lost not in told["exam"]["gone"]
+    error = caller.error("check_summary", entry="e0")
+    assert error["code"] == "not_found"
