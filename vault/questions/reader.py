@@ -16,7 +16,7 @@ from vault.questions.naming import name_as_in_notes
 from vault.questions.pieces import cut_other_questions, write_filters, write_properties
 from vault.questions.tokens import Item, find_spans, list_items, names_tag
 from vault.questions.vocabulary import VaultNames
-from vault.questions.words import are_alike, find_roles, list_date_words
+from vault.questions.words import are_alike, find_roles, list_date_words, list_property_names
 from vault.search.conditions import Condition, is_comparable
 from vault.search.query import Query, parse_query, write_query
 
@@ -367,9 +367,17 @@ def _is_not_said(links: Links, task: str) -> bool:
         return True  # a question for what was done on a day, which a diary answers
     if links.roles >= {"tasks", "recent"}:
         return True  # no task says when it was changed
+    if task and _limits_priority(links):
+        return True  # each task has a priority of its own, which no filter knows
     if "mean" in links.roles:
         return True  # a mean of what is not known, which no list or count tells
     return "changed" in links.roles and (bool(task) or len(links.spans) != 1)
+
+
+def _limits_priority(links: Links) -> bool:
+    """Return whether a condition is on the priority of notes, as in "tasks with high priority"."""
+    names = list_property_names(["priority"])
+    return any(fold(each.name) in names for clause in links.clauses for each in clause)
 
 
 def _is_day_of_tasks(links: Links, task: str) -> bool:

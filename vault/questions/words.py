@@ -255,11 +255,12 @@ def _list_roles(table: Mapping[str, object]) -> _Phrases:
 @cache
 def _read_asked() -> Mapping[tuple[str, ...], frozenset[str]]:
     """Return the words of all languages for the property that each phrase asks for."""
-    return {
-        phrase: frozenset(" ".join(other) for other in group)
-        for group in _read_groups("ask")
-        for phrase in group
-    }
+    found: dict[tuple[str, ...], frozenset[str]] = {}
+    for group in _read_groups("ask"):
+        names = frozenset(" ".join(other) for other in group)
+        for phrase in group:  # "how old" asks for an age or a birthday
+            found[phrase] = found.get(phrase, frozenset()) | names
+    return found
 
 
 @cache

@@ -52,3 +52,16 @@ def test_finding_none_names_the_month(answer: Asking) -> None:
 def test_a_year_that_is_named_is_kept(answer: Asking) -> None:
     assert answer("Who has a birthday in June 1972?").text.startswith("No note with")
     assert answer("Who was born in 1984?").text.startswith("1 note with birthday:")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How old is Ada?",
+        "Wie alt ist Ada?",
+        "Quel âge a Ada ?",
+        "¿Cuántos años tiene Ada?",
+    ],
+)
+def test_a_birthday_tells_how_old_someone_is(answer: Asking, question: str) -> None:
+    assert "birthday: 2017-12-03 [1]" in answer(question).text

@@ -13,6 +13,7 @@ NOTES: Final = {
     "House/Attic.md": "---\nstatus: closed\n---\n# Attic\n\n- [ ] Sweep it 📅 2026-07-01\n",
     "Books.md": "# Books\n\n- Middlemarch, finished in March\n- Austerlitz, begun in June\n",
     "Loom.md": "# Loom\n\nThe loom has eight shafts. #home #weaving\n",
+    "Site.md": "---\npriority: high\n---\n# Site\n\n- [ ] Test it\n- [x] Draw it ⏫\n",
     "Keller.md": "---\ntags: [projekt]\n---\n# Keller\n\nDer Boden wird mit Kork ausgelegt.\n",
 }
 NONE: Final = ("No note", "No task", "No open task", "No done task")
@@ -59,6 +60,26 @@ def test_an_order_for_a_list_is(answer: Asking, question: str) -> None:
 )
 def test_nothing_is_told_of_finding_none_by_a_guess(answer: Asking, question: str) -> None:
     assert not answer(question).text.startswith(NONE)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which tasks have a high priority?",
+        "List all tasks with priority high",
+        "Welche Aufgaben haben priority high?",
+        "Quelles tâches ont la priority high ?",
+        "¿Qué tareas tienen priority high?",
+    ],
+)
+def test_the_priority_of_a_note_is_not_told_as_that_of_its_tasks(
+    answer: Asking, question: str
+) -> None:
+    assert answer(question).kind != "tasks"
+
+
+def test_notes_are_listed_by_their_priority(answer: Asking) -> None:
+    assert answer("Which notes have a high priority?").text.startswith("1 note with priority: high")
 
 
 @pytest.mark.parametrize(
