@@ -178,7 +178,7 @@ class AnswerSentence:
     def _dates(self) -> list[LocatedDate]:
         found = locate_dates(self.masked)
         taken = [(each.start, each.end) for each in found]
-        for number in find_numbers(self.masked):
+        for number in self._numbers:
             written = self.masked[number.start : number.end]
             is_free = not any(start < number.end and number.start < end for start, end in taken)
             has_unit = _has_known_unit(number.quantity.unit)
@@ -191,6 +191,10 @@ class AnswerSentence:
             for each in sorted(found, key=lambda each: each.start)
         ]
 
+    @cached_property
+    def _numbers(self) -> Sequence[LocatedNumber]:
+        return tuple(find_numbers(self.masked))
+
     def list_figures(self) -> list[Figure]:
         """Return the figures of the sentence that are no part of a date."""
         return self._figures
@@ -200,7 +204,7 @@ class AnswerSentence:
         taken = [(each.start - self.start, each.end - self.start) for each in self.list_dates()]
         return [
             _build_figure(self, number)
-            for number in find_numbers(self.masked)
+            for number in self._numbers
             if not any(start < number.end and number.start < end for start, end in taken)
             and not _ORDINAL.fullmatch(self.masked[number.start : number.end])
         ]

@@ -8,8 +8,10 @@ import pytest
 
 from chains.claims.check import MOST_CHARS, NOT_SENT, check_claims
 from chains.claims.evidence import ClaimEvidence, EvidenceText
+from chains.claims.facts import list_sentences
 from chains.claims.report import AnswerClaim
 from tests.support.sessions.sent_text import send_text
+from vault.review.statements import LocatedNumber, find_numbers
 
 GREENHOUSE = """\
 # Greenhouse
@@ -447,3 +449,17 @@ def test_what_a_cited_passage_has_of_its_sentence_is_told_by_number(
 ) -> None:
     found = check_claims(answer, SENT).coverage.cited
     assert {one.n: one.found for one in found} == cited
+
+
+def test_the_numbers_of_a_sentence_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def count_reads(text: str) -> list[LocatedNumber]:
+        read.append(text)
+        return find_numbers(text)
+
+    monkeypatch.setattr("chains.claims.facts.find_numbers", count_reads)
+    (sentence,) = list_sentences("In 2026 the greenhouse cost 2,480 € and 77 €.")
+    assert [figure.written for figure in sentence.list_figures()] == ["2,480 €", "77 €"]
+    assert len(sentence.list_dates()) == 1
+    assert read == [sentence.masked]
