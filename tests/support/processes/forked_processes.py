@@ -26,6 +26,7 @@ import time
 import traceback
 import weakref
 from collections.abc import Mapping, Sequence
+from datetime import date
 from pathlib import Path
 from typing import IO, Any, Self
 
@@ -58,7 +59,7 @@ PROGRAM_NEEDS = (
     *("app.cli.approvals", "app.cli.ask", "app.cli.search", "app.cli.sessions", "app.cli.settings"),
     *("app.config.model_setup", "app.sessions.branches", "app.sessions.mcp", "app.sessions.titles"),
     *("chains.mcp.client", "chains.retrieval.map_reduce", "vault.edits.undo"),
-    *("vault.indexing.indexer", "vault.indexing.watcher"),
+    *("vault.indexing.indexer", "vault.indexing.watcher", "vault.questions.reader"),
 )
 LIBRARIES = {**WORKERS, PROGRAM: PROGRAM_NEEDS}
 _INTERPRETER = sys.executable
@@ -325,7 +326,7 @@ def _serve(module: str) -> None:
     for library in libraries:
         importlib.import_module(library)
     if module == PROGRAM:
-        sys.modules["chains.tokenizer"].load_counter("gpt-4o").count("warm")
+        _fill_caches()
     gc.collect()
     gc.freeze()
     with socket.socket(fileno=os.dup(0)) as listening:
@@ -338,6 +339,19 @@ def _serve(module: str) -> None:
                 elif not _answer(module, ready, forked):
                     del forked[ready]
                     ready.close()
+
+
+def _fill_caches() -> None:
+    """Read what the program reads once and keeps: encodings, tables of words, packages, patterns.
+
+    In a short run, this takes as much processor time as all else.
+    """
+    modules = sys.modules
+    modules["chains.tokenizer"].load_counter("gpt-4o").count("warm")
+    modules["app.customize.hooks"].entry_points(group="")
+    names = modules["vault.questions.vocabulary"].VaultNames
+    day = date(2026, 1, 1)
+    modules["vault.questions.reader"].read_question("When is the server backed up?", names, day)
 
 
 def _answer(module: str, client: socket.socket, forked: dict[socket.socket, int]) -> bool:
