@@ -290,7 +290,10 @@ def _list_lines(shown: "ShownAnswer", most: int) -> Iterator[_Line]:
     """
     answer, changes = shown.answer, shown.changes
     if answer.kind == "model":
-        yield from _list_source_lines(shown)
+        lines = _list_source_lines(shown)
+        yield from lines[:most]
+        if len(lines) > most:
+            yield _make_more(len(lines) - most)
         return
     known = list(_list_rows(shown))
     for found in known[:most]:
@@ -301,9 +304,13 @@ def _list_lines(shown: "ShownAnswer", most: int) -> Iterator[_Line]:
     if not known:
         yield _Line("none", Row(answer.summary or "Nothing now.", depth=1, head=True))
     elif left > 0:
-        is_known = len(known) > most
-        words = f"{count(left)} more" if not is_known else f"Show more ({count(left)} left)"
-        yield _Line("more", Row(words, depth=1, head=not is_known), is_more=is_known)
+        yield _make_more(left, is_known=len(known) > most)
+
+
+def _make_more(left: int, *, is_known: bool = True) -> _Line:
+    """Return the line that counts the rows that are not shown, and shows more if they are known."""
+    words = f"Show more ({count(left)} left)" if is_known else f"{count(left)} more"
+    return _Line("more", Row(words, depth=1, head=not is_known), is_more=is_known)
 
 
 def _list_rows(shown: "ShownAnswer") -> "Iterator[tuple[AnswerRow, _Fate, str]]":
@@ -340,7 +347,7 @@ def _list_source_lines(shown: "ShownAnswer") -> "list[_Line]":
                 text = one_line(line[1:]).strip()
                 made = Row(text, icon, depth=2, name=f"{said}: {text}", is_lit=True)
                 lines += [_Line((row.path, line), made, path=row.path)] if text else []
-    return lines[:_MOST_SHOWN]
+    return lines
 
 
 def _build_line_row(row: "AnswerRow", fate: _Fate, said: str) -> Row:

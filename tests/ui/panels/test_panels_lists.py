@@ -10,7 +10,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
-from app.pinned.answer import AnswerRow, PinnedAnswer
+from app.pinned.answer import AnswerRow, ModelAnswer, PinnedAnswer
 from app.pinned.answers import ShownAnswer
 from app.pinned.changes import RowChanges
 from app.sessions.session_info import SessionInfo
@@ -492,3 +492,36 @@ def test_all_of_thousands_of_rows_are_shown_in_the_end_and_only_those_in_view_ar
     last = model.index(4_999, 0, model.index(0, 0))
     assert last.data() == "Step 4999."
     assert len(set(made)) < 500
+
+
+def test_all_changed_lines_of_a_models_answer_can_be_seen(qtbot: QtBot) -> None:
+    lines = [f"+Step {number}." for number in range(1, 500)]
+    diff = "\n".join(["--- a/Long.md", "+++ b/Long.md", *lines])
+    answer = PinnedAnswer(
+        "a",
+        "Steps",
+        "What are the steps?",
+        "model",
+        summary="1 of its 2 sources changed.",
+        total=1,
+        rows=(AnswerRow("Long.md", 1, diff, "Long"),),
+        answer=ModelAnswer("There are many.", "small", sources=2),
+    )
+    shown = PinnedList()
+    qtbot.addWidget(shown)
+    shown.set_answers([ShownAnswer(answer, RowChanges())])
+    shown.open("a")
+    model = shown.model()
+
+    def read_texts() -> list[str]:
+        card = model.index(0, 0)
+        return [str(model.index(row, 0, card).data()) for row in range(model.rowCount(card))]
+
+    assert read_texts()[:3] == ["1 of its 2 sources changed.", "Long", "Step 1."]
+    assert read_texts()[-2:] == ["Step 198.", "Show more (301 left)"]
+    shown.setCurrentIndex(model.index(200, 0, model.index(0, 0)))
+    QTest.keyClick(shown, Qt.Key.Key_Return)
+    assert shown.currentIndex().data() == "Step 199."
+    assert read_texts()[-1] == "Show more (101 left)"
+    shown.chosen.emit(model.index(400, 0, model.index(0, 0)))
+    assert read_texts()[-1] == "Step 499."
