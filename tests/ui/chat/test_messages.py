@@ -712,3 +712,14 @@ def test_what_is_unfolded_beyond_the_end_stays_in_place(transcript: Transcript) 
     settle()
     bar = transcript.scroller.bar
     assert bar.value() == bar.maximum()
+
+
+def test_a_callout_that_is_opened_at_the_end_stays_in_place(transcript: Transcript) -> None:
+    hidden = "\n".join(f"> Line {n}\n>" for n in range(60))
+    show(transcript, user("Short."), answer(f"> [!tip]- Folded\n{hidden}\n"))
+    message = first(transcript, Answer)
+    before = message.mapTo(transcript, QPoint()).y()
+    for _ in range(2):
+        message.view.toggle("callout:1 Folded")
+        settle()
+        assert message.mapTo(transcript, QPoint()).y() == before

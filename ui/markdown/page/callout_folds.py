@@ -5,17 +5,32 @@ A callout is identified by its title and occurrence, because its text is parsed 
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from ui.markdown.blocks import Leaf, Paragraph, Run, Style, TabbedPages, plain
 from ui.markdown.inline import CALLOUT, TAB
 from ui.markdown.page.tabs import choose_tab, draw_tabs, write_tab_hints
 
-__all__ = ["Folds"]
+__all__ = ["Folds", "FoldsState"]
 
 _OPEN: Final = "▾"
 _FOLDED: Final = "▸"
+
+
+@dataclass(frozen=True, slots=True)
+class FoldsState:
+    """What is known at a place in the text.
+
+    Attributes:
+        hidden: the keys of the boxes that are folded.
+        seen: how many titles of each text there are above.
+        embeds: the number of embedded notes, bases and queries above.
+    """
+
+    hidden: frozenset[int]
+    seen: Counter[str]
+    embeds: int
 
 
 class Folds:
@@ -33,7 +48,7 @@ class Folds:
         self._hidden: set[int] = set()
         self._seen: Counter[str] = Counter()
         self._embeds = self._rows_of_tabs = 0
-        self._kept: tuple[set[int], Counter[str], int] = (set(), Counter(), 0)
+        self._kept = self.copy_state()
 
     def toggle(self, address: str) -> None:
         """Fold a callout, or open it if it is folded, or choose a tab."""
@@ -58,11 +73,20 @@ class Folds:
 
     def begin_tail(self) -> None:
         """Remember the state at the end of the final text. The rest is written again."""
-        self._kept = (set(self._hidden), Counter(self._seen), self._embeds)
+        self._kept = self.copy_state()
 
     def end_tail(self) -> None:
         """Go back to the state at the end of the final text."""
-        self._hidden, self._seen, self._embeds = self._kept
+        self.restore_state(self._kept)
+
+    def copy_state(self) -> FoldsState:
+        """Return what is known of the text so far, to write what follows once more."""
+        return FoldsState(frozenset(self._hidden), Counter(self._seen), self._embeds)
+
+    def restore_state(self, state: FoldsState) -> None:
+        """Go back to a place in the text."""
+        self._hidden, self._seen = set(state.hidden), Counter(state.seen)
+        self._embeds = state.embeds
 
     def apply(self, leaf: Leaf) -> Leaf | None:
         """Return the leaf to write, with a link if it is a title, or None if it is folded.

@@ -1,7 +1,7 @@
 """The decorations of a document, sorted by position: backgrounds, markers, pills and lines."""
 
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypeVar
 
 from PySide6.QtGui import QTextTable
 
@@ -16,6 +16,7 @@ __all__ = [
     "ListMarker",
     "Panel",
     "Pill",
+    "ReplacedPart",
     "Rows",
     "RuleLine",
     "Span",
@@ -181,6 +182,72 @@ class Decorations:
     rules: list[RuleLine] = field(default_factory=list)
     tables: list[Rows] = field(default_factory=list)
     targets: list[str] = field(default_factory=list)
+
+    def replace_part(self, part: "ReplacedPart", new: "Decorations") -> None:
+        """Replace the decorations of a part of the text, and move those of the text below it.
+
+        The addresses of the links in the part are kept, because links are known by their number.
+
+        Args:
+            part: the part of the text.
+            new: the decorations of its new text, at their positions.
+        """
+        self.panels = _replace(self.panels, part, new.panels)
+        self.marks = _replace(self.marks, part, new.marks)
+        self.spans = _replace(self.spans, part, new.spans)
+        self.pills = _replace(self.pills, part, new.pills)
+        self.rules = _replace(self.rules, part, new.rules)
+        self.tables = _replace(self.tables, part, new.tables)
+        self.targets += new.targets
+
+
+@dataclass(frozen=True, slots=True)
+class ReplacedPart:
+    """A part of a text that was written anew.
+
+    Attributes:
+        first: the text position where it begins.
+        last: the text position where it ended before.
+        by: how many characters longer it is than before, or shorter if negative.
+    """
+
+    first: int
+    last: int
+    by: int
+
+    def move(self, position: int) -> int:
+        """Return where a text position is now. One within the part may be anywhere in it."""
+        return position + self.by if position > self.last else position
+
+    def contains(self, position: int) -> bool:
+        """Return whether a text position was in the part."""
+        return self.first <= position <= self.last
+
+
+_Placed = TypeVar("_Placed", Panel, ListMarker, Span, Pill, RuleLine, Rows)
+
+
+def _replace(placed: list[_Placed], part: ReplacedPart, new: list[_Placed]) -> list[_Placed]:
+    kept: list[_Placed] = [one for one in placed if _find_start(one) < part.first]
+    kept += new
+    kept += [_move(one, part) for one in placed if _find_start(one) > part.last]
+    return kept
+
+
+def _find_start(placed: Panel | ListMarker | Span | Pill | RuleLine | Rows) -> int:
+    return placed.first if isinstance(placed, Panel | Rows) else placed.start
+
+
+def _move(placed: _Placed, part: ReplacedPart) -> _Placed:
+    if isinstance(placed, Panel):
+        placed.first, placed.last = part.move(placed.first), part.move(placed.last)
+        return placed
+    if isinstance(placed, Rows):
+        placed.first, placed.start = part.move(placed.first), part.move(placed.start)
+        return placed
+    if isinstance(placed, Span | Pill):
+        return replace(placed, start=part.move(placed.start), end=part.move(placed.end))
+    return replace(placed, start=part.move(placed.start))
 
 
 class BoxDecorations:

@@ -58,6 +58,7 @@ class NoteView(MarkdownView):
         self.part = part
         self._lines = SourceLines(self.document())
         self.document().contentsChange.connect(self._on_contents_changed)
+        self.rewritten.connect(self._renew_focused)
         self._pressed: ListMarker | None = None
         self._focused: ListMarker | None = None
         self._lit: tuple[int, int] | None = None
@@ -215,6 +216,13 @@ class NoteView(MarkdownView):
             text = self.document().findBlock(task.start).text().partition(BREAK)[0]
             name = f"Task, {task.describe_status()}: {text}"
         self.setAccessibleName(name)
+
+    def _renew_focused(self) -> None:
+        """Find the task that has the focus again. The text cursor has stayed in it."""
+        if self._focused is not None:
+            block = self.textCursor().block()
+            here = (task for task in self._list_tasks() if block.contains(task.start))
+            self._set_focused(next(here, None))
 
     def _press(self, task: ListMarker) -> None:
         if link := self._find_task_link(task):

@@ -19,6 +19,7 @@ from PySide6.QtGui import (
     QResizeEvent,
     QTextCharFormat,
     QTextCursor,
+    QTextDocument,
     QTextOption,
     QWheelEvent,
 )
@@ -40,6 +41,7 @@ from ui.markdown.page.wide import WideBlocks
 from ui.markdown.page.writer import OUTDENT, DocumentWriter
 from ui.markdown.stream import Growth, MarkdownStream
 from ui.theme import Theme
+from ui.widgets.geometry import keep_place
 from ui.widgets.menus import show_menu
 from ui.widgets.texts import clean_selection, read_selection
 
@@ -60,7 +62,8 @@ class MarkdownView(QTextBrowser):
         link_clicked: a permitted address.
         embed_wanted: the source of an image or an embedded note that has to be loaded, or `more:`
             and the source of one of which more rows are wanted. The receiver calls `show_embed`.
-        rewritten: the whole document was written again. Earlier text cursors are invalid.
+        rewritten: the document, or an embedded note in it, was written again. Earlier text cursors
+            may be invalid.
 
     Attributes:
         flushes: how many times streamed text was drawn.
@@ -86,6 +89,8 @@ class MarkdownView(QTextBrowser):
         """
         super().__init__(parent)
         self._embeds, self._asked = embeds, set[str]()
+        self._arrived: dict[str, None] = {}  # the embedded notes that are not drawn yet
+        self._is_outdated = False
         self._toggled: set[str] = set()
         self._resume_at = 0  # the text position from which Tab goes on when more rows are shown
         self._is_missing: Callable[[str], bool] = lambda _target: False
@@ -101,8 +106,8 @@ class MarkdownView(QTextBrowser):
         self._timer = QTimer(self, singleShot=True, interval=interval)
         self._timer.timeout.connect(self.flush)
         self._embeds_timer = QTimer(self, singleShot=True, interval=0)
-        self._embeds_timer.timeout.connect(self._rewrite)
-        self._formulas.outdated.connect(self._embeds_timer.start)
+        self._embeds_timer.timeout.connect(self._draw_arrived)
+        self._formulas.outdated.connect(self._rewrite_soon)
         self._formulas.shown.connect(self._on_text_moved)
         self._colors = QTimer(self, interval=0)
         self._colors.timeout.connect(self._on_colors)
@@ -181,6 +186,7 @@ class MarkdownView(QTextBrowser):
         if self._embeds is not None:
             self._embeds[source] = content
         if source in self._writer.sources:
+            self._arrived[source] = None
             self._embeds_timer.start()  # several that arrive together are drawn at once
 
     @property
@@ -190,6 +196,7 @@ class MarkdownView(QTextBrowser):
 
     def toggle(self, address: str) -> None:
         """Fold a callout, open it if it is folded, or choose a tab. The focus stays there."""
+        keep_place(self)
         self._writer.folds.toggle(address)
         self._rewrite()
         self.select_link(address)
@@ -358,7 +365,7 @@ class MarkdownView(QTextBrowser):
             self._ink.forget()
             self._fit()
             if self._embeds:
-                self._embeds_timer.start()  # images are fitted to the new width
+                self._rewrite_soon()  # images are fitted to the new width
 
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Scroll the transcript while the user drags a selection beyond the viewport's edge."""
@@ -484,13 +491,47 @@ class MarkdownView(QTextBrowser):
         self._fit()
         self._ask_embeds()
 
-    def _rewrite(self) -> None:
+    def _rewrite_soon(self) -> None:
+        self._is_outdated = True
+        self._embeds_timer.start()
+
+    def _draw_arrived(self) -> None:
+        """Draw the images and embedded notes that have arrived, without the rest if possible."""
+        if self._resume_at:
+            keep_place(self)
+        if self._is_outdated or self._stream is not None:
+            self._rewrite()
+            return
         tab = self._find_focused_tab()
+        for source in self._arrived:
+            replaced = self._writer.replace_embed(source)
+            if replaced is None:
+                self._rewrite()
+                return
+            for part in replaced:
+                self.wide.follow(part)
+        self._ink.forget()
+        self._settle(tab)
+        self.viewport().update()
+
+    def _rewrite(self) -> None:
+        tab, place = self._find_focused_tab(), _TextPlace(self.textCursor())
         self.document().clear()
         self._begin()
         growth = self._stream.update() if self._stream else Growth((), ())
         self._leaves.extend(growth.final)
         self._writer.write(self._leaves, growth.tail)
+        if selection := place.find(self.document()):
+            self._restore(selection)
+        self._settle(tab)
+
+    def _settle(self, tab: str) -> None:
+        """Bring everything up to date with a document that has been written again.
+
+        Args:
+            tab: the address of the tab that has the focus, or an empty string.
+        """
+        self._arrived, self._is_outdated = {}, False
         self._pointing.fold_hints = self._writer.folds.hints
         self._show_doubts()
         self._fit()
@@ -571,6 +612,43 @@ class MarkdownView(QTextBrowser):
         pills = [*self._writer.final.pills, *self._writer.tail.pills]
         cited = (pill for pill in pills if number in pill.numbers)
         return {pill: [rect.toRect() for rect in self._ink.list_pill_rects(pill)] for pill in cited}
+
+
+class _TextPlace:
+    """The place of a text cursor, which is found again in a text that differs above or below it.
+
+    Args:
+        cursor: the cursor in the text before the change.
+    """
+
+    def __init__(self, cursor: QTextCursor) -> None:
+        self._anchor, self._position = cursor.anchor(), cursor.position()
+        self._start, self._end = cursor.selectionStart(), cursor.selectionEnd()
+        self._length = cursor.document().characterCount()
+        self._above = self._below = ""
+        if self._end:
+            self._above = _read_text(cursor.document(), 0, self._end)
+            self._below = _read_text(cursor.document(), self._start, self._length - 1)
+
+    def find(self, document: QTextDocument) -> tuple[int, int] | None:
+        """Return the anchor and the position in the changed text, or None if they are gone."""
+        by = document.characterCount() - self._length
+        if not self._end:
+            return None
+        if _read_text(document, 0, self._end) == self._above:
+            return self._anchor, self._position
+        if _read_text(document, self._start + by, self._length - 1 + by) == self._below:
+            return self._anchor + by, self._position + by
+        return None
+
+
+def _read_text(document: QTextDocument, start: int, end: int) -> str:
+    """Return a part of a text, shortened at the ends of the document."""
+    most = document.characterCount() - 1
+    cursor = QTextCursor(document)
+    cursor.setPosition(min(max(0, start), most))
+    cursor.setPosition(min(max(0, end), most), QTextCursor.MoveMode.KeepAnchor)
+    return cursor.selectedText()
 
 
 _KEY = Qt.Key

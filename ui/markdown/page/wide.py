@@ -13,7 +13,7 @@ from PySide6.QtCore import QObject, QRect, QRectF, Qt, Signal
 from PySide6.QtGui import QTextBlock, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QScrollBar, QWidget
 
-from ui.markdown.page.decorations import Decorations, Panel, Rows
+from ui.markdown.page.decorations import Decorations, Panel, ReplacedPart, Rows
 from ui.markdown.page.geometry import find_bottom, find_top
 from ui.markdown.page.spacing import CODE_PADDING, Inset
 from ui.markdown.page.table import CELL_PADDING, choose_size, set_table_size
@@ -138,6 +138,14 @@ class WideBlocks(QObject):
     def forget(self) -> None:
         """Forget all blocks and scroll positions, because the document has been rewritten."""
         self._offsets, self._widest, self._strips = {}, {}, []
+
+    def follow(self, part: ReplacedPart) -> None:
+        """Keep the scroll positions of the blocks below a part of the text that was replaced."""
+        moved = ((abs(key), key < 0, at) for key, at in self._offsets.items())
+        self._offsets = {
+            -part.move(first) if is_table else part.move(first): at for first, is_table, at in moved
+        }
+        self._widest = {}
 
     def fit_tables(self, *inks: Decorations) -> None:
         """Give each table the width of the page, or more if its columns need more space.

@@ -1,6 +1,7 @@
 """Write blocks of Markdown into a document: final blocks once, changing ones at each update."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from PySide6.QtCore import Qt
 from PySide6.QtGui import (
@@ -32,13 +33,14 @@ from ui.markdown.code_colors import Line as CodeLine
 from ui.markdown.code_colors import list_plain_lines
 from ui.markdown.embeds import EmbeddedText, EmbedFailure, draw_embed, make_embed_source, point_more
 from ui.markdown.inline import NOTE
-from ui.markdown.page.callout_folds import Folds
+from ui.markdown.page.callout_folds import Folds, FoldsState
 from ui.markdown.page.code import CodeHighlighter, color_line
 from ui.markdown.page.decorations import (
     BoxDecorations,
     Decorations,
     Panel,
     Pill,
+    ReplacedPart,
     Rows,
     RuleLine,
     Span,
@@ -70,6 +72,41 @@ __all__ = ["OUTDENT", "DocumentWriter"]
 
 OUTDENT = 16
 _MOST_FORMULAS = 1_000
+
+
+@dataclass(slots=True)
+class _EmbedPlace:
+    """Where an embedded note, base or query stands in the final text.
+
+    Attributes:
+        leaf: the embedded note as written.
+        first: the text position where it begins.
+        last: the text position where it ends.
+        above: the leaf above it, or None if it is the first.
+        end: its last leaf.
+        below: the leaf below it, or None if it is the last.
+        before, after: the state of the folds above and below it.
+    """
+
+    leaf: Embed
+    first: int
+    above: Leaf | None
+    before: FoldsState
+    last: int = -1
+    end: Leaf | None = None
+    below: Leaf | None = None
+    after: FoldsState | None = None
+
+    def can_hold(self, leaves: Sequence[Leaf], after: FoldsState) -> bool:
+        """Return whether other leaves in this place leave all that is below as it is."""
+        if self.end is None or self.after is None or not leaves:
+            return False
+        if (after.seen, after.embeds) != (self.after.seen, self.after.embeds):
+            return False
+        if self.below is None:
+            return True
+        gaps = [measure_gap_above(self.below, leaf) for leaf in (self.end, leaves[-1])]
+        return gaps[0] == gaps[1]
 
 
 class DocumentWriter:
@@ -107,6 +144,8 @@ class DocumentWriter:
         self._tail_format = QTextBlockFormat()
         self._kept: tuple[Leaf | None, bool, Panel | None] = (None, True, None)
         self._has_tail = False
+        self._places: list[_EmbedPlace] = []
+        self._inner: set[str] = set()  # the sources of those in lists, quotations and callouts
         self._ink = self.final = Decorations()
         self.tail = Decorations()
         self.written = 0
@@ -136,6 +175,8 @@ class DocumentWriter:
         try:
             self._remove_tail()
             for leaf in self._expand(final):
+                if self._places and self._places[-1].below is None:
+                    self._places[-1].below = leaf
                 self._write(leaf)
             self.written += len(final)
             if tail:
@@ -180,21 +221,97 @@ class DocumentWriter:
     def _expand(self, leaves: Sequence[Leaf]) -> Iterator[Leaf]:
         """Yield the leaves to write: with embedded notes, without what is folded."""
         for leaf in leaves:
-            source = make_embed_source(leaf) if isinstance(leaf, Embed) else ""
-            if isinstance(leaf, Embed):
-                drawn = self._draw_embed(leaf, source)
+            if not isinstance(leaf, Embed):
+                drawn = self._settle(leaf) if isinstance(leaf, FormulaLeaf) else leaf
+                yield from self._open(drawn)
+            elif leaf.boxes or self._ink is self.tail:
+                self._inner.add(make_embed_source(leaf))
+                yield from self._draw_embed(leaf)
             else:
-                drawn = (self._settle(leaf) if isinstance(leaf, FormulaLeaf) else leaf,)
-            for one in (one for each in drawn for one in self.folds.open_page(each)):
-                if (shown := self.folds.apply(one)) is not None:
-                    yield point_more(shown, source)
+                yield from self._place_embed(leaf)
 
-    def _draw_embed(self, leaf: Embed, source: str) -> tuple[Leaf, ...]:
-        """Return the leaves of an embedded note, base or query."""
+    def _open(self, leaf: Leaf) -> Iterator[Leaf]:
+        """Yield a leaf with the chosen tab opened, or nothing of it if it is folded."""
+        shown = (self.folds.apply(one) for one in self.folds.open_page(leaf))
+        return (one for one in shown if one is not None)
+
+    def _place_embed(self, leaf: Embed) -> Iterator[Leaf]:
+        """Yield the leaves of an embedded note, and remember where they are written."""
+        first = 0 if self._is_fresh else self._cursor.position() + 1
+        place = _EmbedPlace(leaf, first, self._previous, self.folds.copy_state())
+        yield from self._draw_embed(leaf)
+        place.last, place.end = self._cursor.position(), self._previous
+        place.after = self.folds.copy_state()
+        self._places.append(place)
+
+    def _draw_embed(self, leaf: Embed) -> Iterator[Leaf]:
+        """Yield the leaves of an embedded note, base or query."""
         self.folds.begin_embed()
+        source = make_embed_source(leaf)
         found = self._find(source)
         shown = found if isinstance(found, EmbeddedText | EmbedFailure) else None
-        return draw_embed(leaf, shown, can_load=self.shown is not None)
+        for one in draw_embed(leaf, shown, can_load=self.shown is not None):
+            for opened in self._open(one):
+                yield point_more(opened, source)
+
+    def replace_embed(self, source: str) -> list[ReplacedPart] | None:
+        """Write only an embedded note, base or query anew, wherever the document has it.
+
+        Return what was replaced, in order, or None if the whole document has to be written anew.
+
+        Args:
+            source: the source, as from `make_embed_source`.
+        """
+        if self._has_tail or self.recoloring.is_waiting or source in self._inner:
+            return None
+        places = [one for one in self._places if make_embed_source(one.leaf) == source]
+        return _gather(map(self._replace_embed, places)) if places else None
+
+    def _replace_embed(self, place: _EmbedPlace) -> ReplacedPart | None:
+        kept = self.folds.copy_state()
+        self.folds.restore_state(place.before)
+        leaves = list(self._draw_embed(place.leaf))
+        after = self.folds.copy_state()
+        self.folds.restore_state(kept)
+        if not place.can_hold(leaves, after):
+            return None
+        length = self._document.characterCount()
+        ink = self._rewrite_place(place, leaves)
+        part = ReplacedPart(place.first, place.last, self._document.characterCount() - length)
+        self.final.replace_part(part, ink)
+        self.doubtful = frozenset(part.move(one) for one in self.doubtful if not part.contains(one))
+        for other in self._places:
+            other.first, other.last = part.move(other.first), part.move(other.last)
+        place.last, place.end = part.last + part.by, leaves[-1]
+        return part
+
+    def _rewrite_place(self, place: _EmbedPlace, leaves: Sequence[Leaf]) -> Decorations:
+        """Write other leaves in the place of an embedded note, and return their decorations."""
+        kept, is_last = (self._previous, self._code), place.below is None
+        self._ink, self._previous, self._code = Decorations(), place.above, None
+        self._cursor.beginEditBlock()
+        try:
+            self._empty(place)
+            for leaf in leaves:
+                self._write(leaf)
+        finally:
+            self._cursor.endEditBlock()
+        ink, self._ink = self._ink, self.final
+        if not is_last:
+            self._previous, self._code = kept
+        _to_end(self._cursor)
+        return ink
+
+    def _empty(self, place: _EmbedPlace) -> None:
+        """Remove the text of an embedded note, and put the cursor where it began."""
+        self._is_fresh = not place.first
+        self._cursor.setPosition(max(0, place.first - 1))
+        block, state = self._cursor.blockFormat(), self._cursor.block().userState()
+        self._cursor.setPosition(place.last, _KEEP)
+        self._cursor.removeSelectedText()
+        # If the block above is empty, Qt gives it the format of the removed text.
+        self._cursor.setBlockFormat(block)
+        self._cursor.block().setUserState(state)
 
     def _find(self, source: str) -> Embedded | None:
         """Return what is shown for a source, and remember the source if it is not loaded yet."""
@@ -312,7 +429,7 @@ class DocumentWriter:
             self._code.last = self._cursor.position()
         if leaf.whole and self._code:
             self._recolor(self._code, leaf.whole)
-        if leaf.later and self._code and self._ink is self.final:
+        if leaf.later and self._code and self._ink is not self.tail:
             self.recoloring.add(self._code.first, leaf.later, leaf.language)
 
     def _recolor(self, panel: Panel, lines: Sequence[CodeLine]) -> None:
@@ -355,7 +472,7 @@ class DocumentWriter:
                 is_rtl=leaf.columns.is_rtl,
             )
         )
-        _to_end(self._cursor)
+        self._cursor.setPosition(table.lastPosition() + 1)
         self._cursor.setBlockFormat(self._formats.spacer())
 
     def _write_cell(
@@ -521,6 +638,16 @@ def _to_end(
     cursor: QTextCursor, mode: QTextCursor.MoveMode = QTextCursor.MoveMode.MoveAnchor
 ) -> None:
     cursor.movePosition(QTextCursor.MoveOperation.End, mode)
+
+
+def _gather(parts: Iterable[ReplacedPart | None]) -> list[ReplacedPart] | None:
+    """Return all parts, or None if one of them is None. The others are not asked for then."""
+    gathered = []
+    for part in parts:
+        if part is None:
+            return None
+        gathered.append(part)
+    return gathered
 
 
 def _bold(run: Run) -> Run:

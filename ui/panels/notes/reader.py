@@ -202,6 +202,8 @@ class NoteReader(QScrollArea):
         """
         if self._embeds.get(source) == content:
             return
+        if source in self._embeds and self._value:
+            self._anchor = self._measure_anchor()  # at the end of the note, more rows follow below
         self._embeds[source] = content
         for view in self._views.values():
             view.show_embed(source, content)

@@ -4,12 +4,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from chains.cancel import CancelToken
+from tests.support.models.model_server import Answer, ModelServer
 from tests.support.vaults.views import write_view_vault
 from tests.support.window.clicks import LEFT, NONE
 from tests.support.window.note_page import NotePage
@@ -18,9 +20,10 @@ from tests.unit.vault.views.conftest import NoEmbedder, update_words
 from ui.controllers.reading.views import draw_block
 from ui.markdown.blocks import Paragraph, TabbedPages, TableRows
 from ui.markdown.embeds import EmbeddedText
-from ui.markdown.inline import TASK
+from ui.markdown.inline import MORE, TASK
 from ui.markdown.page.decorations import ListMarker, list_tasks
 from ui.markdown.page.note_view import NoteView
+from ui.markdown.page.view import MarkdownView
 from ui.tasks import TaskRunner
 from vault.vault import Vault
 from vault.views.blocks import ViewBlock, compute_block
@@ -242,3 +245,54 @@ def test_more_rows_are_shown_on_a_click_and_their_total_at_once(
     list(assistant.index(CancelToken()))
     note.view.page.refresh_views()
     qtbot.waitUntil(lambda: "Step last." in note.text)
+
+
+@pytest.mark.parametrize("below", ["", "\nBelow.\n" * 60])
+def test_more_rows_leave_what_is_read_in_place(
+    window: WindowPage, assistant: Assistant, vault: Path, qtbot: QtBot, below: str
+) -> None:
+    window.activate(1280, 800, qtbot)
+    (vault / "Long.md").write_text("".join(f"- [ ] Step {n}.\n" for n in range(450)), "utf-8")
+    (vault / "Many.md").write_text(f'```dataview\nTASK FROM "Long.md"\n```\n{below}', "utf-8")
+    list(assistant.index(CancelToken()))
+    note = open_note(window, "Many.md", qtbot)
+    bar = window.view.note.page.verticalScrollBar()
+    bar.setValue(bar.maximum() - 30 * below.count("Below"))
+    place = find_y(window, note, "Step 199.")
+    note.click_link("Show more")
+    qtbot.waitUntil(lambda: "Step 399." in note.text)
+    QApplication.processEvents()
+    assert find_y(window, note, "Step 199.") == place
+
+
+def find_y(window: WindowPage, note: NotePage, words: str) -> int:
+    view, spot = note.find_words(words)
+    return view.mapTo(window.view.note, spot).y()
+
+
+def test_more_rows_in_the_last_answer_leave_it_in_place(
+    scripted: Assistant, server: ModelServer, vault: Path, runner: TaskRunner, qtbot: QtBot
+) -> None:
+    (vault / "Long.md").write_text("".join(f"- [ ] Step {n}.\n" for n in range(450)), "utf-8")
+    (vault / "Many.md").write_text('```dataview\nTASK FROM "Long.md"\n```\n', "utf-8")
+    scripted.open_vault(vault, remember=False)
+    list(scripted.index(CancelToken()))
+    server.script(Answer("![[Many]]\n\nDone."))
+    window = open_window(scripted, runner, qtbot)
+    window.activate(1280, 800, qtbot)
+    window.composer.send("Which steps are there?")
+    (answer,) = window.chat.answers()
+    qtbot.waitUntil(lambda: "Step 199." in answer.view.toPlainText())
+    scroller = window.chat.view.scroller
+    qtbot.waitUntil(lambda: scroller.bar.value() == scroller.bar.maximum() > 0)
+    place = answer.mapTo(window.view, QPoint()).y()
+    answer.view.setFocus()
+    answer.view.select_link(find_more(answer.view))
+    QTest.keyClick(answer.view, Qt.Key.Key_Return)
+    qtbot.waitUntil(lambda: "Step 399." in answer.view.toPlainText())
+    QApplication.processEvents()
+    assert answer.mapTo(window.view, QPoint()).y() == place
+
+
+def find_more(view: MarkdownView) -> str:
+    return next(one for one in view._targets() if one.startswith(MORE))
