@@ -24,7 +24,7 @@ from ui.tasks import LatestOnly, TaskRunner
 from ui.theme import dress
 from ui.widgets.controls import ElidedLabel, escape_tooltip, label, make_wrapped_label, one_line
 from ui.widgets.formatting import count, percent, plural
-from ui.widgets.geometry import clear_layout, make_text_scroll_area, scale_size, set_in
+from ui.widgets.geometry import OUTDENT, clear_layout, make_text_scroll_area, scale_size, set_in
 from ui.widgets.layouts import grow, make_column, make_row, stretch
 from ui.widgets.surfaces import Hairline, Pane
 from ui.widgets.texts import word_error
@@ -113,8 +113,8 @@ class ProjectView(Pane):
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Keep the page as wide as the text of a chat."""
         super().resizeEvent(event)
-        left, right = set_in(self.width())
-        self._rows.setContentsMargins(left, 16, right, 12)
+        left, right = set_in(self.width())  # of a box, whose text stands further in
+        self._rows.setContentsMargins(left + OUTDENT, 16, right + OUTDENT, 12)
 
     def _measure(self) -> None:
         self._overviews.ask(lambda: describe_project(self._assistant, self._name))

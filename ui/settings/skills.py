@@ -62,9 +62,8 @@ class SkillsSection(QWidget):
         texts = make_column(
             label("Skills", "ui_strong"),
             make_wrapped_label(_HELP if project is None else _PROJECT_HELP, "caption", "secondary"),
-            4,
             self.state,
-            spacing=2,
+            spacing=6,
         )
         head = make_row(grow(texts), spacing=8)
         if project is None:

@@ -7,7 +7,7 @@ from typing import NoReturn
 
 import pytest
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt
-from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent
+from PySide6.QtGui import QDragEnterEvent, QDragMoveEvent, QDropEvent, QTextCursor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
     QAbstractItemView,
@@ -615,6 +615,25 @@ def test_a_project_without_skills_says_how_one_is_made(window: WindowPage) -> No
     window.view.open_project("Thesis")
     dialog = open_project_settings(window)
     assert "No skill yet." in dialog.skills.state.text()
+
+
+@pytest.mark.parametrize("width", [900, 1280, 1920])
+def test_the_page_of_a_project_has_the_edges_of_the_text_of_a_chat(
+    window: WindowPage, server: ModelServer, qtbot: QtBot, width: int
+) -> None:
+    server.script(Answer("In May."))
+    window.activate(width, 700, qtbot)
+    window.view.open_project("Thesis")
+    window.composer.send("When is it due?")
+    qtbot.waitUntil(lambda: window.view.transcript.last_answer_entry != "")
+    (answer,) = window.chat.answers()
+    text = answer.view.cursorRect(QTextCursor(answer.view.document())).topLeft()
+    edge = answer.view.viewport().mapTo(window.view.middle, text).x()
+    QTest.mouseClick(find(window.view.middle, ProjectLabel), Qt.MouseButton.LeftButton)
+    (page,) = (one for one in window.view.findChildren(ProjectView) if one.isVisible())
+    QApplication.processEvents()
+    for part in (page.instructions.field, page.skills.state):
+        assert abs(part.mapTo(window.view.middle, QPoint()).x() - edge) <= 1
 
 
 def test_the_model_of_a_project_is_chosen_from_the_menu_of_models_and_l1_is_measured(
