@@ -190,16 +190,27 @@ class _Reader:
         at = self._places[turn.entry_ids[0]]
         near = range(max(0, at - MOST_EARLIER), at)
         earlier = (text for place in near for text in self._list_texts(place))
-        return gather_evidence(turn, sent, (*self._summaries, *earlier))
+        return gather_evidence(turn, sent, (*self._list_summaries(last.id), *earlier))
 
     @cached_property
     def _places(self) -> dict[str, int]:
         """The index of each turn, by its first entry."""
         return {turn.entry_ids[0]: at for at, turn in enumerate(self.turns)}
 
+    def _list_summaries(self, answer: str) -> Iterator[EvidenceText]:
+        """Yield the summaries that were stored before an answer. A later one may repeat it."""
+        end = self._entry_places[answer]
+        return (text for at, text in self._summaries if at < end)
+
     @cached_property
-    def _summaries(self) -> list[EvidenceText]:
-        return list(list_summaries(self.path))
+    def _entry_places(self) -> dict[str, int]:
+        return {entry.id: at for at, entry in enumerate(self.path)}
+
+    @cached_property
+    def _summaries(self) -> list[tuple[int, EvidenceText]]:
+        """The summaries of the branch with the indexes of their entries."""
+        entries = enumerate(self.path)
+        return [(at, text) for at, entry in entries for text in list_summaries((entry,))]
 
     def _list_texts(self, at: int) -> tuple[EvidenceText, ...]:
         """Return what a turn has sent and said, which several later answers can rest on."""

@@ -8,7 +8,8 @@ import pytest
 
 from app.assistant import Assistant
 from app.cli import text as cli_text
-from app.sessions.transcript import AnswerItem
+from app.sessions.transcript import AnswerItem, SummaryItem
+from chains.cancel import CancelToken
 from chains.claims.report import AnswerClaim, ClaimReport
 from chains.events import AskResult
 from tests.support.models.model_server import Answer, ModelServer
@@ -61,6 +62,26 @@ def test_figures_are_checked_against_what_was_sent_also_when_the_note_changes(
     assert listed == {"entry": result.entry, **shown}
     assert f"{ONE_OF_TWO}." in list(cli_text.sources(result))
     assert f"{ONE_OF_TWO}." in reading.history.export(result.session, "md")[1]
+
+
+def test_an_answer_is_not_supported_by_a_later_summary_of_it(
+    reading: Assistant, server: ModelServer
+) -> None:
+    filler = " ".join(f"Piece {n} is as wide as the others." for n in range(60))
+    server.script(Answer(f"The pond holds 7,300 litres. Ask Piotr Nowak about it. {filler}"))
+    first = result_of(ask(reading, "How much?", mode="chat", attach=(WATERING,)))
+    assert first.session is not None
+    server.script(Answer("Yes."), Answer("The pond holds 7,300 litres, says Piotr Nowak."))
+    result_of(ask(reading, "Really?", mode="chat", session=first.session))
+    list(reading.compact(first.session, CancelToken()))
+    items = reading.history.transcript(first.session).items
+    assert any(isinstance(item, SummaryItem) for item in items)
+    shown = next(item for item in items if isinstance(item, AnswerItem))
+    assert shown.answer.claims.to_dict() == first.to_dict()["claims"]
+    server.script(Answer("It was 7,300 litres."))
+    later = result_of(ask(reading, "How much was it?", mode="chat", session=first.session))
+    assert later.to_dict()["claims"]["counts"]["supported"] == 1
+    assert stored(reading, later).to_dict() == later.to_dict()["claims"]
 
 
 @pytest.mark.parametrize(
