@@ -407,10 +407,19 @@ def build_query(fact: ChatFact) -> str:
 def _find_saying(
     fact: ChatFact, passages: Iterable[NotePassage], reader: FactReader
 ) -> NotePassage | None:
+    """Return the first passage that says a fact.
+
+    A figure or a date may be of something else: most words before it must be there too.
+    """
     wanted = fact if fact.forms else _restore(fact, reader)
+    is_value = fact.kind in ("figure", "date")
+    before = reader.list_words(fact.line.removesuffix(fact.text)) if is_value else frozenset[str]()
 
     def is_said(passage: NotePassage) -> bool:
-        return FactTexts((SaidText(passage.text),), reader.list_words).has(wanted)
+        if not FactTexts((SaidText(passage.text),), reader.list_words).has(wanted):
+            return False
+        known = reader.list_words(f"{passage.path}\n{passage.text}")
+        return len(before & known) >= len(before) * _LEAST_COMMON_WORDS
 
     return next(filter(is_said, passages), None)
 

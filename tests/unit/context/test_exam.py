@@ -1,5 +1,8 @@
 """The values of the exam of a summary: where facts are found, and what a log may hold."""
 
+import re
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -259,3 +262,22 @@ def test_what_a_search_finds_is_told_with_its_place():
         "- Findable: Bo (House/Berg.md, line 7)",
     ]
     assert make_lost(["Bo"]).list_lines()[1] == "- Not checked: Bo"
+
+
+@pytest.mark.parametrize(
+    ("kind", "line", "passage", "is_found"),
+    [
+        ("date", "Box 2026", "The last frost of 2026 was late.", False),
+        ("date", "Box 2026", "The box of 2026 is full.", True),
+        ("figure", "the can holds 12 l", "The tub takes 12 l of rain.", False),
+        ("figure", "the can holds 12 l", "Holds 12 l of rain: the can.", True),
+        ("figure", "12 l", "The tub takes 12 l of rain.", True),
+        ("name", "Bo", "It was Bo.", True),
+    ],
+)
+def test_a_figure_of_something_else_does_not_make_a_fact_findable(kind, line, passage, is_found):
+    text = line.removeprefix("Box ").removeprefix("the can holds ")
+    reader = replace(READER, list_words=lambda said: frozenset(re.findall(r"\w+", said.lower())))
+    exam = replace(make_lost(["x"]), gone=(ChatFact(kind, text, line, ()),))
+    found = exam.search(lambda _words: [NotePassage("A.md", (1, 1), passage)], reader)
+    assert found.findable == is_found
