@@ -69,8 +69,11 @@ def ask(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
         redirect_stdout(sys.stderr),
         closing(assistant.ask(request, run.cancel)) as events,
     ):
-        for event in events:
-            printer.show(event)
+        try:
+            for event in events:
+                printer.show(event)
+        finally:
+            printer.leave_line()
     return run.exit_code or 0
 
 
@@ -91,7 +94,7 @@ class TurnPrinter:
         self._is_dry = is_dry
         self._line = ProgressLine()
         self._text = EscapingStream()
-        self._is_in_text = False
+        self._is_in_text = self._is_in_line = False
         self._topics: set[str] = set()  # of the warnings that were printed
 
     def show(self, event: Event) -> None:
@@ -116,24 +119,35 @@ class TurnPrinter:
             case Warned() if not self._output.is_json and event.topic not in self._topics:
                 self._topics.update(filter(None, [event.topic]))
                 self._line.clear()
+                self.leave_line()
                 complain(event.message)
             case TextDelta() if not self._output.is_json:
                 self._line.clear()
                 self._output.write(self._text.feed(event.text))
                 self._is_in_text = True
+                self._is_in_line = not event.text.endswith("\n")
             case TextTakenBack() if not self._output.is_json:
                 self._end_text()
                 complain("The text above was the model's thinking. The answer follows.")
             case TurnEnded():
                 self._line.clear()
-                result = event.result
+                result, self._is_in_line = event.result, False
                 self._output.show(result.to_dict, self._format_answer(result))
+
+    def leave_line(self) -> None:
+        """Begin a new line on standard error if the answer has not ended its own.
+
+        A terminal shows both outputs one after the other. Standard output has the answer alone.
+        """
+        if self._is_in_line:
+            sys.stderr.write("\n")
+        self._is_in_line = False
 
     def _end_text(self) -> None:
         """Finish the text that the model wrote before a tool call, and print an empty line."""
         if self._is_in_text:
             self._output.write(f"{self._text.flush()}\n\n")
-        self._is_in_text = False
+        self._is_in_text = self._is_in_line = False
 
     def _format_answer(self, result: AskResult) -> Iterator[str]:
         if self._is_dry:

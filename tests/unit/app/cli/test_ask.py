@@ -15,6 +15,23 @@ def test_an_answer_streams_as_text_and_says_which_chat_it_is(ask: Strata) -> Non
     assert out.startswith("The barrel holds 210 litres.\n\nChat ")
 
 
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (Answer("This was cut", finish="length"), "strata: The answer stops at its limit of "),
+        (Answer("This was cut, and then", break_after=3), "strata: "),
+    ],
+)
+def test_what_is_said_of_an_answer_begins_its_own_line(
+    ask: Strata, model: ModelServer, answer: Answer, said: str
+) -> None:
+    model.script(answer)
+    _, out, err = ask("How much?")
+    assert out.startswith("This was")
+    assert err.startswith(f"\n{said}"), "a terminal shows it after the text, which has not ended"
+    assert "\n\n" not in err
+
+
 def test_an_answer_is_one_document_with_every_field(ask: Strata, model: ModelServer) -> None:
     code, out, _ = ask("How much?", "--json")
     result = document(out)
