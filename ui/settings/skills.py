@@ -59,11 +59,14 @@ class SkillsSection(QWidget):
         self._reads.failed.connect(self._on_failed)
         self.state = make_wrapped_label("Loading…", "caption", "secondary")
         self._rows = make_column(spacing=8)
+        # As far apart as in the sections around it, which are rows in the settings.
+        apart, spacing = ((4,), 2) if project is None else ((), 6)
         texts = make_column(
             label("Skills", "ui_strong"),
             make_wrapped_label(_HELP if project is None else _PROJECT_HELP, "caption", "secondary"),
+            *apart,
             self.state,
-            spacing=6,
+            spacing=spacing,
         )
         head = make_row(grow(texts), spacing=8)
         if project is None:

@@ -39,6 +39,7 @@ from tests.support.window.waiting import settle
 from tests.support.window.window_pages import WindowPage, find, open_window
 from ui.chat.middle import ProjectLabel
 from ui.panels.chats.chats_model import CHAT_TYPE
+from ui.settings.dialog import SettingsDialog
 from ui.settings.project import ProjectView
 from ui.settings.skills import SkillDialog
 from ui.tasks import TaskRunner
@@ -615,6 +616,28 @@ def test_a_project_without_skills_says_how_one_is_made(window: WindowPage) -> No
     window.view.open_project("Thesis")
     dialog = open_project_settings(window)
     assert "No skill yet." in dialog.skills.state.text()
+
+
+def measure_below(root: QWidget, title: str) -> int:
+    """Return the distance from a title to the text below it."""
+    labels = [one for one in root.findChildren(QLabel) if one.isVisibleTo(root)]
+    (head,) = (one for one in labels if one.text() == title)
+    bottom = head.mapTo(root, head.rect().bottomLeft()).y()
+    tops = (one.mapTo(root, QPoint()).y() for one in labels)
+    return min(top for top in tops if top > bottom) - bottom
+
+
+def test_the_sections_of_a_page_are_alike(window: WindowPage, qtbot: QtBot) -> None:
+    window.activate(1280, 800, qtbot)
+    window.view.open_project("Thesis")
+    page = open_project_settings(window)
+    QApplication.processEvents()
+    first, second = measure_below(page, "Memories of this project"), measure_below(page, "Skills")
+    assert first == second
+    window.view.open_settings("Prompts")
+    settings = find(window.view, SettingsDialog)
+    QApplication.processEvents()
+    assert measure_below(settings, "Your commands") == measure_below(settings, "Skills")
 
 
 @pytest.mark.parametrize("width", [900, 1280, 1920])
