@@ -13,6 +13,7 @@ from pytestqt.qtbot import QtBot
 from app.pinned.answer import AnswerRow, ModelAnswer, PinnedAnswer
 from app.pinned.answers import ShownAnswer
 from app.pinned.changes import RowChanges
+from app.sessions.search import ChatHit
 from app.sessions.session_info import SessionInfo
 from chains.citations.answer_sources import Source, list_cited_sources
 from chains.citations.check import Citation, Unverified
@@ -166,6 +167,20 @@ def test_the_open_chat_is_marked(chats: ChatList) -> None:
     assert chats.currentIndex().data() == "a"
     chats.select(None)
     assert not chats.currentIndex().isValid()
+
+
+def test_no_found_text_is_chosen_until_the_user_chooses_one(chats: ChatList, qtbot: QtBot) -> None:
+    titles = {"s0a": "a", "s0b": "b", "s1c": "c"}
+    hits = [ChatHit(one, f"e {one}", "user", "peas", "2026-07-01") for one in ("s1c", "s0b", "s0a")]
+    for found in (hits[1:2], hits[:2], hits):
+        chats.set_hits(found, titles)
+        assert not chats.currentIndex().isValid()
+        assert not chats.selectedIndexes()
+    chats.setCurrentIndex(chats.model().index(3, 0))
+    chats.set_hits(hits[1:], titles)
+    with qtbot.waitSignal(chats.hit_chosen) as opened:
+        QTest.keyClick(chats, Qt.Key.Key_Return)
+    assert opened.args == [hits[1]]
 
 
 def test_the_next_chat_is_the_one_below_across_headings(qtbot: QtBot) -> None:

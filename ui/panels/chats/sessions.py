@@ -145,10 +145,16 @@ class ChatList(FitTree):
     def set_hits(self, hits: "Sequence[ChatHit]", titles: Mapping[str, str]) -> None:
         """Show the texts that a search found, below the titles of their chats.
 
+        A chosen text stays the current row if it is found again. Otherwise no row is current, or
+        Enter would open a text that the user has not chosen.
+
         For the arguments, see `list_hit_rows`.
         """
         self._is_search = True
+        before = self._find_current_hit()
         self._model.set_rows(list_hit_rows(hits, titles))
+        if before is None or self._find_current_hit() != before:
+            self._select_none()
         self.scrollToTop()
 
     def closeEditor(self, editor: QWidget, hint: QAbstractItemDelegate.EndEditHint) -> None:
@@ -278,8 +284,7 @@ class ChatList(FitTree):
         if index.isValid():
             self.setCurrentIndex(index)
         else:
-            self.clearSelection()
-            self.setCurrentIndex(QModelIndex())
+            self._select_none()
 
     def sessions(self) -> list[str]:
         """Return the session IDs of the listed chats, in list order."""
@@ -293,6 +298,14 @@ class ChatList(FitTree):
         """Return the session ID of a row, or "" for a heading, a fold or a chat in the bin."""
         row = self._model.find_row(index)
         return "" if row is None else row.session
+
+    def _find_current_hit(self) -> "ChatHit | None":
+        row = self._model.find_row(self.currentIndex())
+        return None if row is None else row.hit
+
+    def _select_none(self) -> None:
+        self.clearSelection()
+        self.setCurrentIndex(QModelIndex())
 
     def _find_chat(self, index: QModelIndex) -> "SessionInfo | None":
         session = self._find_session(index)
