@@ -3,6 +3,7 @@
 import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Final, Literal
 
 from PySide6.QtCore import QModelIndex, QSignalBlocker, Qt, Signal
@@ -234,16 +235,25 @@ class PinnedList(FitTree):
             words = f"Refresh it in {one_line(note)}…" if note else "Write it into the vault…"
             menu.addAction(words, lambda: self.write_requested.emit(id))
         menu.addAction("Find it again", lambda: self.refresh_requested.emit(id))
-        rename = menu.addAction("Rename", lambda: self.edit(place))
+        rename = menu.addAction("Rename", partial(self._edit_answer, id))
         rename.setShortcut("F2")
-        up = menu.addAction("Move up", lambda: self.move_requested.emit(id, place.row() - 1))
+        up = menu.addAction("Move up", partial(self._move_answer, id, -1))
         up.setShortcut("Ctrl+Shift+Up")
         up.setEnabled(place.row() > 0)
-        down = menu.addAction("Move down", lambda: self.move_requested.emit(id, place.row() + 1))
+        down = menu.addAction("Move down", partial(self._move_answer, id, 1))
         down.setShortcut("Ctrl+Shift+Down")
         down.setEnabled(place.row() + 1 < self._model.rowCount())
         remove = menu.addAction("Remove", lambda: self.remove_requested.emit(id))
         remove.setShortcut("Del")
+
+    def _edit_answer(self, id: str) -> None:
+        """Edit the title of a pinned answer, wherever it stands since its menu was opened."""
+        if (index := self._find(id)).isValid():
+            self.edit(index)
+
+    def _move_answer(self, id: str, step: int) -> None:
+        if (index := self._find(id)).isValid():
+            self.move_requested.emit(id, index.row() + step)
 
 
 def _name_row(row: _Card | _Line) -> Hashable:

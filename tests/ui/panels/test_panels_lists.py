@@ -2,14 +2,16 @@
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QModelIndex, Qt
 from PySide6.QtGui import QFontMetrics
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QLabel
+from PySide6.QtWidgets import QLabel, QLineEdit, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
+from app.library.projects import Project
 from app.pinned.answer import AnswerRow, ModelAnswer, PinnedAnswer
 from app.pinned.answers import ShownAnswer
 from app.pinned.changes import RowChanges
@@ -20,6 +22,7 @@ from chains.citations.check import Citation, Unverified
 from chains.events import CITES_NOTHING
 from context.layers import Layer, Segment
 from ui.panels import pinned as pinned_panel
+from ui.panels.chats.projects import ProjectList
 from ui.panels.chats.sessions import ChatList
 from ui.panels.index.footer import IndexFooter
 from ui.panels.index.state import IndexState
@@ -181,6 +184,59 @@ def test_no_found_text_is_chosen_until_the_user_chooses_one(chats: ChatList, qtb
     with qtbot.waitSignal(chats.hit_chosen) as opened:
         QTest.keyClick(chats, Qt.Key.Key_Return)
     assert opened.args == [hits[1]]
+
+
+def choose(menu: QMenu, words: str) -> None:
+    next(action for action in menu.actions() if action.text() == words).trigger()
+
+
+def read_edited(view: QWidget) -> list[str]:
+    """Return the texts of the editors that are open in a list."""
+    return [field.text() for field in view.findChildren(QLineEdit)]
+
+
+def test_a_menu_renames_the_chat_it_was_opened_for_although_it_has_moved(chats: ChatList) -> None:
+    menu = chats.build_menu(chats.model().index(2, 0))
+    chats.set_chats([chat("b", 0), chat("a", 0), chat("c", 1)], "s0a")
+    choose(menu, "Rename")
+    assert read_edited(chats) == ["b"]
+
+
+def test_a_menu_renames_the_project_or_chat_it_was_opened_for_although_it_has_moved(
+    chats: ChatList, qtbot: QtBot
+) -> None:
+    tea, peas = (Project(name, Path(name), True, name) for name in ("Tea", "Peas"))
+    inside = {tea.folder: [chat("a", 0), chat("b", 0)]}
+    projects = ProjectList(chats)
+    qtbot.addWidget(projects)
+    projects.set_projects([tea], inside, {})
+    projects.expand(top := projects.model().index(0, 0))
+    menus = [projects.build_menu(one) for one in (top, projects.model().index(1, 0, top))]
+    projects.set_projects([peas, tea], inside | {tea.folder: inside[tea.folder][::-1]}, {})
+    projects.show()
+    for menu, words in zip(menus, ("Tea", "b"), strict=True):
+        choose(menu, "Rename")
+        assert read_edited(projects)[-1:] == [words]
+        QTest.keyClick(projects.findChildren(QLineEdit)[-1], Qt.Key.Key_Escape)
+
+
+def test_a_menu_changes_the_pinned_answer_it_was_opened_for_although_it_has_moved(
+    qtbot: QtBot,
+) -> None:
+    a, b, c = (
+        ShownAnswer(PinnedAnswer(one, one, one, "count", total=1), RowChanges()) for one in "abc"
+    )
+    shown = PinnedList()
+    qtbot.addWidget(shown)
+    shown.set_answers([a, b, c])
+    shown.show()
+    menu = shown.build_menu(shown.model().index(1, 0))
+    shown.set_answers([c, a, b])
+    with qtbot.waitSignal(shown.move_requested) as moved:
+        choose(menu, "Move up")
+    assert moved.args == ["b", 1]
+    choose(menu, "Rename")
+    assert read_edited(shown) == ["b"]
 
 
 def test_the_next_chat_is_the_one_below_across_headings(qtbot: QtBot) -> None:

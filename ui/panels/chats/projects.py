@@ -172,9 +172,9 @@ class ProjectList(FitTree):
         chat, project = self._find_chat(index), self._find_project(index)
         menu = QMenu(self)
         if chat is not None:
-            self._chats.fill_menu(menu, chat, partial(self.edit, index))
+            self._chats.fill_menu(menu, chat, partial(self._edit_row, ("chat", chat.session)))
         elif project is not None:
-            self._fill_menu(menu, project, index)
+            self._fill_menu(menu, project)
         return menu
 
     def event(self, event: QEvent) -> bool:
@@ -295,11 +295,16 @@ class ProjectList(FitTree):
         if (project := self._find_target(row)) is not None:
             self._chats.move_requested.emit(session, str(project.folder))
 
-    def _fill_menu(self, menu: QMenu, project: "Project", index: QModelIndex) -> None:
+    def _edit_row(self, key: Hashable) -> None:
+        """Edit the title of a row, wherever it stands since its menu was opened."""
+        if (index := self._model.find(key)).isValid():
+            self.edit(index)
+
+    def _fill_menu(self, menu: QMenu, project: "Project") -> None:
         new_chat = menu.addAction("New chat in this project")
         new_chat.setEnabled(project.is_there)
         new_chat.triggered.connect(lambda: self.new_chat_requested.emit(project))
-        rename = menu.addAction("Rename", lambda: self.edit(index))
+        rename = menu.addAction("Rename", partial(self._edit_row, ("project", project.name)))
         rename.setShortcut("F2")
         settings = menu.addAction("Page of this project…")
         settings.triggered.connect(lambda: self.settings_requested.emit(project))

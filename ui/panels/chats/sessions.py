@@ -174,7 +174,7 @@ class ChatList(FitTree):
         elif row is not None and row.fold == "bin":
             menu.addAction("Empty the bin…", self.emptying_requested.emit)
         if chat is not None and not self._is_search:
-            self.fill_menu(menu, chat, lambda: self.edit(index))
+            self.fill_menu(menu, chat, partial(self._edit_chat, chat.session))
         return menu
 
     def fill_menu(self, menu: QMenu, chat: "SessionInfo", edit: Callable[[], object]) -> None:
@@ -321,6 +321,11 @@ class ChatList(FitTree):
 
     def _on_dropped(self, session: str) -> None:
         self.move_requested.emit(session, "")
+
+    def _edit_chat(self, session: str) -> None:
+        """Edit the title of a chat, wherever it stands since its menu was opened."""
+        if (index := self._model.find(session)).isValid():
+            self.edit(index)
 
     def _edit_current(self) -> None:
         self.edit(self.currentIndex())
