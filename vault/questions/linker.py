@@ -24,7 +24,12 @@ from vault.questions.surroundings import SIGNS, Surroundings
 from vault.questions.tokens import Item
 from vault.questions.values import ValueLinker
 from vault.questions.vocabulary import Name, VaultNames
-from vault.questions.words import are_alike, find_roles, list_date_words
+from vault.questions.words import (
+    are_alike,
+    find_roles,
+    list_date_words,
+    list_property_names,
+)
 from vault.search.conditions import ANY_VALUE, Condition, cut_day, parse_property
 
 __all__ = ["link_items"]
@@ -38,8 +43,9 @@ _TICKED: Final = "true"
 # Roles that may stand between "not" or "or" and the condition that it is said of.
 _ANNOUNCING: Final = frozenset({"not", "or", "and", "in", "tasks", *STATES, *MARKS})
 # Roles that say what was done on a day, which a property of a note may hold.
-_YEAR: Final = re.compile(r"\d{4}")
 _EVENTS: Final = ("created", "done")
+_YEAR: Final = re.compile(r"\d{4}")
+_MONTH_DAYS: Final = 31
 
 
 def link_items(items: Sequence[Item], spans: Sequence[Span], vocabulary: VaultNames) -> Links:
@@ -123,8 +129,12 @@ class _Linker:
         ((first, after),) = spans
         tests = [f">={first}"] if first != date.min else []
         tests += [f"<{after}"] if after != date.max else []
-        if spans == list(self._spans) and (yearly := self._find_yearly(names)):
+        is_limited = spans != list(self._spans)
+        if not is_limited and (yearly := self._find_yearly(names)):
             tests = [yearly]
+        elif self._is_birthday(names) and not self._names_year():  # as "next week", "before June"
+            is_birth = not is_limited and not self._asks_for_birthday(names)
+            links.is_unclear |= not (is_birth and self._has_day(names))
         links.is_dated = True
         links.asks_for_day = any(item.asked and item.list_names("property") for item in self._items)
         for test in tests:
@@ -134,25 +144,48 @@ class _Linker:
         links.roles -= LIMITS
 
     def _find_yearly(self, names: Sequence[str]) -> str:
-        """Return the month that is asked for, of any year, or an empty string.
+        """Return the month or day that is asked for, of any year, or an empty string.
 
-        In "Who has a birthday in December", the values are mostly of earlier years. If one of them
-        is of the year that a date without a year usually means, that year is meant.
+        In "Who has a birthday in December", the values are mostly of earlier years. Of a property
+        that is no birthday, one may be of the year that a date without a year usually means. Then
+        that year is meant.
 
         Args:
             names: the properties that hold the day.
         """
         ((first, after),) = self._spans
         texts = [item.text for item in self._items if item.is_date]
-        if not any(map(find_month, texts)) or any(map(_YEAR.fullmatch, texts)):
+        is_month_named = any(map(find_month, texts)) and list_date_words("past").isdisjoint(
+            map(fold, texts)
+        )
+        is_yearly = is_month_named and not self._has_day(names)
+        if self._is_birthday(names):
+            is_yearly = is_month_named or self._asks_for_birthday(names)
+        if not is_yearly or self._names_year():
             return ""
-        if list_date_words("past") & set(map(fold, texts)):
-            return ""
+        if (after - first).days == 1:
+            return f"--{first:%m-%d}"
+        is_month = first.day == after.day == 1 and (after - first).days <= _MONTH_DAYS
+        return f"--{first:%m}" if is_month else ""
+
+    def _names_year(self) -> bool:
+        """Return whether the date has a year, as "June 1985"."""
+        return any(_YEAR.fullmatch(item.text) for item in self._items if item.is_date)
+
+    def _has_day(self, names: Sequence[str]) -> bool:
+        """Return whether a value of some properties is within the dates of the question."""
+        ((first, after),) = self._spans
         days = (cut_day(each) for name in names for each in self._vocabulary.list_values(name))
-        if any(str(first) <= day < str(after) for day in days):
-            return ""
-        is_day = (after - first).days == 1
-        return f"--{first:%m-%d}" if is_day else f"--{first:%m}"
+        return any(str(first) <= day < str(after) for day in days)
+
+    def _is_birthday(self, names: Sequence[str]) -> bool:
+        """Return whether a property holds a day that is celebrated each year."""
+        return not list_property_names(["birthday"]).isdisjoint(map(fold, names))
+
+    def _asks_for_birthday(self, names: Sequence[str]) -> bool:
+        """Return whether a birthday is meant, as in "a birthday today", and not a birth."""
+        is_named = any(are_alike(item.text, name) for item in self._items for name in names)
+        return is_named or "having" in self._links.roles
 
     def _list_dated(self) -> list[str]:
         """Return the properties that hold the day that is asked for, of which any may be meant.

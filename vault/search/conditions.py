@@ -258,8 +258,9 @@ def is_comparable(condition: Condition, values: Collection[str]) -> bool:
 
 def _has_fitting_units(condition: Condition, values: Collection[str]) -> bool:
     """Return whether the limit of a condition can be compared with the units of some values."""
-    is_day = _DAY.match(condition.value) or _ANY_YEAR.fullmatch(condition.value)
-    if condition.comparison == "~" or is_day:
+    if _ANY_YEAR.fullmatch(condition.value):  # "May 7, 1985" has no day that can be compared
+        return all(cut_day(each) or not any(map(str.isdecimal, each)) for each in values)
+    if condition.comparison == "~" or _DAY.match(condition.value):
         return True
     limit = parse_amount(condition.value)
     numbers = [each for each in values if read_numbers(each) and not _DAY.match(each)]
