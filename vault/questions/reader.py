@@ -204,13 +204,18 @@ def _asks_for_more(items: Sequence[Item]) -> bool:
 def _asks_to_act(items: Sequence[Item]) -> bool:
     """Return whether a message asks to change the notes, as "Create a tag recipe".
 
-    "Make a list of my recipes" asks for a list. An order may end with its verb in German.
+    "Make a list of my recipes" asks for a list. An order may end with its verb in German. A note
+    "Mark" makes "mark" a name, but a property "created" does not make "create" one.
     """
     telling = [item for item in items if "act" in item.roles or not item.is_silent]
     first, others = telling[:1], telling[1:]
-    begins = any("act" in item.roles and not item.names for item in first)
+    begins = any("act" in item.roles and _is_no_name(item) for item in first)
     begins = begins and not any("a_list" in item.roles for item in others[:1])
     return begins or any("act_behind" in item.roles for item in telling[-1:])
+
+
+def _is_no_name(item: Item) -> bool:
+    return item.names == item.list_names("property")
 
 
 def _read_times(links: Links, today: date) -> None:

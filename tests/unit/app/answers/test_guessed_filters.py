@@ -11,6 +11,7 @@ NOTES: Final = {
     "Recipes/Flan.md": "---\ntags: [recipe]\nrating: 5\n---\n# Flan\n\nEggs and milk.\n",
     "House/Roof.md": "# Roof\n\n- [x] Order tiles 📅 2026-03-02\n- [ ] Paint the dormer\n",
     "House/Attic.md": "---\nstatus: closed\n---\n# Attic\n\n- [ ] Sweep it 📅 2026-07-01\n",
+    "Log.md": "---\ncreated: 2024-10-21\n---\n# Log\n\nRain all day.\n",
     "Books.md": "# Books\n\n- Middlemarch, finished in March\n- Austerlitz, begun in June\n",
     "Loom.md": "# Loom\n\nThe loom has eight shafts. #home #weaving\n",
     "Site.md": "---\npriority: high\n---\n# Site\n\n- [ ] Test it\n- [x] Draw it ⏫\n",
