@@ -21,7 +21,8 @@ _FIELDS: Final = ("data", "event", "id", "retry", "error")
 _EVENT_STARTS: Final = ("data:", "event:", "error:")
 # One of these is in each JSON value that a server sends in a line of its own.
 _ANSWER_FIELDS: Final = frozenset({"choices", "error"})
-_BETWEEN_VALUES: Final = re.compile(r"[\s,]*(?:data:\s*)?")
+_BETWEEN_VALUES: Final = re.compile(r"(?:[\s,\]\ufeff]|data:|\[(?!DONE))*")
+_BEFORE_OBJECT: Final = " \t\n[\ufeff"
 _DECODER: Final = json.JSONDecoder()
 # A line that may end a JSON document of several lines.
 _CLOSING: Final = ("}", "]")
@@ -150,12 +151,12 @@ class EventSplitter:
             self._name = ""
 
     def _read_several(self, text: str) -> list[StreamEvent]:
-        """Read a text that may have several JSON objects, one behind the other.
+        """Read a text that may have several JSON objects, one behind the other or in arrays.
 
         What follows the last one that can be read is an event too, which is not JSON.
         """
         whole = self._read(text)
-        if whole.is_json or not text.lstrip().startswith("{"):
+        if whole.is_json or not text.lstrip(_BEFORE_OBJECT).startswith("{"):
             return [whole]
         found, at = [], 0
         while at < len(text):
@@ -167,7 +168,7 @@ class EventSplitter:
             if rest := text[at:end].strip():
                 found.append(self._read(rest))
             at = end
-        return found
+        return found if found[0].is_json else [whole]
 
     def _read(self, text: str) -> StreamEvent:
         is_error = self._name.lower() == "error"

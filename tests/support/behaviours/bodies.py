@@ -86,6 +86,21 @@ FORMS = (
         SAID,
     ),
     Behaviour(
+        "a JSON array of events, with its commas in lines of their own",
+        (played(b"[" + b"\n,\n".join(_list_values(_WHOLE)) + b"\n]"),),
+        SAID,
+    ),
+    Behaviour(
+        "a JSON array in each line, without blank lines",
+        (
+            played(
+                b"".join(b"data: [" + one + b"]\n" for one in _list_values(_WHOLE))
+                + b"data: [DONE]\n"
+            ),
+        ),
+        SAID,
+    ),
+    Behaviour(
         "a JSON array of events that ends with an error",
         (
             played(

@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -31,6 +32,25 @@ def test_events_are_the_same_in_every_form(
     ]
     found += splitter.close()
     assert [event.value for event in found] == [*EVENTS, DONE]
+
+
+@pytest.mark.parametrize(
+    "stream",
+    [
+        'data: {"a": "data: [1] {"}\ufeffdata: {"b": 2}data: [DONE]\n',
+        'data: \ufeff{"a": "data: [1] {"} {"b": 2} [DONE]\n',
+        'data: [{"a": "data: [1] {"}][{"b": 2}]\ndata: [DONE]\n',
+    ],
+)
+def test_values_in_one_line_are_told_apart_from_the_text_in_them(stream: str) -> None:
+    splitter = EventSplitter()
+    found = [*splitter.feed(stream.encode()), *splitter.close()]
+    assert [event.value for event in found] == [{"a": "data: [1] {"}, {"b": 2}, DONE]
+
+
+def test_a_stray_line_in_brackets_is_kept_as_it_is() -> None:
+    found = [*(splitter := EventSplitter()).feed(b"data: [INFO] {x}\n"), *splitter.close()]
+    assert [event.value for event in found] == ["[INFO] {x}"]
 
 
 @given(st.binary(max_size=300), st.integers(1, 50))
