@@ -12,7 +12,7 @@ from vault.edits.texts import EditableText, Replacement
 from vault.errors import EditRefused, ReadingFailed
 from vault.notes.encodings import decode_text, normalize_line_ends
 from vault.notes.kinds import MARKDOWN, find_kind
-from vault.notes.tasks import find_checkbox
+from vault.notes.tasks import write_status
 from vault.notes.text.document import Heading, parse_document
 from vault.notes.text.lines import FENCE_CLOSES
 from vault.paths import printable
@@ -183,24 +183,25 @@ def plan_replacement(path: str, before: bytes, old: str, new: str) -> EditPlan:
 
 
 def plan_status(path: str, before: bytes, line: int, status: str) -> EditPlan:
-    """Plan an edit that sets the status of a task, which is one character.
+    """Plan an edit that sets the status of a task: the character in its checkbox, or its marker.
 
     Args:
         path: the path of the note.
         before: the current content of the note.
         line: the line of the task, counted from 1.
-        status: the new character in the checkbox.
+        status: the new character in the checkbox, or the one that means the same as a new marker.
 
     Raises:
-        EditRefused: the line has no checkbox, or the character cannot be stored.
+        EditRefused: the line is no task, or the character cannot be stored.
     """
     note = EditableText.decode(printable(path), before)
     lines = note.text.split("\n")
-    place = find_checkbox(lines[line - 1]) if 0 < line <= len(lines) else None
-    if place is None:
+    change = write_status(lines[line - 1], status) if 0 < line <= len(lines) else None
+    if change is None:
         raise EditRefused(f"Line {line} of {printable(path)} is no task.")
-    at = sum(len(above) + 1 for above in lines[: line - 1]) + place
-    after = note.replace([Replacement(at, at + 1, status)])
+    at = sum(len(above) + 1 for above in lines[: line - 1])
+    start, end, new = change
+    after = note.replace([Replacement(at + start, at + end, new)])
     return EditPlan("edit", path, (ContentChange(path, before, after),))
 
 

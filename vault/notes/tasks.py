@@ -1,4 +1,4 @@
-"""Find tasks, which are list items with a checkbox, and read their status and dates.
+"""Find tasks, list items with a checkbox or a marker, and read their status and dates.
 
     - [ ] Call the roofer 📅 2026-11-28
     - [x] Order the seeds ✅ 2026-11-20
@@ -9,29 +9,38 @@ What a date means is said by the emoji before it, as in the Tasks plugin for Obs
     📅 due    ⏳ scheduled    ➕ created    🛫 start    ✅ completion    ❌ cancelled
 
 Without such a mark, a date is a due date.
+
+In place of a checkbox, the item may begin with a marker in capitals, as in Logseq. The lines below
+may have its dates:
+
+    - TODO [#A] Call the roofer
+      DEADLINE: <2026-11-28 Sat>
+    - DONE Order the seeds
 """
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from datetime import date
 from typing import Final, Literal
 
 from vault.notes.date_spans import Span
 from vault.notes.dates import find_written_spans
-from vault.notes.text.inline import ITEM
+from vault.notes.text.inline import ITEM, Line
 from vault.notes.text.lines import FRONT
 from vault.notes.text.markdown_text import MarkdownText
 
 __all__ = [
     "TASK_DAYS",
+    "TASK_MARKERS",
     "TaskDay",
     "TaskItem",
     "TaskKind",
-    "find_checkbox",
     "find_tasks",
-    "read_task",
+    "is_task",
+    "read_tasks",
     "toggle_status",
+    "write_status",
 ]
 
 TaskKind = Literal["open", "done", "any"]
@@ -40,15 +49,29 @@ TaskDay = Literal["due", "scheduled", "start", "completion", "created"]
 # The item may be the first one of others, as in `- 1. [ ] Call`, or of a footnote, as in
 # `[^1]: - [ ] Call`. Atomic groups keep this linear.
 _FOOTNOTE: Final = r"(?>[ \t>]{0,200}\[\^[^\]\s]{1,100}\]:[ \t]?)?"
-_TASK: Final = re.compile(rf"{_FOOTNOTE}(?>{ITEM}){{1,9}}\[(.)\][ \t](.*)")
 _DONE: Final = "xX"
 _CANCELLED: Final = "-"
-_DAY: Final = r"[:\s]{0,3}\d{4}-\d\d-\d\d"
+_OPEN: Final = " "
+# The status that each marker means. The first marker of a status is the one that ticking writes.
+TASK_MARKERS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("TODO", "DOING", "NOW", "LATER", "WAITING", "IN-PROGRESS"), _OPEN),
+    "DONE": _DONE[0],
+    **dict.fromkeys(("CANCELLED", "CANCELED"), _CANCELLED),
+}
+_MARKER: Final = rf"(?P<marker>{'|'.join(TASK_MARKERS)})[ \t]++(?:\[#[A-C]\](?:[ \t]++|$))?+(?=\S)"
+_TASK: Final = re.compile(
+    rf"{_FOOTNOTE}(?>{ITEM}){{1,9}}(?:\[(?P<box>.)\][ \t]|{_MARKER})(?P<text>.*)"
+)
+_NEW_ITEM: Final = re.compile(ITEM)
+_DATES_BELOW: Final = re.compile(
+    r"[ \t>]*+(?P<dates>(?:(?:SCHEDULED|DEADLINE):[ \t]*+<\d{4}-\d\d-\d\d[^<>]*+>[ \t]*+)++)$"
+)
+_DAY: Final = r"[:\s]{0,3}<?\d{4}-\d\d-\d\d"
 # Matches a date when a task was created, may be started, was done or cancelled.
 _NOT_DUE: Final = re.compile(
     rf"(?:[➕🛫✅❌]\ufe0f?|\b(?:created|start|completion|done|cancelled):?){_DAY}", re.IGNORECASE
 )
-_DUE: Final = re.compile(rf"(?:[📅📆🗓]\ufe0f?|\bdue:?){_DAY}", re.IGNORECASE)
+_DUE: Final = re.compile(rf"(?:[📅📆🗓]\ufe0f?|\bdue:?|(?-i:\bDEADLINE:)){_DAY}", re.IGNORECASE)
 _SCHEDULED: Final = re.compile(rf"(?:[⏳⌛]\ufe0f?|\bscheduled:?){_DAY}", re.IGNORECASE)
 _COMPLETION: Final = re.compile(rf"(?:✅\ufe0f?|\b(?:completion|done):?){_DAY}", re.IGNORECASE)
 TASK_DAYS: Final[Mapping[TaskDay, re.Pattern[str]]] = {
@@ -62,17 +85,25 @@ TASK_DAYS: Final[Mapping[TaskDay, re.Pattern[str]]] = {
 
 @dataclass(frozen=True, slots=True)
 class TaskItem:
-    """A list item with a checkbox.
+    """A list item with a checkbox or a marker.
 
     Attributes:
         line: the number of the line, counted from 1.
-        status: the character in the checkbox, such as a space for an open task.
-        text: the text after the checkbox.
+        status: the character in the checkbox, such as a space for an open task. That of a task with
+            a marker is the one that means the same.
+        text: the text after the checkbox, or after the marker and the priority.
+        dates: the dates in the lines below, with their marks.
     """
 
     line: int
     status: str
     text: str
+    dates: str = ""
+
+    @property
+    def dated_text(self) -> str:
+        """The text with the dates in the lines below."""
+        return f"{self.text} {self.dates}".rstrip()
 
     def is_of_kind(self, kind: TaskKind) -> bool:
         """Return whether the task is of a kind. A cancelled task is neither open nor done."""
@@ -88,13 +119,13 @@ class TaskItem:
         text of the task count, such as due and scheduled dates, except for those that say when it
         was created, started, done or cancelled.
         """
-        if self.status in _DONE and (done := _COMPLETION.search(self.text)) is not None:
+        if self.status in _DONE and (done := _COMPLETION.search(self.dated_text)) is not None:
             return find_written_spans(done[0])
-        return find_written_spans(_NOT_DUE.sub(" ", self.text))
+        return find_written_spans(_NOT_DUE.sub(" ", self.dated_text))
 
     def find_day(self, kind: TaskDay) -> date | None:
         """Return the first date with the mark of a kind, or None if no date has it."""
-        marked = TASK_DAYS[kind].search(self.text)
+        marked = TASK_DAYS[kind].search(self.dated_text)
         spans = find_written_spans(marked[0]) if marked else ()
         return spans[0][0] if spans else None
 
@@ -103,12 +134,12 @@ class TaskItem:
 
         If no date is marked as due, those without a mark count, but no scheduled ones.
         """
-        marked = " ".join(match[0] for match in _DUE.finditer(self.text))
-        return find_written_spans(marked or _SCHEDULED.sub(" ", _NOT_DUE.sub(" ", self.text)))
+        marked = " ".join(match[0] for match in _DUE.finditer(self.dated_text))
+        return find_written_spans(marked or _SCHEDULED.sub(" ", _NOT_DUE.sub(" ", self.dated_text)))
 
     def list_scheduled_days(self) -> tuple[Span, ...]:
         """Return the dates that are marked as those for which the task is scheduled."""
-        marked = " ".join(match[0] for match in _SCHEDULED.finditer(self.text))
+        marked = " ".join(match[0] for match in _SCHEDULED.finditer(self.dated_text))
         return find_written_spans(marked)
 
     def is_overdue(self, today: date) -> bool:
@@ -122,24 +153,59 @@ def toggle_status(status: str) -> str:
 
     A done task becomes open. Any other task becomes done, also one with a status of its own.
     """
-    return " " if status in _DONE else _DONE[0]
+    return _OPEN if status in _DONE else _DONE[0]
 
 
-def find_checkbox(line: str) -> int | None:
-    """Return the position of the character in a line's checkbox, or None if it has none."""
-    match = _TASK.match(line)
-    return None if match is None else match.start(1)
+def is_task(line: str) -> bool:
+    """Return whether a line, which must not be code, is a task."""
+    return _TASK.match(line) is not None
 
 
-def read_task(number: int, line: str) -> TaskItem | None:
-    """Return the task in a line, or None if it has none.
+def write_status(line: str, status: str) -> tuple[int, int, str] | None:
+    """Return what to write where in the line of a task, or None if the line is no task.
 
     Args:
-        number: the number of the line, counted from 1.
-        line: the line, which must not be code.
+        line: the line.
+        status: the new character in the checkbox, or the one that means the same as a new marker.
     """
     match = _TASK.match(line)
-    return None if match is None else TaskItem(number, match[1], match[2].strip())
+    if match is None:
+        return None
+    if not match["marker"]:
+        return *match.span("box"), status
+    return *match.span("marker"), _find_marker(status)
+
+
+def _find_marker(status: str) -> str:
+    return next((marker for marker, each in TASK_MARKERS.items() if each == status), "TODO")
+
+
+def read_tasks(lines: Iterable[Line]) -> Iterator[TaskItem]:
+    """Read the tasks in numbered lines, with the dates that follow in the same list item.
+
+    Args:
+        lines: the lines, counted from 1, which must not be code.
+    """
+    task: TaskItem | None = None
+    last = 0
+    for number, line in lines:
+        found, is_next, last = _read_task(number, line), number == last + 1, number
+        if found is not None or not is_next or not line.strip() or _NEW_ITEM.match(line):
+            if task is not None:
+                yield task
+            task = found
+        elif task is not None and (dates := _DATES_BELOW.match(line)):
+            task = replace(task, dates=f"{task.dates} {dates['dates']}".strip())
+    if task is not None:
+        yield task
+
+
+def _read_task(number: int, line: str) -> TaskItem | None:
+    match = _TASK.match(line)
+    if match is None:
+        return None
+    status = match["box"] or TASK_MARKERS[match["marker"]]
+    return TaskItem(number, status, match["text"].strip())
 
 
 def find_tasks(text: MarkdownText) -> Iterator[TaskItem]:
@@ -148,6 +214,5 @@ def find_tasks(text: MarkdownText) -> Iterator[TaskItem]:
     Code, comments and front matter are skipped. The lines of the tasks are counted from the start
     of the text, which may be a passage that begins within a list or a code block.
     """
-    for number, line in text.list_shown_lines():
-        if text.kinds[number - 1] != FRONT and (task := read_task(number, line)):
-            yield task
+    shown = text.list_shown_lines()
+    return read_tasks(line for line in shown if text.kinds[line[0] - 1] != FRONT)

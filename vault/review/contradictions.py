@@ -14,7 +14,7 @@ from itertools import combinations
 from posixpath import dirname
 from typing import Final
 
-from vault.notes.tasks import find_checkbox
+from vault.notes.tasks import is_task
 from vault.review.disagreement import (
     Disagreement,
     PlacedSentence,
@@ -81,10 +81,9 @@ class ContradictionRule:
                 heading = line.text
             elif line.kind == "text" and not _CODE_LINE.fullmatch(line.raw):
                 headings = (heading,) if heading and heading != note.title else ()
-                is_task = find_checkbox(line.raw) is not None
                 for sentence in list_sentences(line.text):
                     said = PlacedSentence(note.path, sentence, note.title, headings)
-                    statement = _read(said, is_task=is_task)
+                    statement = _read(said, is_task=is_task(line.raw))
                     if statement is not None and len(statement.words) >= _LEAST_WORDS:
                         self._places.append(_Place(note, line.number, statement, said))
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from vault.catalog import Catalog
 from vault.notes.keywords import WORD, fold
-from vault.notes.tasks import TaskItem, read_task
+from vault.notes.tasks import TaskItem, read_tasks
 from vault.review.findings import Check, Finding, FindingNote, shorten_quote
 from vault.review.texts import NoteInfo, NoteLine
 
@@ -50,8 +50,8 @@ class OverdueRule:
         Args:
             lines: the lines of the note that are not code.
         """
-        tasks = (read_task(line.number, line.raw) for line in lines if line.kind == "text")
-        overdue = [task for task in tasks if task is not None and task.is_overdue(self._today)]
+        tasks = read_tasks((line.number, line.raw) for line in lines if line.kind == "text")
+        overdue = [task for task in tasks if task.is_overdue(self._today)]
         if overdue:
             oldest = min(overdue, key=_find_due_day)
             day = _write_day(_find_due_day(oldest))
@@ -62,7 +62,7 @@ class OverdueRule:
             )
             line = oldest.line
             place = FindingNote(note.path, note.title, line, line, shorten_quote(oldest.text))
-            detail = "\0".join(task.text for task in overdue)
+            detail = "\0".join(task.dated_text for task in overdue)
             self._found.append(Finding("overdue", (place,), reason, detail, float(len(overdue))))
 
     def find(self, check: Check) -> Iterator[Finding]:

@@ -361,7 +361,7 @@ def find_by_part(condition: Condition, catalog: Catalog, paths: Mapping[int, str
     """Find the notes that have a part, such as a link or an open task."""
     if (kind := _TASKS.get(condition.value)) is not None:
         passages = Passages(catalog)
-        texts = passages.details(passages.find_with_checkbox())
+        texts = passages.details(passages.find_with_tasks())
         with_task = {
             passage.path
             for passage in texts.values()

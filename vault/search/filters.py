@@ -199,7 +199,7 @@ def _keep_with_task(
     tag_clauses: Sequence[TagClause],
 ) -> Mapping[int, bytes]:
     """Return the passages that contain a task which matches the filters for tasks."""
-    boxed = passages.find_with_checkbox() & chosen.keys()
+    boxed = passages.find_with_tasks() & chosen.keys()
     texts = passages.details(boxed)
     return {
         number: chosen[number]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from vault.catalog import Catalog
 from vault.notes.note import SourceText
+from vault.notes.tasks import TASK_MARKERS
 from vault.notes.text.markdown_text import MarkdownText, read_text
 from vault.scan import FileStat
 
@@ -90,11 +91,15 @@ class Passages:
         )
         return {int(row[0]) for row in rows}
 
-    def find_with_checkbox(self) -> set[int]:
-        """Return the ids of the passages that contain a checkbox such as `[ ]` or `[x]`."""
-        # `instr` takes a fifth of the time of `GLOB`, and leaves few texts to it.
+    def find_with_tasks(self) -> set[int]:
+        """Return the ids of the passages that contain a checkbox or a marker, as tasks do."""
+        # `instr` takes a fifth of the time of a `GLOB` that begins with a class of characters, and
+        # leaves few texts to it.
+        marked = "".join([" OR text GLOB ?"] * len(TASK_MARKERS))
+        boxed = "instr(text, '] ') AND text GLOB '*[[]?] *'"
         rows = self._catalog.rows(
-            "SELECT id FROM chunks WHERE instr(text, '] ') AND text GLOB '*[[]?] *'"
+            f"SELECT id FROM chunks WHERE {boxed}{marked}",  # noqa: S608 - all values are bound
+            [f"*{marker}[ \t]*" for marker in TASK_MARKERS],
         )
         return {int(row[0]) for row in rows}
 

@@ -133,7 +133,7 @@ class ViewComputer:
         """Yield the tasks in the given notes, by note and line."""
         by_path = {row.path: row for row in notes.values()}
         passages = Passages(self._catalog)
-        ids = passages.find_with_checkbox() & passages.find_in_files(list(notes)).keys()
+        ids = passages.find_with_tasks() & passages.find_in_files(list(notes)).keys()
         for _, passage in self._keep_current(sorted(passages.details(ids).items())):
             note = by_path[passage.path]
             text = passage.markdown_text

@@ -243,6 +243,17 @@ def test_a_task_is_ticked_and_undone(
         assert error["message"] == f"Line {line} of Tasks.md is no task."
 
 
+def test_a_task_with_a_marker_is_ticked_and_unticked(
+    indexed: Assistant, client: Client, small_vault: Path
+) -> None:
+    note = small_vault / "Tasks.md"
+    note.write_bytes(b"- NOW Write\r\n- DOING [#A] Call\r\n  DEADLINE: <2026-12-01 Tue>\r\n")
+    ticked = client.do("tick_task", path="Tasks.md", line=2)
+    assert (ticked["status"], "+- DONE [#A] Call" in ticked["diff"]) == ("x", True)
+    indexed.user_edits.toggle_task("Tasks.md", 2)
+    assert note.read_bytes().startswith(b"- NOW Write\r\n- TODO [#A] Call\r\n  DEADLINE: <2026")
+
+
 def test_a_task_is_not_ticked_in_another_version_of_its_note(
     indexed: Assistant, small_vault: Path
 ) -> None:

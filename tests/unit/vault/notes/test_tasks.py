@@ -6,7 +6,7 @@ from datetime import date
 import pytest
 
 from vault.notes.note import parse_note
-from vault.notes.tasks import TaskItem, TaskKind, find_tasks
+from vault.notes.tasks import TaskItem, TaskKind, find_tasks, read_tasks, write_status
 from vault.notes.text.markdown_text import read_text
 
 PASSAGE = """## House
@@ -95,3 +95,117 @@ def test_front_matter_holds_no_tasks() -> None:
         (7, " ", "one"),
         (8, "-", "two"),
     ]
+
+
+@pytest.mark.parametrize(
+    ("line", "status", "text"),
+    [
+        ("- TODO Buy soil #family", " ", "Buy soil #family"),
+        ("- DOING [#A] Pay", " ", "Pay"),
+        ("* NOW call", " ", "call"),
+        ("\t- LATER read", " ", "read"),
+        ("> - WAITING\tfor the bill", " ", "for the bill"),
+        ("1. IN-PROGRESS sort", " ", "sort"),
+        ("- DONE water", "x", "water"),
+        ("- CANCELED fence", "-", "fence"),
+        ("- CANCELLED fence", "-", "fence"),
+    ],
+)
+def test_a_list_item_that_begins_with_a_marker_is_a_task(line: str, status: str, text: str) -> None:
+    above = "- above\n" if line.startswith("\t") else ""
+    assert [(task.status, task.text) for task in find_tasks(read_text(above + line))] == [
+        (status, text)
+    ]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "TODO lists are useful",
+        "# TODO Buy soil",
+        "- TODO",
+        "- TODO  ",
+        "- TODO [#A]",
+        "- TODO: buy soil",
+        "- TODOS of the week",
+        "- Todo buy soil",
+        "- done water",
+        "- What is NOW open",
+        "| - TODO soil |",
+        "```\n- TODO soil\n```",
+        "%%- TODO soil%%",
+        "---\na: |\n  - TODO soil\n---",
+    ],
+)
+def test_a_marker_elsewhere_makes_no_task(line: str) -> None:
+    assert parse_note("A.md", line.encode())[0].tasks == ()
+
+
+@pytest.mark.parametrize(
+    ("below", "due", "scheduled"),
+    [
+        ("  SCHEDULED: <2026-11-30 Mon>", None, "2026-11-30"),
+        ("  DEADLINE: <2026-12-01 Tue 10:00 .+1w>", "2026-12-01", None),
+        (
+            "  SCHEDULED: <2026-11-30 Mon>\n  DEADLINE: <2026-12-01 Tue>\n  id:: 64",
+            "2026-12-01",
+            "2026-11-30",
+        ),
+        ("  more words\n  DEADLINE: <2026-12-01 Tue>", "2026-12-01", None),
+        ("- TODO next\n  DEADLINE: <2026-12-01 Tue>", None, None),
+        ("- a note\n  DEADLINE: <2026-12-01 Tue>", None, None),
+        ("\n  DEADLINE: <2026-12-01 Tue>", None, None),
+        ("  the DEADLINE: <2026-12-01 Tue> was moved", None, None),
+    ],
+)
+def test_the_lines_below_have_the_dates_of_a_task(
+    below: str, due: str | None, scheduled: str | None
+) -> None:
+    task, *_ = find_tasks(read_text(f"- TODO Buy soil\n{below}"))
+    days = (task.find_day("due"), task.find_day("scheduled"))
+    assert tuple(day and day.isoformat() for day in days) == (due, scheduled)
+    assert [first.isoformat() for first, _ in task.list_due_days()] == ([due] if due else [])
+    assert task.text == "Buy soil"
+
+
+def test_a_date_in_the_line_of_a_marker_is_read_like_one_below() -> None:
+    (task,) = find_tasks(read_text("- TODO Pay SCHEDULED: <2026-11-30 Mon>"))
+    assert (task.list_due_days(), len(task.list_scheduled_days())) == ((), 1)
+
+
+def test_each_of_several_tasks_has_its_own_dates() -> None:
+    text = (
+        "[^1]: - [ ] one\n[^2]: - TODO two\n\n"
+        "- NOW three\n  DEADLINE: <2026-12-01 Tue>\n- DONE four"
+    )
+    assert [(task.line, task.text, task.dates) for task in find_tasks(read_text(text))] == [
+        (1, "one", ""),
+        (2, "two", ""),
+        (4, "three", "DEADLINE: <2026-12-01 Tue>"),
+        (6, "four", ""),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "status", "after"),
+    [
+        ("- [ ] soil", "x", "- [x] soil"),
+        ("  - LATER [#A] soil", "x", "  - DONE [#A] soil"),
+        ("- DONE soil", " ", "- TODO soil"),
+        ("- TODO soil", "-", "- CANCELLED soil"),
+    ],
+)
+def test_a_status_is_written_as_the_line_has_it(line: str, status: str, after: str) -> None:
+    change = write_status(line, status)
+    assert change is not None
+    start, end, new = change
+    assert line[:start] + new + line[end:] == after
+    assert write_status("soil", status) is None
+
+
+@pytest.mark.parametrize("unit", ["SCHEDULED: <2026-11-30 Mon> ", " ", "<", "> ", "DEADLINE:"])
+def test_dates_below_of_a_million_odd_characters_take_bounded_time(unit: str) -> None:
+    lines = [(1, "- TODO one"), (2, f"  {unit * (1_000_000 // len(unit))}?")]
+    began = time.thread_time()
+    (task,) = read_tasks(lines)
+    assert (task.dates, time.thread_time() - began < 2.0) == ("", True)

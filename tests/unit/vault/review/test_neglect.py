@@ -14,6 +14,7 @@ from tests.support.vaults.reviewed import review
         "* [/] Call the roofer [due:: 2026-05-30]",
         "1. [ ] Call the roofer, due 2026-05-30 ⏳ 2026-07-01",
         "> - [ ] Call the roofer ➕ 2026-01-01 📅 2026-05-30",
+        "- TODO [#A] Call the roofer\n  DEADLINE: <2026-05-30 Sat>",
     ],
 )
 def test_an_open_task_that_was_due_is_overdue(tmp_path: Path, task: str) -> None:
@@ -32,6 +33,8 @@ def test_an_open_task_that_was_due_is_overdue(tmp_path: Path, task: str) -> None
         "- [ ] Call the roofer ⏳ 2026-05-30 📅 2026-06-02",
         "- [ ] Call the roofer ➕ 2026-05-30",
         "- Call the roofer 📅 2026-05-30",
+        "- DONE Call the roofer\n  DEADLINE: <2026-05-30 Sat>",
+        "- LATER Call the roofer\n  SCHEDULED: <2026-05-30 Sat>",
         "```\n- [ ] Call the roofer 📅 2026-05-30\n```",
     ],
 )
