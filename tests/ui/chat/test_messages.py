@@ -29,6 +29,7 @@ from app.sessions.transcript import (
 from app.sessions.transcript import ChatTranscript as Chat
 from chains.request.ask import Selection
 from chains.turn_answer import ToolStep
+from context.exam import ChatFact, SummaryExam
 from context.messages import ToolCallPart
 from context.report.report import Compaction
 from tests.support.window import widgets
@@ -443,6 +444,27 @@ def test_a_commands_answer_can_be_taken_away_and_stays_over_a_refresh(
             b for b in aside.findChildren(QWidget) if b.accessibleName() == "Take this away"
         ).click()
     assert [type(row.widget) for row in transcript.feed.rows] == [UserMessage, Answer]
+
+
+def test_the_facts_that_a_summary_lost_keep_the_focus_when_the_notes_have_been_searched(
+    qtbot: QtBot,
+) -> None:
+    gone = tuple(
+        ChatFact("figure", f"{n}.5", f"It holds {n}.5 litres.", (f"{n}.5",)) for n in range(3)
+    )
+    exam = SummaryExam(3, 0, gone=gone, not_checked=2)
+    shown = SummaryDivider(SummaryItem(Compaction("t1", None, 900, 90, "model", exam=exam), "x"))
+    qtbot.addWidget(shown)
+    shown.show()
+    before = shown.facts
+    assert before is not None
+    before.head.setFocus()
+    before.head.click()
+    shown.show_exam(replace(exam, not_checked=0))
+    after = shown.facts
+    assert after is not before
+    assert after.is_open
+    assert shown.focusWidget() is after.head
 
 
 def test_a_summary_has_a_line_that_shows_it(qtbot: QtBot, transcript: Transcript) -> None:

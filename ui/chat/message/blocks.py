@@ -258,7 +258,7 @@ class SummaryDivider(FoldedDivider):
             self.show_exam(item.compaction.exam)
 
     def show_exam(self, exam: SummaryExam) -> None:
-        """Show what is left of what the summary replaced, which stays open if it is open."""
+        """Show what is left of what the summary replaced. It stays open, and keeps the focus."""
         before = self.facts
         self.facts = SummaryFacts(exam, can_mend=self.item.is_in_use)
         self.facts.mend_requested.connect(self.mend_requested)
@@ -266,6 +266,8 @@ class SummaryDivider(FoldedDivider):
         if before is not None:
             if before.is_open:
                 self.facts.head.click()
+            if before.isAncestorOf(self.window().focusWidget()):
+                self.facts.head.setFocus(Qt.FocusReason.OtherFocusReason)
             before.hide()
             before.deleteLater()
 
