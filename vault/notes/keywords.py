@@ -28,8 +28,8 @@ _FOLDED_MARKS = re.compile(
     "[\u0300-\u036f\u0483-\u0487\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670\u06d6-\u06ed]"
 )
 # Letters that are no letter with a mark, each with how it is written on other keyboards.
-_PLAIN_LETTERS: Final = str.maketrans(
-    {"æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"}
+_PLAIN_LETTERS: Final = dict(
+    zip("æœøłđðþı", ("ae", "oe", "o", "l", "d", "d", "th", "i"), strict=True)
 )
 # Thai, Lao, Tibetan, Burmese, Khmer, kana, Han; also Hangul, whose words include particles.
 UNSPACED: Final = re.compile(
@@ -84,7 +84,10 @@ def fold(text: str) -> str:
     encodable = text.encode("utf-8", "replace").decode("utf-8")
     apart = unicodedata.normalize("NFKD", encodable.replace("\0", " "))
     folded = unicodedata.normalize("NFC", _FOLDED_MARKS.sub("", apart)).casefold()
-    return folded.translate(_PLAIN_LETTERS)
+    if not folded.isascii():
+        for letter, plain in _PLAIN_LETTERS.items():  # many times faster than `translate`
+            folded = folded.replace(letter, plain)
+    return folded
 
 
 def build_query_terms(query: str) -> tuple[str, ...]:
