@@ -495,7 +495,7 @@ class ChatCompactor:
         """
         token = cancel or CancelToken()
         turn = self._build(self._sessions.read(session), None, token)
-        return self._searcher.check(exam, turn.open_searched(), token)
+        return self._search_notes(exam, turn, token)
 
     def check_summary(
         self, session: str, entry: str = "", cancel: CancelToken | None = None
@@ -509,6 +509,10 @@ class ChatCompactor:
         told = None if exam is None else exam.to_dict()
         return {"session": session, "entry": item.entry, "exam": told}
 
+    def _search_notes(self, exam: SummaryExam, turn: Turn, cancel: CancelToken) -> SummaryExam:
+        """Search the notes of a turn for the facts of an exam."""
+        return self._searcher.check(exam, turn.open_searched(), cancel, turn.ports.find_excluded)
+
     def _add_found(self, event: Event, turn: Turn, cancel: CancelToken) -> Event:
         """Return the end of a compaction with the facts that the notes say, unless it is stopped.
 
@@ -520,7 +524,7 @@ class ChatCompactor:
         if exam is None or not exam.not_checked:
             return event
         with suppress(Cancelled):
-            exam = self._searcher.check(exam, turn.open_searched(), cancel)
+            exam = self._search_notes(exam, turn, cancel)
         return CompactionEnded({**event.result, "exam": exam.to_dict()})
 
     def _build(self, chat: Session, model: str | None, cancel: CancelToken | None = None) -> Turn:

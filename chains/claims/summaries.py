@@ -35,6 +35,7 @@ from context.exam import (
     normalize,
 )
 from context.fit.summary_facts import read_fields
+from context.history.exclusion import FindExcluded
 from context.history.outline import remove_head
 from vault.errors import VaultError
 from vault.notes.dates import LocatedDate, write_date_forms
@@ -286,13 +287,20 @@ FACT_READER: Final = FactReader(list_facts, list_words, find_changed)
 class FactSearcher:
     """Searches notes for what summaries lost. Thread-safe.
 
-    The results are kept for as long as the index stays the same.
+    The results are kept for as long as the index stays the same, but notes that are excluded or
+    private by now are left out of them.
     """
 
     _kept: OrderedDict[_SearchKey, tuple[NotePassage, ...]] = field(default_factory=OrderedDict)
     _lock: Lock = field(default_factory=Lock)
 
-    def check(self, exam: SummaryExam, notes: Vault | None, cancel: CancelToken) -> SummaryExam:
+    def check(
+        self,
+        exam: SummaryExam,
+        notes: Vault | None,
+        cancel: CancelToken,
+        find_excluded: FindExcluded | None = None,
+    ) -> SummaryExam:
         """Return an exam with the facts that the notes of a chat say.
 
         If the notes cannot be searched, the exam is returned as it is, with its facts not checked.
@@ -301,6 +309,8 @@ class FactSearcher:
             exam: the exam of the summary.
             notes: the notes that the chat searches, or None if it searches none.
             cancel: stops the search.
+            find_excluded: returns those of the given paths whose notes models may not read now. If
+                None, no note is excluded.
 
         Raises:
             Cancelled: the search was stopped.
@@ -309,10 +319,22 @@ class FactSearcher:
             if notes is None or notes.indexed_at is None:
                 return exam
             state = repr(notes.index_state)
-            return exam.search(lambda words: self._find(notes, state, words, cancel), FACT_READER)
+            hidden = find_excluded(self._list_kept_paths(state)) if find_excluded else ()
+
+            def find(words: str) -> list[NotePassage]:
+                found = self._find(notes, state, words, cancel)
+                return [passage for passage in found if passage.path not in hidden]
+
+            return exam.search(find, FACT_READER)
         except VaultError as error:
             _log.info("The facts of a summary were not searched for: %s", error)
             return exam
+
+    def _list_kept_paths(self, state: str) -> frozenset[str]:
+        """Return the paths of the notes that earlier searches of an index found."""
+        with self._lock:
+            kept = [found for key, found in self._kept.items() if key[2] == state]
+        return frozenset(passage.path for found in kept for passage in found)
 
     def _find(
         self, notes: Vault, state: str, words: str, cancel: CancelToken

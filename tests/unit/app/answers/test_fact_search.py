@@ -69,6 +69,19 @@ def test_a_lost_fact_is_findable_once_a_note_says_it(
     assert check(reading, chat)["findable"] == 0
 
 
+def test_a_note_that_is_private_by_now_is_not_named(
+    reading: Assistant, server: ModelServer, small_vault: Path
+) -> None:
+    """Also before the index is updated, where the search was made already."""
+    chat, exam = compact_chat(reading, server, "vault")
+    text = f"# Cellar\n\nLong: {exam.gone[0].line}, measured twice.\n"
+    write_note(reading, small_vault, text)
+    assert check(reading, chat)["findable"] == 1
+    (small_vault / PIPES).write_text(f"---\nprivate: true\n---\n{text}", "utf-8")
+    told = check(reading, chat)
+    assert (told["findable"], told.get("found", [])) == (0, [])
+
+
 def test_without_an_index_nothing_is_said_to_be_gone(
     reading: Assistant, server: ModelServer, small_vault: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
