@@ -56,10 +56,12 @@ class PinQuestionDialog(QDialog):
         """Show why the question could not be pinned, and let the user change it."""
         self._show_problem(word_error(describe(error)))
         self._pin.setEnabled(True)
+        self.question.setReadOnly(False)
         self.question.setFocus()
 
     def _on_pin(self) -> None:
         self._pin.setEnabled(False)
+        self.question.setReadOnly(True)  # one question is pinned, however often Enter is pressed
         self.pin_requested.emit(self.question.text().strip())
 
     def _on_typed(self) -> None:

@@ -218,7 +218,10 @@ def test_a_question_is_asked_for_where_there_is_none_to_pin(
     with monkeypatch.context() as patch:
         patch.setattr(answers, "_MOST_PINNED", 0)
         QTest.keyClick(dialog.question, Qt.Key.Key_Return)
+        QTest.keyClicks(dialog.question, " and more")
+        QTest.keyClick(dialog.question, Qt.Key.Key_Return)
         qtbot.waitUntil(lambda: "Remove one of them first." in read_labels(dialog))
+    assert dialog.question.text() == "open tasks"
     QTest.keyClick(dialog.question, Qt.Key.Key_Return)
     qtbot.waitUntil(partial(is_filled, list_of(window), 1))
     qtbot.waitUntil(lambda: window.view.findChild(PinQuestionDialog) is None)
