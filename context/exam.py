@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any, Final, Literal, Self, get_args
 
 from context.carry_forward import find_sentences
+from context.json_codec import Record
 
 FactKind = Literal["path", "command", "figure", "date", "name", "decision", "question"]
 # In the order of what is lost first where conversations are summarised.
@@ -123,18 +124,20 @@ FindPassages = Callable[[str], Sequence[NotePassage]]
 
 
 @dataclass(frozen=True, slots=True)
-class FoundFact:
+class FoundFact(Record):
     """A fact that is not in the request, and the passage of a note that a search finds with it."""
 
     fact: ChatFact
     passage: NotePassage
 
-    json_shape = ("kind", "text", "line", "entry", "path", "lines")
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the fact with its place as JSON."""
-        place = {"path": self.passage.path, "lines": list(self.passage.lines)}
-        return {**self.fact.to_dict(), **place}
+    json_shape = (
+        "kind = fact.kind",
+        "text = fact.text",
+        "line = fact.line",
+        "entry = fact.entry",
+        "path = passage.path",
+        "lines = passage.lines",
+    )
 
     def describe(self) -> str:
         """Return where the fact stands, such as "Home/Backups.md, line 16"."""

@@ -191,7 +191,7 @@ class CommandRow(QWidget):
     def _on_recorded(self, keys: str) -> None:
         adds, self._adds = self._adds and bool(keys), False
         owner = Keymap.current().find_owner(keys) if keys else None
-        refused = refuse_keys(keys) if keys else ""
+        refused = refuse_keys(keys, self._command.name) if keys else ""
         if refused:
             self.show_problem(refused)
         elif owner is not None and owner.name != self._command.name:
@@ -255,15 +255,18 @@ class KeyboardRow(SettingRow):
                 row.refresh()
 
 
-def refuse_keys(keys: str) -> str:
+def refuse_keys(keys: str, command: str = "") -> str:
     """Return a sentence that explains why a key cannot be used as a shortcut.
 
     Return an empty string if it can be used.
 
     Args:
         keys: the key with its modifiers, in Qt's portable text format.
+        command: the name of the command. "undo" may have the keys that undo text, since it does
+            outside a text field what they do in it.
     """
-    if any(QKeySequence(keys) in QKeySequence.keyBindings(standard) for standard in _EDITING):
+    taken = (one for one in _EDITING if (command, one) != ("undo", _Standard.Undo))
+    if any(QKeySequence(keys) in QKeySequence.keyBindings(standard) for standard in taken):
         return f"{show_keys(keys)} edits text, so no command can have it."
     if keys.endswith(("Return", "Enter")) and "Alt+" not in keys:
         return f"{show_keys(keys)} belongs to the message box. See “Send key”."

@@ -173,7 +173,15 @@ def test_keys_that_are_needed_for_text_are_refused(keys: str, sentence: str) -> 
 
 
 def test_no_default_key_would_be_refused() -> None:
-    assert [refuse_keys(key) for one in COMMANDS for key in one.keys if refuse_keys(key)] == []
+    refused = [refuse_keys(key, one.name) for one in COMMANDS for key in one.keys]
+    assert list(filter(None, refused)) == []
+
+
+def test_only_the_undo_of_the_window_shares_the_keys_that_undo_text() -> None:
+    assert refuse_keys("Ctrl+Z", "undo") == ""
+    sentence = "{} edits text, so no command can have it."
+    assert refuse_keys("Ctrl+Z", "new_chat") == sentence.format("Ctrl+Z")
+    assert refuse_keys("Ctrl+C", "undo") == sentence.format("Ctrl+C")
 
 
 def test_a_refused_key_is_told_below_its_row(dialog: SettingsDialog) -> None:
