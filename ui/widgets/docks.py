@@ -12,6 +12,8 @@ from PySide6.QtCore import QEvent, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QDockWidget, QMainWindow, QTabBar
 
+from ui.widgets.layouts import lay_out_now
+
 __all__ = ["DockProportions"]
 
 _WHOLE = 100_000
@@ -84,8 +86,7 @@ class DockProportions:
         docks = self._list_placed()
         shares = [self._shares[self._places[dock.objectName()]] for dock in docks]
         self._window.resizeDocks(docks, shares, Qt.Orientation.Vertical)
-        if (layout := self._window.layout()) is not None:
-            layout.activate()
+        lay_out_now(self._window)
         self._laid_out = self._heights()
 
     def _take_shares(self) -> None:

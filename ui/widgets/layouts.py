@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import (
@@ -12,6 +13,7 @@ from PySide6.QtWidgets import (
     QVBoxLayout,
     QWidget,
 )
+from shiboken6 import Shiboken
 
 __all__ = [
     "Item",
@@ -19,6 +21,7 @@ __all__ = [
     "align",
     "grow",
     "keep_room",
+    "lay_out_now",
     "make_column",
     "make_grid",
     "make_row",
@@ -80,6 +83,21 @@ def make_row(
     row = QHBoxLayout() if parent is None else QHBoxLayout(parent)
     _fill(row, items, margins, spacing)
     return row
+
+
+def lay_out_now(widget: QWidget) -> None:
+    """Let the layout of a widget place its children now, if it has one.
+
+    PySide6 keeps a Python object for each item of a nested layout, also after Qt has deleted the
+    item. Qt may create a layout at the same address, and PySide6 then returns the old object for
+    it. Such an object is dropped, and the layout is asked for again.
+    """
+    layout: Any = widget.layout()
+    if layout is not None and not isinstance(layout, QLayout):
+        Shiboken.invalidate(layout)
+        layout = widget.layout()
+    if layout is not None:
+        layout.activate()
 
 
 def keep_room(widget: QWidget, *, is_kept: bool = True) -> None:

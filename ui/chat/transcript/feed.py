@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from ui.chat.message.user import UserMessage
 from ui.widgets.controls import paint_focus
-from ui.widgets.layouts import make_column
+from ui.widgets.layouts import lay_out_now, make_column
 
 __all__ = ["MOST_LIVE", "Feed", "MessageRow", "Slot"]
 
@@ -100,8 +100,7 @@ class MessageRow(QWidget):
     def fit(self) -> None:
         """Compute the layout of the message and its child widgets, so that its height is known."""
         for child in (*reversed(self.findChildren(QWidget)), self):
-            if layout := child.layout():
-                layout.activate()
+            lay_out_now(child)
 
     def walk(self) -> list[QWidget]:
         """Return the child widgets that Tab visits within the message, in order."""
