@@ -302,15 +302,9 @@ def test_an_edit_that_is_too_long_or_cancelled_changes_nothing(window, server) -
     assert read_log(window) == before
 
 
-def test_what_a_summary_lost_is_searched_for_in_the_notes_when_it_is_shown(
-    window, server, scripted: Assistant, tmp_path: Path
-) -> None:
-    barrels = " ".join(f"Barrel no. {n} holds {n}.5 litres." for n in range(2_000, 2_100))
-    notes = write_notes(tmp_path / "barrels", {"Barrels.md": f"# Barrels\n\n{barrels}\n"})
-    scripted.open_vault(notes, remember=False)
-    list(scripted.index(CancelToken()))
-    window.composer.choose_mode("vault")
-    server.script(Answer(barrels))
+def summarise_answer(window, server, answer: str) -> SummaryDivider:
+    """Let a model give a long answer, replace it by a summary, and return the summary's divider."""
+    server.script(Answer(answer))
     window.composer.send("How much do they hold?")
     server.script(Answer("Well."))
     window.composer.send("And the cans?")
@@ -319,6 +313,18 @@ def test_what_a_summary_lost_is_searched_for_in_the_notes_when_it_is_shown(
     window.compaction.press("Make the summary")
     window.compaction.press("Use this summary")
     (divider,) = window.view.findChildren(SummaryDivider)
+    return divider
+
+
+def test_what_a_summary_lost_is_searched_for_in_the_notes_when_it_is_shown(
+    window, server, scripted: Assistant, tmp_path: Path
+) -> None:
+    barrels = " ".join(f"Barrel no. {n} holds {n}.5 litres." for n in range(2_000, 2_100))
+    notes = write_notes(tmp_path / "barrels", {"Barrels.md": f"# Barrels\n\n{barrels}\n"})
+    scripted.open_vault(notes, remember=False)
+    list(scripted.index(CancelToken()))
+    window.composer.choose_mode("vault")
+    divider = summarise_answer(window, server, barrels)
     stored = divider.item.compaction.exam
     assert (stored.gone_count, stored.findable) == (0, 0)
     shown = divider.facts
@@ -332,15 +338,7 @@ def test_what_a_summary_lost_is_searched_for_in_the_notes_when_it_is_shown(
 
 def test_a_fact_that_a_summary_lost_is_kept_by_one_click_and_given_up_again(window, server) -> None:
     barrels = " ".join(f"Barrel no. {n} holds {n}.5 litres." for n in range(2_000, 2_300))
-    server.script(Answer(barrels))
-    window.composer.send("How much do they hold?")
-    server.script(Answer("Well."))
-    window.composer.send("And the cans?")
-    server.script(Answer(SUMMARY))
-    window.composer.send("/compact")
-    window.compaction.press("Make the summary")
-    window.compaction.press("Use this summary")
-    (divider,) = window.view.findChildren(SummaryDivider)
+    divider = summarise_answer(window, server, barrels)
     exam = divider.item.compaction.exam
     assert divider.facts.accessibleName() == exam.describe()
     QTest.mouseClick(divider.facts.head, Qt.MouseButton.LeftButton)
