@@ -71,11 +71,12 @@ class AbandonedBranch:
     """The branch that was active before another one was selected.
 
     Attributes:
-        entry: the last entry of the branch.
+        entry: the last entry of the branch. None if it was empty, as after a first question that
+            was stopped before it was sent.
         turns: the number of turns that are not on the selected branch.
     """
 
-    entry: str
+    entry: str | None
     turns: int
 
 
@@ -96,9 +97,10 @@ class BranchEditor:
         """
         with self._sessions.open(session) as chat:
             entry = chat.path_to(entry)[-1].id
-            leaf, before = chat.tree.newest_leaf(entry), chat.path()[-1].id
+            leaf, before = chat.tree.newest_leaf(entry), chat.tree.leaf
             chat.append([LeafEntry(chat.new_id(), leaf, chat.now(), leaf)])
-            return AbandonedBranch(before, len(_find_branch(chat, before)[1]))
+            turns = () if before is None else _find_branch(chat, before)[1]
+            return AbandonedBranch(before, len(turns))
 
     def show_entry(self, session: str, entry: str) -> None:
         """Switch to an entry's branch, unless the entry is already on the active branch.
@@ -354,11 +356,12 @@ class SummaryDraft:
 
     Attributes:
         report: the summary, and the token counts before and after the compaction.
-        leaf: the last entry of the active branch when the summary was requested.
+        leaf: the last entry of the active branch when the summary was requested, or None if the
+            branch was empty.
     """
 
     report: CompactionReport
-    leaf: str
+    leaf: str | None
 
 
 class ChatCompactor:
@@ -385,7 +388,7 @@ class ChatCompactor:
             model: the model, or None for the configured one.
         """
         with self._sessions.open(session) as chat:
-            leaf = chat.path()[-1].id
+            leaf = chat.tree.leaf
             turn = self._build(chat, model, cancel)
             events = compact_on_request(turn, instructions, is_draft=True)
             report = yield from _close_after(events)
@@ -403,7 +406,7 @@ class ChatCompactor:
         maker: Any = draft.report.by
         is_edited = format_summary(text) != draft.report.summary
         with self._sessions.open(session) as chat:
-            if chat.path()[-1].id != draft.leaf:
+            if chat.tree.leaf != draft.leaf:
                 raise InvalidRequest("The chat went on after this summary was made. Compact again.")
             turn = self._build(chat, model)
             events = compact_on_request(turn, given=GivenSummary(text, maker, is_edited))

@@ -83,7 +83,7 @@ class ChatTitles:
         with self._sessions.open(session) as chat:
             if has_title_entry(chat.log):  # the user has given a title meanwhile
                 return ""
-            leaf = chat.path()[-1].id
+            leaf = chat.tree.leaf
             usage = [build_usage_entry(chat, "", one, purpose=TITLE_CALL) for one in made.calls]
             title = OtherEntry(chat.new_id(), leaf, chat.now(), "custom", data)
             entries: Sequence[Entry] = [*usage, title]

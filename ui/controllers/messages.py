@@ -245,7 +245,7 @@ class MessageController(ChatController):
             left: the branch that was shown before.
         """
         self._session.load()
-        if left.turns >= LONG_TURNS:
+        if left.entry is not None and left.turns >= LONG_TURNS:
             self._notifier.toast(
                 f"{left.turns} turns of the other version stay as they are.",
                 (_SUMMARISE, partial(self._summarise, left.entry)),

@@ -8,9 +8,10 @@ import pytest
 
 from app.assistant import Assistant
 from app.errors import InvalidRequest, NotFound, SessionMissing, TurnFailed, describe
+from app.sessions.branches import SummaryDraft
 from app.sessions.transcript import AnswerItem, CustomItem, UserItem
 from chains.cancel import CancelToken
-from chains.events import AskResult, Warned
+from chains.events import AskResult, CompactionEnded, Warned
 from chains.request.ask import Selection
 from context.errors import BadPin
 from context.log.entries import BranchSummaryEntry
@@ -227,6 +228,32 @@ def test_choosing_a_branch_goes_on_at_its_end(assistant: Assistant, server: Mode
     assert texts(server.bodies[3])[::2] == ["One?", "Two?", "Three?"]
     with pytest.raises(NotFound):
         assistant.branches.select_leaf(session, "ffffffff")
+
+
+def test_a_branch_is_chosen_in_a_chat_whose_first_question_was_taken_back(
+    assistant: Assistant, server: ModelServer
+) -> None:
+    """The search finds such a question too, and opens it."""
+    (one,) = chat(assistant, "One?")
+    session = str(one.session)
+    first = question_of(assistant, session).entry
+    with assistant.sessions.open(session) as opened:
+        assert opened.take_back(None)
+    assistant.branches.show_entry(session, first)
+    assert shown(assistant, session) == ["One?", "Understood."]
+
+
+def test_an_empty_chat_is_not_compacted(assistant: Assistant, server: ModelServer) -> None:
+    (one,) = chat(assistant, "One?")
+    session = str(one.session)
+    with assistant.sessions.open(session) as opened:
+        opened.take_back(None)
+    *_, ended = assistant.compaction.compact(session, "", None, CancelToken())
+    *_, draft = assistant.compaction.draft(session, CancelToken())
+    assert isinstance(ended, CompactionEnded)
+    assert isinstance(draft, SummaryDraft)
+    assert (ended.result["by"], draft.report.by, draft.leaf) == ("none", "none", None)
+    assert server.bodies[1:] == []
 
 
 def test_what_the_model_saw_of_an_older_answer(assistant: Assistant, server: ModelServer) -> None:
