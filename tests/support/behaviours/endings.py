@@ -263,7 +263,7 @@ WAITS = (
     ),
     Behaviour(
         "no headers for ten minutes",
-        (played(before=(pass_time(600),)),),
+        (played(before=(pass_time(600),), ending="open"),),
         status="model_unavailable",
         says="it said nothing for 600 s",
         limit_s=600,
