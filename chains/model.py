@@ -260,7 +260,7 @@ class LiteLLMModel:
         call = WireCall(
             offline=self._offline,
             max_output_tokens=built.max_output_tokens,
-            on_sent=lambda body: emit(ModelSent(body)),
+            on_sent=lambda body: emit(ModelSent(body, built.max_output_tokens)),
             host=endpoint.host if endpoint.api_base else "",
             key=key,
             fill=built.fill,

@@ -56,8 +56,9 @@ _LIMIT: Final = re.compile(
 )
 # An output limit that the model does not support is a wrong setting, not an overflow.
 _OUTPUT_LIMIT: Final = re.compile(
-    r"max_(?:completion_|output_|new_)?tokens[`'\"]? (?:is|must|cannot|should|value)"
-    r"|completion tokens, whereas",
+    r"max(?:imum)?[_ ]?(?:completion[_ ]?|output[_ ]?|new[_ ]?)?tokens[`'\"]?"
+    r" (?:is|must|cannot|should|value|you requested|param)|completion tokens, whereas"
+    r"|number of output tokens|range of max_tokens",
     re.IGNORECASE,
 )
 # An output limit that is too large only beside this input. The next step is to shorten the input.

@@ -69,9 +69,11 @@ class ModelSent:
 
     Attributes:
         body: the JSON that was sent.
+        max_output_tokens: the most tokens that the answer was allowed.
     """
 
     body: Mapping[str, Any]
+    max_output_tokens: int
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ its refusal says it. `propose_shape` reads a refusal and returns the shape to tr
 import json
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, Self, get_args
 
 __all__ = [
@@ -55,6 +55,10 @@ _FIELD_NAMES: Final[Mapping[str, str]] = {
 }
 OMITTABLE: Final = frozenset(_FIELD_NAMES)
 MOST_REFUSAL_CHARS: Final = 2_000
+# No model has an output limit outside of these: a smaller number in a refusal means something else.
+LEAST_OUTPUT_TOKENS: Final = 128
+MOST_OUTPUT_TOKENS: Final = 10_000_000
+MOST_LIMITS_TRIED: Final = 3
 
 
 @dataclass(frozen=True)
@@ -64,16 +68,19 @@ class RequestShape:
     Attributes:
         omitted: the fields that are left out.
         forms: what is written in another form.
+        output_limit: the most tokens that an answer may be allowed, or None if no limit is known.
     """
 
     omitted: frozenset[str] = frozenset()
     forms: frozenset[Form] = frozenset()
+    output_limit: int | None = None
 
     @property
     def texts(self) -> tuple[str, ...]:
         """What differs, in words for the user, such as "no temperature"."""
         named = (text for form, text in _FORM_TEXTS.items() if form in self.forms)
-        return (*(f"no {name}" for name in sorted(self.omitted)), *named)
+        limit = () if self.output_limit is None else (f"at most {self.output_limit:,} tokens out",)
+        return (*(f"no {name}" for name in sorted(self.omitted)), *named, *limit)
 
     @property
     def splits_calls(self) -> bool:
@@ -95,11 +102,19 @@ class RequestShape:
 
     def without_fields(self, fields: Collection[str]) -> "RequestShape":
         """Return a copy that leaves out more fields."""
-        return RequestShape(self.omitted | set(fields), self.forms)
+        return replace(self, omitted=self.omitted | set(fields))
 
     def with_form(self, form: Form) -> "RequestShape":
         """Return a copy with one more form."""
-        return RequestShape(self.omitted, self.forms | {form})
+        return replace(self, forms=self.forms | {form})
+
+    def with_output_limit(self, tokens: int) -> "RequestShape":
+        """Return a copy that allows an answer no more tokens than this."""
+        return replace(self, output_limit=tokens)
+
+    def limit_output(self, max_tokens: int) -> int:
+        """Return the tokens to allow an answer, of those that the settings allow."""
+        return max_tokens if self.output_limit is None else min(max_tokens, self.output_limit)
 
     def describe_change(self, earlier: "RequestShape") -> str:
         """Return what differs from an earlier shape, in words for the user."""
@@ -107,16 +122,23 @@ class RequestShape:
 
     def to_dict(self) -> dict[str, list[str]]:
         """Return the shape as a JSON object."""
-        return {"omitted": sorted(self.omitted), "forms": sorted(self.forms)}
+        limits = [] if self.output_limit is None else [str(self.output_limit)]
+        return {"omitted": sorted(self.omitted), "forms": sorted(self.forms), "limits": limits}
 
     @classmethod
     def from_dict(cls, data: object) -> Self:
-        """Read a shape from its JSON object. What this version does not know is ignored."""
+        """Read a shape from its JSON object. What this version does not know is ignored.
+
+        Of several output limits the lowest counts: the others were learned earlier.
+        """
         found = data if isinstance(data, Mapping) else {}
-        omitted, forms = (_list_texts(found.get(name)) for name in ("omitted", "forms"))
+        omitted, forms, limits = (
+            _list_texts(found.get(name)) for name in ("omitted", "forms", "limits")
+        )
         return cls(
             frozenset(omitted & OMITTABLE),
             frozenset(form for form in get_args(Form) if form in forms),
+            min(filter(None, map(_read_limit, limits)), default=None),
         )
 
 
@@ -125,6 +147,13 @@ USUAL_SHAPE: Final = RequestShape()
 
 def _list_texts(value: object) -> set[str]:
     return {item for item in value if isinstance(item, str)} if isinstance(value, list) else set()
+
+
+def _read_limit(text: str) -> int | None:
+    """Return an output limit that is possible, or None."""
+    digits = text.replace(",", "")
+    limit = int(digits) if digits.isascii() and digits.isdecimal() else 0
+    return limit if LEAST_OUTPUT_TOKENS <= limit < MOST_OUTPUT_TOKENS else None
 
 
 # A field that is named in a refusal, with its path, such as `messages.0.content.0.cache_control`.
@@ -211,6 +240,20 @@ def _rule(said: str, *forms: Form, omitted: str = "") -> _Rule:
 
 
 _ROLE: Final = r"(?:role|message)s?"
+# A refusal that is about the length of the answer, and the upper bounds that it names.
+_OUTPUT_LIMIT: Final = re.compile(
+    r"max(?:imum)?[ _]?(?:completion[ _]?|output[ _]?|new[ _]?)?tokens"
+    r"|(?:output|completion) tokens",
+    re.IGNORECASE,
+)
+_UPPER_BOUND: Final = re.compile(
+    r"(?:(?P<below>(?:less|lower|smaller|fewer) than)(?! or equal)"
+    r"|(?:at most|up to|or equal to|exceed\w*|<=?|>|(?:greater|larger|higher|more) than"
+    r"|(?:limit|maximum)(?: allowed)?(?: value)?(?: (?:is|of|to))?|\[ ?[01] ?,"
+    r"|(?:between|from) [01](?: \(inclusive\))? (?:and|to)))"
+    r"\W{0,4}(?P<tokens>\d{1,3}(?:,\d{3}){1,3}|\d{3,10})(?![,.]?\d)(?P<outside> \(exclusive)?",
+    re.IGNORECASE,
+)
 _RULES: Final = (
     _rule(
         r"\A(?=.*\bmax_tokens\b)(?=.*\bmax_completion_tokens\b)"
@@ -353,8 +396,26 @@ def propose_shape(shape: RequestShape, refusal: str) -> Iterator[RequestShape]:
             for form in rule.forms:
                 if not shape.has(form):
                     yield shape.with_form(form)
+    for limit in _find_output_limits(refusal):
+        yield shape.with_output_limit(limit)
     fields = set(find_refused_fields(refusal)) - shape.omitted
     if "max_tokens" in fields and not shape.has("max_completion_tokens"):
         yield shape.with_form("max_completion_tokens").without_fields(fields - {"max_tokens"})
     if fields:
         yield shape.without_fields(fields)
+
+
+def _find_output_limits(refusal: str) -> list[int]:
+    """Return the numbers that may be the most tokens of an answer, the highest first.
+
+    A refusal also repeats what was asked for. That makes no difference for the request, so that the
+    next number is tried.
+    """
+    if not _OUTPUT_LIMIT.search(refusal):
+        return []
+    limits = set()
+    for match in _UPPER_BOUND.finditer(refusal):
+        limit = _read_limit(match["tokens"])
+        if limit is not None:
+            limits.add(limit - 1 if match["below"] or match["outside"] else limit)
+    return sorted(limits, reverse=True)[:MOST_LIMITS_TRIED]

@@ -133,7 +133,7 @@ def build_wire_request(
     is_reported = takes_handler or endpoint.provider == "openai"
     most = request.base.options["maxTokens"]
     assert isinstance(most, int)
-    return WireRequest(arguments, most, fill, takes_handler, is_reported)
+    return WireRequest(arguments, shape.limit_output(most), fill, takes_handler, is_reported)
 
 
 def _choose_style(request: Request, endpoint: Endpoint, shape: RequestShape) -> WireStyle:
@@ -154,10 +154,11 @@ def _choose_style(request: Request, endpoint: Endpoint, shape: RequestShape) -> 
 
 def _build_options(request: Request, endpoint: Endpoint, shape: RequestShape) -> dict[str, Any]:
     """Build the optional fields of a request, without those that the server does not take."""
-    options = request.base.options
+    options, most = request.base.options, request.base.options["maxTokens"]
+    assert isinstance(most, int)
     limit = "max_completion_tokens" if shape.has("max_completion_tokens") else "max_tokens"
     fields: dict[str, Any] = {
-        limit: options["maxTokens"],
+        limit: shape.limit_output(most),
         "stream_options": {"include_usage": True},
     }
     if options.get("temperature") is not None and not is_reasoning_model(endpoint.wire_name):

@@ -209,8 +209,8 @@ class AnswerStream:
         match event:
             case ModelLoading(name, done, needed_bytes):
                 yield ModelLoadProgressed(name, done, needed_bytes)
-            case ModelSent(body):
-                partial.wire = body
+            case ModelSent(body, max_output_tokens):
+                partial.wire, partial.output_limit = body, max_output_tokens
                 self._keep = self._turn.session.keep_sent(self._request, body)
                 self._compare_sent(body)
                 partial.thoughts.clear()  # of an attempt that failed before any text
@@ -321,8 +321,10 @@ class AnswerStream:
         return CALL_AS_TEXT if is_call and not self._partial.calls else ""
 
     def _describe_limit(self) -> str:
-        limit = self._request.envelope.options["maxTokens"]
-        return f"The answer stops at its limit of {limit:,} tokens (maxOutputTokens)."
+        wanted = self._request.envelope.options["maxTokens"]
+        limit = self._partial.output_limit or wanted
+        owner = "maxOutputTokens" if limit == wanted else "the most that this model gives"
+        return f"The answer stops at its limit of {limit:,} tokens ({owner})."
 
     def _store(self) -> StoredAnswer:
         """Store the answer and its usage."""

@@ -22,6 +22,7 @@ class PartialAnswer:
     Attributes:
         pieces: the pieces of its text.
         wire: the body that was sent, or None.
+        output_limit: the most tokens that the answer was allowed, or None if nothing was sent.
         thoughts: the pieces of reasoning that no signature has ended.
         signed: the sections of reasoning that a signature has ended.
         calls: the tool calls in the answer.
@@ -36,6 +37,7 @@ class PartialAnswer:
     usage: Usage | None = None
     warnings: list[str] = field(default_factory=list)
     wire: Mapping[str, Any] | None = None
+    output_limit: int | None = None
     thoughts: list[str] = field(default_factory=list)
     signed: list[ReasoningPart] = field(default_factory=list)
     calls: tuple[ToolCallPart, ...] = ()

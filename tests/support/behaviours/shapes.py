@@ -44,6 +44,10 @@ def _has_role(role: str) -> Wrong:
     return lambda body: any(message["role"] == role for message in body["messages"])
 
 
+def _allows_more_than(tokens: int) -> Wrong:
+    return lambda body: body["max_tokens"] > tokens
+
+
 def _lacks_thinking(body: Body) -> bool:
     asked = [message for message in body["messages"] if message.get("tool_calls")]
     return any("reasoning_content" not in message for message in asked)
@@ -74,6 +78,12 @@ _MAX_TOKENS = error(
     param="max_tokens",
     code="unsupported_parameter",
 )
+_TOO_MANY = error(
+    "max_tokens is too large: 4096. This model supports at most 2048 completion tokens, whereas "
+    "you provided 4096.",
+    param="max_tokens",
+    code="invalid_value",
+)
 _TEMPERATURE = error(
     "Unsupported value: 'temperature' does not support 0.2 with this model. "
     "Only the default (1) value is supported.",
@@ -84,6 +94,7 @@ _ALTERNATE = error("Conversation roles must alternate user/assistant/user/assist
 
 SHAPES = (
     _row("the output limit has another name", _until(_has("max_tokens"), _MAX_TOKENS)),
+    _row("the output limit is too large", _until(_allows_more_than(2_048), _TOO_MANY)),
     _row("the only temperature is 1", _until(_has("temperature"), _TEMPERATURE)),
     _row(
         "no temperature is taken",

@@ -100,6 +100,24 @@ def test_fields_that_are_refused_one_after_the_other_cost_one_try_each(
     assert pauses == []
 
 
+def test_an_output_limit_is_learned_from_the_refusal_that_names_it(
+    model, server, prepared, learned
+):
+    said = "max_tokens is too large: {}. This model supports at most 300 completion tokens."
+
+    def reply(body):
+        asked = body["max_tokens"]
+        return Failure.saying(400, said.format(asked)) if asked > 300 else Answer("Here.")
+
+    server.script(reply)
+    events = stream(model(), prepared)
+    assert [event.max_output_tokens for event in events if isinstance(event, ModelSent)][-1] == 300
+    (shaped,) = [event for event in events if isinstance(event, ModelReshaped)]
+    assert shaped.change == "at most 300 tokens out"
+    assert [body["max_tokens"] for body in server.bodies][1:] == [300]
+    assert learned == [USUAL_SHAPE.with_output_limit(300)]
+
+
 def test_a_learned_shape_needs_no_second_request(model, server, prepared, learned):
     server.script(refusing("temperature"))
     events = stream(model(RequestShape(frozenset({"temperature"}))), prepared)

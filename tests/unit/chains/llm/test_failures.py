@@ -44,6 +44,11 @@ OTHER_REFUSALS = [
     "`max_tokens` must be at most 8192",
     "`max_tokens` must be less than or equal to `8192`, the maximum value for `max_tokens` is less"
     " than the `context_window` for this model",
+    "The maximum tokens you requested exceeds the model limit of 4096. Try again with a maximum"
+    " tokens value that is lower than 4096.",
+    "too many tokens: max tokens must be less than or equal to 4096, received 64000.",
+    "Range of max_tokens should be [1, 2000]",
+    "maxOutputTokens value of 64000 but the supported range is from 1 (inclusive) to 8193",
     "temperature must be between 0 and 2",
     "The model `gpt-x` does not exist",
     "Invalid value for 'content': expected a string",

@@ -242,7 +242,6 @@ def test_a_refusal_leads_to_the_shape_it_asks_for(body, shape):
 
 OTHER_ERRORS = [
     openai("This model's maximum context length is 8192 tokens, however you requested 9000."),
-    openai("max_tokens is too large: 100000. This model supports at most 4096 tokens."),
     openai("temperature: range: 0..1"),
     openai("'max_tokens' or 'max_completion_tokens' is too large: 9000. It has 10 input tokens"),
     openai("Unexpected error while running the tools of another request"),
@@ -303,8 +302,95 @@ def test_a_shape_survives_its_json_and_ignores_what_it_does_not_know():
     assert shape.texts == ("no temperature", "instructions in the user message")
 
 
+# What services say about a request for 64,000 tokens, where the model gives fewer.
+OUTPUT_LIMITS = [
+    (openai("max_tokens is too large: 100000. This model supports at most 4096 tokens."), 4_096),
+    (
+        "max_tokens is too large: 64000. This model supports at most 4096 completion tokens, "
+        "whereas you provided 64000.",
+        4_096,
+    ),
+    (
+        "max_tokens: 64000 > 8192, which is the maximum allowed number of output tokens for "
+        "claude-3-5-sonnet-20241022",
+        8_192,
+    ),
+    (
+        "`max_tokens` must be less than or equal to `8192`, the maximum value for `max_tokens` is "
+        "less than the `context_window` for this model",
+        8_192,
+    ),
+    ("Invalid max_tokens value, the valid range of max_tokens is [1, 8192]", 8_192),
+    ("<400> InternalError.Algo.InvalidParameter: Range of max_tokens should be [1, 2000]", 2_000),
+    (
+        "Unable to submit request because it has a maxOutputTokens value of 64000 but the supported"
+        " range is from 1 (inclusive) to 8193 (exclusive). Update the value and try again.",
+        8_192,
+    ),
+    (
+        "The maximum tokens you requested exceeds the model limit of 4096. Try again with a "
+        "maximum tokens value that is lower than 4096.",
+        4_096,
+    ),
+    ("too many tokens: max tokens must be less than or equal to 4,096, received 64,000.", 4_096),
+    ("max_tokens parameter is illegal. Please limit to [1,4095]", 4_095),
+    (pydantic("max_tokens", said="Input should be less than or equal to 16384"), 16_384),
+    ("Malformed input request: #/max_tokens: 64000 is not less or equal to 4096", 4_096),
+    ("max_completion_tokens cannot be greater than 32768 for this model", 32_768),
+    ("Value of max_tokens should be smaller than 2048", 2_047),
+    ("max_new_tokens must be between 1 and 1024", 1_024),
+    ("'max_tokens' exceeds the maximum of 16,384 output tokens", 16_384),
+]
+
+
+@pytest.mark.parametrize(("said", "limit"), OUTPUT_LIMITS)
+def test_a_refused_output_limit_names_the_one_to_try(said, limit):
+    text = said if isinstance(said, str) else json.dumps(said)
+    shapes = propose_shape(USUAL_SHAPE, read_refusal("", text.encode()))
+    assert next(shape.limit_output(64_000) for shape in shapes if tries_less(shape)) == limit
+
+
+def tries_less(shape):
+    return shape.limit_output(64_000) < 64_000
+
+
 @pytest.mark.parametrize(
-    "piece", ["a", "a.b[0].", "(", "\n", "not ", "role ", "tools is ", "max_tokens ", "system not "]
+    "said",
+    [
+        "max_tokens must be greater than thinking.budget_tokens",
+        "max_tokens must be at least 1, got 0 (status 400)",
+        "Error code: 400 - unsupported parameter max_tokens",
+        "temperature must be at most 200",
+        "max_tokens must be at most " + "9" * 2_000,
+    ],
+)
+def test_other_numbers_are_no_output_limit(said):
+    assert not any(tries_less(shape) for shape in propose_shape(USUAL_SHAPE, said))
+
+
+def test_an_output_limit_is_kept_with_the_rest_of_the_shape():
+    shape = no("temperature").with_output_limit(4_096)
+    assert shape.texts == ("no temperature", "at most 4,096 tokens out")
+    assert RequestShape.from_dict(shape.to_dict()) == shape
+    assert RequestShape.from_dict({"limits": ["8192", "4096", "x", 3, "-5"]}).output_limit == 4_096
+    assert shape.with_form("text_only").limit_output(5_000) == 4_096
+    assert (shape.limit_output(500), USUAL_SHAPE.limit_output(5_000)) == (500, 5_000)
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "a",
+        "a.b[0].",
+        "(",
+        "\n",
+        "not ",
+        "role ",
+        "tools is ",
+        "max_tokens ",
+        "system not ",
+        "max_tokens > 1,",
+    ],
 )
 def test_any_text_is_read_in_no_time(piece):
     text = read_refusal(piece * 100_000, b"")

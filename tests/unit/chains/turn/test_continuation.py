@@ -130,6 +130,13 @@ def test_an_answer_cut_at_its_length_limit_tells_so_and_can_be_continued(
     assert (result.answer.text, result.answer.end.reason) == ("One, two, three.", "")
 
 
+def test_an_answer_cut_at_the_limit_of_its_model_names_that_one(run, server) -> None:
+    refused = Failure.saying(400, "max_tokens is too large. This model supports at most 300.")
+    server.script(refused, Answer("One, two,", finish="length"))
+    limit = "The answer stops at its limit of 300 tokens (the most that this model gives)."
+    assert run().answer.end.reason == limit
+
+
 def test_the_rest_is_not_asked_for_twice_after_a_kill(run, resume, server, session) -> None:
     server.script(BROKEN, Answer("warm soil [1]."))
     run()
