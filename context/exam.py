@@ -283,14 +283,14 @@ class SummaryExam:
         exam = replace(self, in_request=kept, gone=gone, changed=changed, new=new)
         return replace(exam, not_checked=min(self.not_checked, exam._missing))
 
-    def list_losses(self) -> list[tuple[str, ChatFact | ChangedFact]]:
+    def list_losses(self) -> list[tuple[str, ChatFact | ChangedFact | FoundFact]]:
         """Return what is said of each fact that is changed, new or gone, with the fact."""
-        said: list[tuple[str, ChatFact | ChangedFact]] = []
+        said: list[tuple[str, ChatFact | ChangedFact | FoundFact]] = []
         said += [(f"Changed: {one.text} ({one.reason})", one) for one in self.changed]
         said += [(f"New: {one.text} ({one.reason})", one) for one in self.new]
         word = "Gone" if self.gone_count else "Not checked"
         said += [(f"{word}: {fact.line}", fact) for fact in self.stored_gone]
-        said += [(f"Findable: {one.fact.line} ({one.describe()})", one.fact) for one in self.found]
+        said += [(f"Findable: {one.fact.line} ({one.describe()})", one) for one in self.found]
         return said
 
     @property
@@ -424,7 +424,34 @@ def _find_saying(
         known = reader.list_words(f"{passage.path}\n{passage.text}")
         return len(before & known) >= len(before) * _LEAST_COMMON_WORDS
 
-    return next(filter(is_said, passages), None)
+    found = next(filter(is_said, passages), None)
+    return None if found is None else _narrow(found, wanted, before, reader)
+
+
+def _narrow(
+    passage: NotePassage, fact: ChatFact, before: frozenset[str], reader: FactReader
+) -> NotePassage:
+    """Return the line of a passage that says a fact, or the passage if that is not one line.
+
+    Args:
+        passage: the passage.
+        fact: the fact.
+        before: the words before the fact. Of several lines, that with most of them is the one.
+        reader: reads the words of a line.
+    """
+    lines = passage.text.split("\n")
+    if passage.lines[1] - passage.lines[0] + 1 != len(lines):
+        return passage
+    saying = [
+        at
+        for at, line in enumerate(lines)
+        if FactTexts((SaidText(line),), reader.list_words).has(fact)
+    ]
+    if not saying:
+        return passage
+    best = max(saying, key=lambda at: len(before & reader.list_words(lines[at])))
+    number = passage.lines[0] + best
+    return replace(passage, lines=(number, number), text=lines[best])
 
 
 def _restore(fact: ChatFact, reader: FactReader) -> ChatFact:

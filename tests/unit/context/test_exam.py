@@ -281,3 +281,22 @@ def test_a_figure_of_something_else_does_not_make_a_fact_findable(kind, line, pa
     exam = replace(make_lost(["x"]), gone=(ChatFact(kind, text, line, ()),))
     found = exam.search(lambda _words: [NotePassage("A.md", (1, 1), passage)], reader)
     assert found.findable == is_found
+
+
+@pytest.mark.parametrize(
+    ("text", "lines", "kind", "line", "found"),
+    [
+        ("# House\n\nIt was Bo.\nAl.", (3, 6), "name", "Bo", (5, 5)),
+        # Its words decide where several lines have the figure.
+        ("The tub: 12 l.\nThe can holds 12 l.", (1, 2), "figure", "the can holds 12 l", (2, 2)),
+        # The fact goes over two lines, or what was found is not the text of these lines.
+        ("It was Bo\nBerg.", (7, 8), "name", "Bo Berg", (7, 8)),
+        ("It was Bo.", (7, 9), "name", "Bo", (7, 9)),
+    ],
+)
+def test_a_findable_fact_is_placed_in_the_line_that_says_it(text, lines, kind, line, found):
+    said = line.removeprefix("the can holds ")
+    reader = replace(READER, list_words=lambda one: frozenset(re.findall(r"\w+", one.lower())))
+    exam = replace(make_lost(["x"]), gone=(ChatFact(kind, said, line, ()),))
+    (place,) = exam.search(lambda _words: [NotePassage("A.md", lines, text)], reader).found
+    assert place.passage.lines == found

@@ -3,18 +3,19 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QAccessible, QGuiApplication, QPainter, QPaintEvent
-from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QAbstractButton, QPushButton, QSizePolicy, QWidget
 
 from app.sessions.transcript import SummaryItem
-from context.exam import ChangedFact, ChatFact, SummaryExam
+from context.exam import ChangedFact, ChatFact, FoundFact, SummaryExam
 from context.report.report import Compaction
 from ui.chat.message.fold_head import FoldHead
+from ui.icons import begin_painting
 from ui.markdown.page.view import MarkdownView
 from ui.theme import Theme, dress
-from ui.widgets.buttons import ButtonText, IconButton, make_button
-from ui.widgets.controls import ElidedLabel, IconLabel, label, one_line
+from ui.widgets.buttons import ButtonText, IconButton, PressedByEnter, make_button, paint_row
+from ui.widgets.controls import ElidedLabel, IconLabel, escape_tooltip, label, one_line
 from ui.widgets.formatting import count, plural
 from ui.widgets.geometry import Scaled, keep_place
 from ui.widgets.layouts import align, grow, make_column, make_row
@@ -35,6 +36,7 @@ _BEFORE = ButtonText(
 
 _KEEP = ButtonText("Keep", "Add this to the summary, so that the model receives it again")
 _STRIKE = ButtonText("Take out", "Take the sentences with this out of the summary")
+_ROW_INSET = 4  # of the text of a row, which has a ground below the pointer
 _RECEIVED = "What the model still receives of the facts above, or can find in the notes"
 _UNSEARCHED = f"{_RECEIVED}.\nNot checked: the notes were not searched for these facts."
 
@@ -172,6 +174,7 @@ class SummaryFacts(AccessibleFrame):
 
     Signals:
         mend_requested: the `ChatFact` to keep, or the `ChangedFact` to take out of the summary.
+        place_chosen: the path and line range of the note that says a fact.
 
     Attributes:
         head: the line.
@@ -182,6 +185,7 @@ class SummaryFacts(AccessibleFrame):
     """
 
     mend_requested = Signal(object)
+    place_chosen = Signal(str, int, int)
 
     def __init__(self, exam: SummaryExam, *, can_mend: bool) -> None:
         super().__init__(QAccessible.Role.Grouping)
@@ -194,7 +198,7 @@ class SummaryFacts(AccessibleFrame):
         self.head.clicked.connect(self._on_head)
         self.setAccessibleName(exam.describe())
         self._list = QWidget()
-        self._rows = make_column(margins=(20, 0, 0, 8), spacing=2, parent=self._list)
+        self._rows = make_column(margins=(20 - _ROW_INSET, 0, 0, 8), spacing=2, parent=self._list)
         self._list.hide()
         make_column(self.head, self._list, margins=0, spacing=0, parent=self)
 
@@ -211,22 +215,67 @@ class SummaryFacts(AccessibleFrame):
         self.head.set_open(self.is_open)
 
     def _fill(self) -> None:
-        for said, fact in self._exam.list_losses():
-            is_wrong = isinstance(fact, ChangedFact) and fact.is_wrong
-            texts = _STRIKE if isinstance(fact, ChangedFact) else _KEEP
-            self._add_row(said, texts, fact, "amber" if is_wrong else "secondary")
+        for said, loss in self._exam.list_losses():
+            fact = loss.fact if isinstance(loss, FoundFact) else loss
+            parts = grow(self._make_text(said, loss)), self._make_button(fact)
+            self._rows.addLayout(make_row(*parts, spacing=8))
         if rest := self._exam.rest:
-            self._rows.addWidget(label(rest, "caption", "tertiary"))
+            shown = label(rest, "caption", "tertiary")
+            self._rows.addLayout(make_row(shown, margins=(_ROW_INSET, 0, 0, 0)))
 
-    def _add_row(
-        self, said: str, texts: ButtonText, fact: ChatFact | ChangedFact, tone: str
-    ) -> None:
+    def _make_text(self, said: str, loss: ChatFact | ChangedFact | FoundFact) -> QWidget:
+        """Return the widget with what is said of a fact. A fact that a note says opens the note."""
+        is_wrong = isinstance(loss, ChangedFact) and loss.is_wrong
         shown = ElidedLabel(one_line(said))
-        dress(shown, "ui", tone)
+        dress(shown, "ui", "amber" if is_wrong else "secondary")
+        if not isinstance(loss, FoundFact):
+            made = QWidget()
+            make_row(grow(shown), margins=(_ROW_INSET, 0, _ROW_INSET, 0), parent=made)
+            return made
+        row = _FoundRow(loss, shown)
+        row.place_chosen.connect(self.place_chosen)
+        return row
+
+    def _make_button(self, fact: ChatFact | ChangedFact) -> QPushButton:
+        texts = _STRIKE if isinstance(fact, ChangedFact) else _KEEP
         button = make_button(texts, "link", lambda: self.mend_requested.emit(fact))
         button.setAccessibleName(f"{texts.label}: {one_line(fact.text)}")
         button.setVisible(self._can_mend)
-        self._rows.addLayout(make_row(grow(shown), button, spacing=8))
+        return button
+
+
+class _FoundRow(PressedByEnter, QAbstractButton):
+    """The row of a fact that a note says. A click, or Enter, opens the note at its lines.
+
+    Args:
+        found: the fact.
+        shown: the label with the fact and its place.
+    """
+
+    place_chosen = Signal(str, int, int)
+
+    def __init__(self, found: FoundFact, shown: ElidedLabel) -> None:
+        super().__init__()
+        self._shown = shown
+        self.setText(shown.whole)
+        self.setAccessibleName(f"{shown.whole}. Open the note.")
+        self.setToolTip(escape_tooltip(f"{one_line(found.fact.line)}\nOpen {found.describe()}"))
+        self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
+        self.setAttribute(Qt.WidgetAttribute.WA_Hover)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setSizePolicy(QSizePolicy.Policy.Ignored, QSizePolicy.Policy.Fixed)
+        shown.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
+        make_row(grow(shown), margins=(_ROW_INSET, 0, _ROW_INSET, 0), parent=self)
+        place = found.passage
+        self.clicked.connect(lambda: self.place_chosen.emit(place.path, *place.lines))
+
+    def sizeHint(self) -> QSize:
+        """Return the size of the label."""
+        return self._shown.sizeHint()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Paint the ground below the pointer, and the ring of the focus."""
+        paint_row(self, begin_painting(self))
 
 
 class SummaryDivider(FoldedDivider):
@@ -239,6 +288,7 @@ class SummaryDivider(FoldedDivider):
             receives it.
         continue_requested: the user wants to continue with the messages as they were before.
         mend_requested: the `ChatFact` to keep, or the `ChangedFact` to take out of the summary.
+        place_chosen: the path and line range of the note that says a fact.
 
     Attributes:
         facts: what is left of what the summary replaced, or None if that was not examined.
@@ -246,6 +296,7 @@ class SummaryDivider(FoldedDivider):
 
     edit_requested = Signal()
     mend_requested = Signal(object)
+    place_chosen = Signal(str, int, int)
     continue_requested = Signal()
 
     def __init__(self, item: SummaryItem, parent: QWidget | None = None) -> None:
@@ -262,6 +313,7 @@ class SummaryDivider(FoldedDivider):
         before = self.facts
         self.facts = SummaryFacts(exam, can_mend=self.item.is_in_use)
         self.facts.mend_requested.connect(self.mend_requested)
+        self.facts.place_chosen.connect(self.place_chosen)
         self._column.addWidget(self.facts)
         if before is not None:
             if before.is_open:

@@ -236,8 +236,9 @@ class MessageMaker(QObject):
         made = SummaryDivider(item)
         made.edit_requested.connect(lambda: self.summary_edit_requested.emit(made.item))
         made.mend_requested.connect(lambda fact: self.summary_mend_requested.emit(made.item, fact))
+        made.place_chosen.connect(self.citation_activated)
         made.continue_requested.connect(lambda: self.before_requested.emit(item.entry))
-        if item.is_in_use and item.exam is not None and item.exam.not_checked:
+        if item.is_searchable:
             self.facts_wanted.emit(made, item.exam)
         return made
 

@@ -1,5 +1,6 @@
 """A compaction on request: shown before it is made, its summary edited before it is used."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QPushButton
+from PySide6.QtWidgets import QAbstractButton, QApplication, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
@@ -15,6 +16,7 @@ from chains.cancel import CancelToken
 from tests.conftest import write_notes
 from tests.support.models.model_server import Answer, ModelServer
 from tests.support.window.clicks import button_named, click_button
+from tests.support.window.note_page import NotePage
 from tests.support.window.waiting import settle
 from tests.support.window.window_pages import WindowPage, open_window
 from ui.chat.message.blocks import SummaryDivider
@@ -334,6 +336,45 @@ def test_what_a_summary_lost_is_searched_for_in_the_notes_when_it_is_shown(
     QTest.mouseClick(shown.head, Qt.MouseButton.LeftButton)
     said = [label.whole for label in shown.findChildren(ElidedLabel)]
     assert any(line.startswith("Findable: ") and "Barrels.md, line 3" in line for line in said)
+
+
+@pytest.mark.parametrize("way", ["click", "enter", "space"])
+def test_a_findable_fact_opens_its_note_at_the_line_by_mouse_and_keys(
+    window, server, scripted: Assistant, qtbot: QtBot, tmp_path: Path, way: str
+) -> None:
+    barrels = [f"Barrel no. {n} holds {n}.5 litres." for n in range(2_000, 2_100)]
+    text = "\n".join(("# Barrels", "", *barrels, ""))
+    notes = write_notes(tmp_path / "barrels", {"Barrels.md": text})
+    scripted.open_vault(notes, remember=False)
+    list(scripted.index(CancelToken()))
+    window.composer.choose_mode("vault")
+    facts = summarise_answer(window, server, " ".join(barrels)).facts
+    QTest.mouseClick(facts.head, Qt.MouseButton.LeftButton)
+    row = next(one for one in facts.findChildren(QAbstractButton) if "Findable: " in one.text())
+    line = int(re.search(r"Barrels\.md, line (\d+)", row.text())[1])
+    assert barrels[line - 3][len("Barrel no. ") :][:4] in row.text()
+    assert row.accessibleName().endswith("Open the note.")
+    opened = []
+    window.view.transcript.maker.citation_activated.connect(lambda *place: opened.append(place))
+    if way == "click":
+        QTest.mouseClick(row, Qt.MouseButton.LeftButton)
+    else:
+        focus_by_tab(window, facts.head, row)
+        QTest.keyClick(row, Qt.Key.Key_Return if way == "enter" else Qt.Key.Key_Space)
+    assert opened == [("Barrels.md", line, line)]
+    note = NotePage(window.view)
+    assert (note.is_open, note.path) == (True, "Barrels.md")
+    qtbot.waitUntil(lambda: note.count_lit_rows() > 0)
+
+
+def focus_by_tab(window, start: QWidget, target: QWidget) -> None:
+    """Press Tab from one widget until another one has the focus."""
+    start.setFocus()
+    for _ in range(200):
+        if window.view.focusWidget() is target:
+            return
+        QTest.keyClick(window.view.focusWidget(), Qt.Key.Key_Tab)
+    raise LookupError("Tab does not lead there")
 
 
 def test_a_fact_that_a_summary_lost_is_kept_by_one_click_and_given_up_again(window, server) -> None:
