@@ -171,7 +171,10 @@ class Assistant:
         """The chats' transcripts and past requests."""
         from app.sessions.request_history import RequestHistory
 
-        return RequestHistory(self.sessions, self.runner, self._rebuilder)
+        def add_found(session: str, chat: "ChatTranscript") -> "ChatTranscript":
+            return self.compaction.add_found(session, chat)
+
+        return RequestHistory(self.sessions, self.runner, self._rebuilder, add_found)
 
     @cached_property
     def time_machine(self) -> "TimeMachine":

@@ -91,16 +91,18 @@ def _show(args: argparse.Namespace, assistant: Assistant, output: Output) -> Non
     chat = assistant.sessions.read(args.session)
     for sentence in _list_problems(chat.log):
         complain(sentence)
+    _open_notes_to_search(args, assistant)
     if output.is_json:
         entries = [entry.to_dict() for entry in chat.log.entries]
         problems = list(chat.problems)
         shown = {"session": chat.id, "leaf": chat.tree.leaf, "entries": entries}
         changed = assistant.history.list_changed_sources(chat.id)
         claims = assistant.history.list_claims(chat.id)
-        told = {"problems": problems, "changed": changed, "claims": claims}
+        exams = assistant.history.list_exams(chat.id)
+        told = {"problems": problems, "changed": changed, "claims": claims, "exams": exams}
         output.print_document(shown | told)
     else:
-        output.print_lines(cli_text.transcript(assistant.history.transcript(chat.id)))
+        output.print_lines(cli_text.transcript(assistant.history.search_lost_facts(chat.id)))
 
 
 def _list_problems(log: LoadedLog) -> Iterator[str]:
@@ -197,7 +199,22 @@ def _confirm(args: argparse.Namespace, output: Output, question: str) -> bool:
     return args.yes or output.is_json or not can_ask() or confirm(question)
 
 
+def _open_notes(args: argparse.Namespace, assistant: Assistant) -> None:
+    """Open the notes of a chat, if they are there."""
+    try:
+        open_vault(assistant, args.vault, args.session)
+    except (AppError, VaultError) as error:
+        _log.info("The notes of the chat are not open: %s", error)
+
+
+def _open_notes_to_search(args: argparse.Namespace, assistant: Assistant) -> None:
+    """Open the notes of a chat whose summary lost facts that they may say."""
+    if assistant.compaction.can_search_facts(args.session):
+        _open_notes(args, assistant)
+
+
 def _export(args: argparse.Namespace, assistant: Assistant, output: Output) -> None:
+    _open_notes_to_search(args, assistant)
     _title, text = assistant.history.export(args.session, "json" if output.is_json else args.format)
     output.write(text if args.format == "json" or output.is_json else escape_text(text))
 
@@ -232,10 +249,7 @@ def _change_memory(args: argparse.Namespace, assistant: Assistant, output: Outpu
 
 def compact(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
     """Run `strata compact`, and return the exit code."""
-    try:
-        open_vault(assistant, args.vault, args.session)
-    except (AppError, VaultError) as error:
-        _log.info("The notes of the chat are not open: %s", error)
+    _open_notes(args, assistant)
     if args.check:
         return _check_summary(args.session, assistant, output)
     if (mended := _mend_summary(args, assistant)) is not None:

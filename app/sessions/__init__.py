@@ -27,9 +27,9 @@
     transcript         The values that make up a chat's transcript, for display.
     transcript_reader  Build a chat's transcript from its log.
 
-This package may import `app.customize`, `app.library`, `app.config`, `app.errors`, `app.spending`,
-`app.secret_text`, `app.paths`, `app.request_images`, `app.requests`, `app.state_db`, chains,
-context, vault and `resources.system`.
+This package may import `app.customize`, `app.library`, `app.config`, `app.errors`, `app.faults`,
+`app.spending`, `app.secret_text`, `app.paths`, `app.request_images`, `app.requests`,
+`app.state_db`, chains, context, vault and `resources.system`.
 Until a chat is deleted for good, entries are only ever appended to its file, except that a file of
 an older version is rewritten once. A write is reported as done only when it is on disk.
 """

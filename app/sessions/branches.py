@@ -3,20 +3,22 @@
 Existing log entries never change. Each change is appended as a new entry.
 """
 
-from collections.abc import Container, Generator, Iterator, Sequence
+import logging
+from collections.abc import Callable, Container, Generator, Iterator, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import takewhile
 from typing import Any
 
-from app.errors import InvalidRequest, NotFound
+from app.errors import InvalidRequest, NotFound, describe
+from app.faults import log_bug
 from app.library.open_vault import OpenVault
 from app.sessions.ask import TurnRunner
 from app.sessions.session import Session
 from app.sessions.session_info import ChatMark, is_chat_mark, name_fork, write_title
 from app.sessions.store import SessionStore
-from app.sessions.transcript import SummaryItem
+from app.sessions.transcript import ChatTranscript, SummaryItem, TranscriptItem
 from app.sessions.transcript_reader import build_summaries
 from app.sessions.turn_builder import TurnBuilder
 from app.sessions.user_messages import find_last_mode, read_program_message
@@ -64,6 +66,8 @@ __all__ = [
     "SummaryMend",
     "SummaryMender",
 ]
+
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -473,12 +477,18 @@ class ChatCompactor:
             SessionBusy: the chat is being written to.
             Cancelled: the compaction was cancelled. The chat is unchanged.
         """
+        ended: CompactionEnded | None = None
         with self._sessions.open(session) as chat:
             turn = self._build(chat, model, cancel)
             with closing(compact_on_request(turn, instructions)) as events:
                 for event in events:
-                    yield self._add_found(event, turn, cancel)
+                    if isinstance(event, CompactionEnded):
+                        ended = event
+                    else:
+                        yield event
             chat.keep_counts(partial(load_counter, turn.model_name))
+        if ended is not None:
+            yield self._add_found(ended, turn, cancel)
 
     def search_facts(
         self, session: str, exam: SummaryExam, cancel: CancelToken | None = None
@@ -496,9 +506,33 @@ class ChatCompactor:
             SessionMissing: the chat does not exist.
             Cancelled: the search was stopped.
         """
-        token = cancel or CancelToken()
-        turn = self._build(self._sessions.read(session), None, token)
-        return self._search_notes(exam, turn, token)
+        chat, token = self._sessions.read(session), cancel or CancelToken()
+        return self._search_notes(exam, lambda: self._build(chat, None, token), token)
+
+    def can_search_facts(self, session: str) -> bool:
+        """Return whether the summary in use of a chat has lost facts that notes may say.
+
+        Raises:
+            SessionMissing: the chat does not exist.
+        """
+        summaries = build_summaries(self._sessions.read(session).path())
+        return any(item.is_searchable for item in summaries)
+
+    def add_found(
+        self, session: str, chat: ChatTranscript, cancel: CancelToken | None = None
+    ) -> ChatTranscript:
+        """Return the transcript of a chat with the facts of its summary in use that notes say.
+
+        The arguments and exceptions are those of `search_facts`.
+        """
+
+        def search(item: TranscriptItem) -> TranscriptItem:
+            if not isinstance(item, SummaryItem) or not item.is_searchable or item.exam is None:
+                return item
+            exam = self.search_facts(session, item.exam, cancel)
+            return replace(item, compaction=replace(item.compaction, exam=exam))
+
+        return replace(chat, items=tuple(map(search, chat.items)))
 
     def check_summary(
         self, session: str, entry: str = "", cancel: CancelToken | None = None
@@ -512,22 +546,39 @@ class ChatCompactor:
         told = None if exam is None else exam.to_dict()
         return {"session": session, "entry": item.entry, "exam": told}
 
-    def _search_notes(self, exam: SummaryExam, turn: Turn, cancel: CancelToken) -> SummaryExam:
-        """Search the notes of a turn for the facts of an exam."""
-        return self._searcher.check(exam, turn.open_searched(), cancel, turn.ports.find_excluded)
+    def _search_notes(
+        self, exam: SummaryExam, build: Callable[[], Turn], cancel: CancelToken
+    ) -> SummaryExam:
+        """Search notes for the facts of an exam. After any failure, they stay unchecked.
 
-    def _add_found(self, event: Event, turn: Turn, cancel: CancelToken) -> Event:
+        Args:
+            exam: the exam.
+            build: builds a turn, which has the notes.
+            cancel: stops the search, with the exception `Cancelled`.
+        """
+        try:
+            turn = build()
+            notes, find_excluded = turn.open_searched(), turn.ports.find_excluded
+            return self._searcher.check(exam, notes, cancel, find_excluded)
+        except Cancelled:
+            raise
+        except Exception as error:  # noqa: BLE001 - what can be found is only an extra
+            log_bug(error)
+            _log.warning(
+                "The facts of a summary were not searched for: %s", describe(error).message
+            )
+            return exam
+
+    def _add_found(self, event: CompactionEnded, turn: Turn, cancel: CancelToken) -> Event:
         """Return the end of a compaction with the facts that the notes say, unless it is stopped.
 
         The compaction is stored by then.
         """
-        if not isinstance(event, CompactionEnded):
-            return event
         exam = SummaryExam.read(event.result.get("exam"))
         if exam is None or not exam.not_checked:
             return event
         with suppress(Cancelled):
-            exam = self._search_notes(exam, turn, cancel)
+            exam = self._search_notes(exam, lambda: turn, cancel)
         return CompactionEnded({**event.result, "exam": exam.to_dict()})
 
     def _build(self, chat: Session, model: str | None, cancel: CancelToken | None = None) -> Turn:

@@ -171,9 +171,6 @@ def _list_lines(item: TranscriptItem, show_source: _ShowSource) -> Iterator[str]
             yield from ("", "---", "", "Summary of the messages above, for the model:", "")
             yield item.summary
             yield from _list_exam_lines(item.exam)
-            figures, *losses = item.exam.list_lines() if item.exam is not None else [""]
-            yield from ("", figures) if figures else ()
-            yield from ("", *losses) if losses else ()
         case HookChangeItem():
             told = ". ".join(filter(None, (item.title, item.summary)))
             yield from ("", f"The hook {item.hook} changed what is sent: {told}")

@@ -15,7 +15,7 @@ from app.sessions.export import build_note, export_markdown
 from app.sessions.rebuild import RequestRebuilder
 from app.sessions.session import Session, turn_ids
 from app.sessions.store import SessionStore
-from app.sessions.transcript import AnswerItem, ChatTranscript, TranscriptItem
+from app.sessions.transcript import AnswerItem, ChatTranscript, SummaryItem, TranscriptItem
 from app.sessions.transcript_reader import build_transcript
 from chains.citations.changes import CurrentText, OwnEdit, find_changed_sources
 from chains.request.session import SessionPort
@@ -44,11 +44,24 @@ class RequestHistory:
     """Reads chats and their stored requests."""
 
     def __init__(
-        self, sessions: SessionStore, asking: TurnRunner, rebuilder: RequestRebuilder
+        self,
+        sessions: SessionStore,
+        asking: TurnRunner,
+        rebuilder: RequestRebuilder,
+        add_found: Callable[[str, ChatTranscript], ChatTranscript],
     ) -> None:
+        """Use the stored chats.
+
+        Args:
+            sessions: the chats.
+            asking: has the open vault.
+            rebuilder: rebuilds requests that are not stored.
+            add_found: adds to the transcript of a chat what its summary lost and notes say.
+        """
         self._sessions = sessions
         self._asking = asking
         self._rebuilder = rebuilder
+        self._add_found = add_found
 
     def transcript(self, session: str) -> ChatTranscript:
         """Return the transcript of a chat, with the cited notes that have changed since.
@@ -70,6 +83,26 @@ class RequestHistory:
             return found
         read = cache(partial(_read_current, vault))
         return replace(found, items=tuple(_mark_changes(item, read) for item in found.items))
+
+    def search_lost_facts(self, session: str) -> ChatTranscript:
+        """Return the transcript of a chat, after a search of the notes for what its summary lost.
+
+        Raises:
+            SessionMissing: the chat does not exist.
+        """
+        return self._add_found(session, self.transcript(session))
+
+    def list_exams(self, session: str) -> list[dict[str, object]]:
+        """Return the exam of each summary of a chat as JSON objects, as `search_lost_facts` does.
+
+        Raises:
+            SessionMissing: the chat does not exist.
+        """
+        return [
+            {"entry": item.entry, "is_in_use": item.is_in_use, **item.exam.to_dict()}
+            for item in self.search_lost_facts(session).items
+            if isinstance(item, SummaryItem) and item.exam is not None
+        ]
 
     def list_changed_sources(self, session: str) -> list[dict[str, object]]:
         """Return the cited notes that have changed since their answers, as JSON objects.
@@ -122,14 +155,16 @@ class RequestHistory:
         Raises:
             SessionMissing: the chat does not exist.
         """
-        found = self.transcript(session)
         if kind == "md":
+            found = self.search_lost_facts(session)
             return found.title, export_markdown(found)
+        found = self.transcript(session)
         chat = self._sessions.read(session)
         entries = [entry.to_dict() for entry in chat.log.entries]
         document = {"session": chat.id, "leaf": chat.tree.leaf, "entries": entries}
         document["changed"] = self.list_changed_sources(session)
         document["claims"] = self.list_claims(session)
+        document["exams"] = self.list_exams(session)
         return found.title, json.dumps(document, ensure_ascii=False, indent=2) + "\n"
 
     def build_note(self, session: str, entry: str | None = None) -> tuple[str, str]:
@@ -141,7 +176,8 @@ class RequestHistory:
         """
         vault = self._asking.vault
         resolve = None if vault is None else vault.build_link_resolver().resolve
-        found = build_note(self.transcript(session), session, entry, resolve)
+        chat = self.transcript(session) if entry else self.search_lost_facts(session)
+        found = build_note(chat, session, entry, resolve)
         if found is None:
             raise NotFound(f"The chat {session} has no answer {entry}.")
         return found

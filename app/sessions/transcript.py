@@ -139,6 +139,11 @@ class SummaryItem:
         return self.compaction.exam
 
     @property
+    def is_searchable(self) -> bool:
+        """Whether the summary is in use, and has lost facts that notes may say."""
+        return self.is_in_use and self.exam is not None and self.exam.not_checked > 0
+
+    @property
     def sentence(self) -> str:
         """What became of the turns above, as a sentence without its full stop."""
         is_outline = self.compaction.by == "outline"

@@ -37,7 +37,6 @@ from context.exam import (
 from context.fit.summary_facts import read_fields
 from context.history.exclusion import FindExcluded
 from context.history.outline import remove_head
-from vault.errors import VaultError
 from vault.notes.dates import LocatedDate, write_date_forms
 from vault.notes.text.lines import CODE, FENCE_OPENS
 from vault.notes.text.markdown_text import read_text
@@ -303,7 +302,8 @@ class FactSearcher:
     ) -> SummaryExam:
         """Return an exam with the facts that the notes of a chat say.
 
-        If the notes cannot be searched, the exam is returned as it is, with its facts not checked.
+        If the chat searches no notes, or none that are indexed, the exam is returned as it is, with
+        its facts not checked.
 
         Args:
             exam: the exam of the summary.
@@ -313,22 +313,20 @@ class FactSearcher:
                 None, no note is excluded.
 
         Raises:
+            VaultError: the index cannot be searched.
             Cancelled: the search was stopped.
         """
-        try:
-            if notes is None or notes.indexed_at is None:
-                return exam
-            state = repr(notes.index_state)
-            hidden = find_excluded(self._list_kept_paths(state)) if find_excluded else ()
-
-            def find(words: str) -> list[NotePassage]:
-                found = self._find(notes, state, words, cancel)
-                return [passage for passage in found if passage.path not in hidden]
-
-            return exam.search(find, FACT_READER)
-        except VaultError as error:
-            _log.info("The facts of a summary were not searched for: %s", error)
+        if notes is None or notes.indexed_at is None:
+            _log.info("The facts of a summary were not searched for: no notes are indexed")
             return exam
+        state = repr(notes.index_state)
+        hidden = find_excluded(self._list_kept_paths(state)) if find_excluded else ()
+
+        def find(words: str) -> list[NotePassage]:
+            found = self._find(notes, state, words, cancel)
+            return [passage for passage in found if passage.path not in hidden]
+
+        return exam.search(find, FACT_READER)
 
     def _list_kept_paths(self, state: str) -> frozenset[str]:
         """Return the paths of the notes that earlier searches of an index found."""

@@ -1,8 +1,11 @@
 """What a summary lost is searched for in the notes, where the chat searches notes."""
 
 import json
+import logging
+import sqlite3
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +13,18 @@ import pytest
 
 from app.assistant import Assistant
 from app.cli.parser import run
+from app.errors import VaultNotChosen
+from app.sessions.export import export_markdown
+from app.sessions.transcript import ChatTranscript
 from chains.cancel import CancelToken
+from chains.claims.summaries import FactSearcher
 from chains.errors import Cancelled
 from chains.events import CompactionEnded, Mode
 from context.exam import MOST_STORED, SummaryExam
 from tests.support.models.model_server import ModelServer
 from tests.support.sessions.summaries import script_lossy_chat
 from tests.support.sessions.turns import ask, result_of
-from vault.errors import IndexUnusable
+from vault.errors import IndexUnusable, VaultMissing
 from vault.vault import Vault
 
 PIPES = "Pipes.md"
@@ -28,8 +35,8 @@ def write_note(assistant: Assistant, folder: Path, text: str) -> None:
     list(assistant.index(CancelToken()))
 
 
-def compact_chat(assistant: Assistant, server: ModelServer, mode: Mode) -> tuple[str, SummaryExam]:
-    """Compact a chat whose summary has lost how long the pipes are, and return what is lost."""
+def script_vault_chat(assistant: Assistant, server: ModelServer, mode: Mode = "vault") -> str:
+    """Return a chat of which the model will lose how long the pipes are."""
     list(assistant.index(CancelToken()))
     chats: list[str] = []
 
@@ -38,11 +45,17 @@ def compact_chat(assistant: Assistant, server: ModelServer, mode: Mode) -> tuple
         chats.append(str(result_of(ask(assistant, question, session=session, mode=mode)).session))
 
     script_lossy_chat(server, turn)
-    end = list(assistant.compact(chats[0], CancelToken()))[-1]
+    return chats[0]
+
+
+def compact_chat(assistant: Assistant, server: ModelServer, mode: Mode) -> tuple[str, SummaryExam]:
+    """Compact a chat whose summary has lost how long the pipes are, and return what is lost."""
+    chat = script_vault_chat(assistant, server, mode)
+    end = list(assistant.compact(chat, CancelToken()))[-1]
     assert isinstance(end, CompactionEnded)
     exam = SummaryExam.read(end.result["exam"])
     assert exam is not None
-    return chats[0], exam
+    return chat, exam
 
 
 def check(assistant: Assistant, chat: str) -> dict[str, Any]:
@@ -166,3 +179,106 @@ def test_the_command_line_says_where_a_lost_fact_stands(
     assert [one["path"] for one in told["exam"]["found"]] == [PIPES]
     assert run(verb, lambda _: 1) == 0
     assert f"- Findable: {exam.gone[0].line} ({PIPES}, line " in capsys.readouterr().out
+
+
+def damage_search(monkeypatch: pytest.MonkeyPatch, name: str, error: Exception) -> None:
+    def fail(*_arguments: object, **_options: object) -> None:
+        raise error
+
+    monkeypatch.setattr(name, fail)
+
+
+ERRORS = (
+    VaultMissing("/gone"),
+    IndexUnusable("The index cannot be read."),
+    VaultNotChosen(),
+    PermissionError(13, "Permission denied"),
+    sqlite3.OperationalError("disk I/O error"),
+    KeyError("path"),
+    RecursionError("too deep"),
+    MemoryError(),
+)
+PLACES = (
+    "chains.request.turn.Turn.open_searched",
+    "app.sessions.branches.FactSearcher.check",
+    "vault.vault.Vault.search",
+)
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("error", ERRORS, ids=lambda one: type(one).__name__)
+def test_an_error_of_the_search_never_fails_a_compaction_that_is_stored(
+    reading: Assistant,
+    server: ModelServer,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    error: Exception,
+    place: str,
+) -> None:
+    """Its facts are not checked, for a reason that the log has."""
+    session = script_vault_chat(reading, server)
+    damage_search(monkeypatch, place, error)
+    end = list(reading.compact(session, CancelToken()))[-1]
+    assert isinstance(end, CompactionEnded)
+    exam = SummaryExam.read(end.result["exam"])
+    assert exam is not None
+    assert end.result["entry"] == reading.compaction.find_summary(session).entry
+    assert (exam.findable, exam.gone_count, exam.not_checked > 0) == (0, 0, True)
+    assert SummaryExam.read(check(reading, session)) == exam
+    assert f"{exam.not_checked:,} not checked" in reading.history.export(session, "md")[1]
+    assert "The facts of a summary were not searched for: " in caplog.text
+    reasons = [one.levelno for one in caplog.records if "not searched for" in one.getMessage()]
+    assert set(reasons) == {logging.WARNING}
+    caplog.clear()
+
+
+def test_a_compaction_is_over_before_the_notes_are_searched(
+    reading: Assistant, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So that the chat can go on meanwhile, and a kill loses nothing."""
+    session, seen = script_vault_chat(reading, server), list[str]()
+
+    def look(_searcher: FactSearcher, exam: SummaryExam, *_rest: object) -> SummaryExam:
+        seen.append(reading.compaction.find_summary(session).entry)
+        with reading.sessions.open(session):  # it is not locked
+            return exam
+
+    monkeypatch.setattr(FactSearcher, "check", look)
+    end = list(reading.compact(session, CancelToken()))[-1]
+    assert isinstance(end, CompactionEnded)
+    assert seen == [end.result["entry"]]
+
+
+def test_a_chat_is_shown_and_exported_with_the_figures_of_the_check(
+    reading: Assistant,
+    server: ModelServer,
+    small_vault: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    chat, exam = compact_chat(reading, server, "vault")
+    write_note(reading, small_vault, f"# Cellar\n\n{exam.gone[0].line}.\n")
+    told = SummaryExam.read(check(reading, chat))
+    assert told is not None
+    assert (told.findable, told.not_checked > 0) == (1, True)
+    shown = [reading.history.export(chat, "md")[1], reading.history.build_note(chat)[1]]
+    for verb in (["show", chat], ["export", chat]):
+        assert run(["sessions", *verb], lambda _: 1) == 0
+        shown.append(capsys.readouterr().out)
+    for text in shown:
+        lines = text.splitlines()
+        assert [lines.count(line) for line in told.list_lines()] == [1] * len(told.list_lines())
+    for verb in (["show", chat], ["export", chat], ["export", chat, "--format", "json"]):
+        assert run(["sessions", *verb, "--json"], lambda _: 1) == 0
+        (stored,) = json.loads(capsys.readouterr().out)["exams"]
+        assert (stored.pop("entry"), stored.pop("is_in_use")) != ("", False)
+        assert SummaryExam.read(stored) == told
+
+
+def test_a_summary_without_facts_is_exported_without_figures(
+    reading: Assistant, server: ModelServer
+) -> None:
+    chat, _ = compact_chat(reading, server, "vault")
+    item = reading.compaction.find_summary(chat)
+    empty = replace(item, compaction=replace(item.compaction, exam=SummaryExam(0, 0)))
+    text = export_markdown(ChatTranscript("A chat", (empty,)))
+    assert text.rstrip().endswith(empty.summary)
