@@ -136,7 +136,8 @@ class IndexSearch:
         with self.parts.activity.record():
             self.handle.refill_if_needed()
             behind: list[str] = []
-            catch_up = lambda: behind.append(self.catch_up())  # noqa: E731
+            wait = self.catch_up if options.catches_up else lambda: ""
+            catch_up = lambda: behind.append(wait())  # noqa: E731
             searcher = self.build_searcher(
                 catalog, catch_up, options.today, by_meaning=options.by_meaning
             )

@@ -104,6 +104,7 @@ class SearchOptions:
             watcher rebuilds it.
         by_meaning: whether to use the embedding model too. Without, no model is loaded.
         today: the date that words such as "yesterday" refer to, or None for the current date.
+        catches_up: whether to wait a little until the latest changes of the notes are indexed.
         on_wait: called between the steps of a long search, such as reading the pages that a project
             keeps. It can raise an exception to stop.
     """
@@ -114,6 +115,7 @@ class SearchOptions:
     rebuilds: bool = False
     by_meaning: bool = True
     today: date | None = None
+    catches_up: bool = True
     on_wait: Callable[[], None] = lambda: None
 
 

@@ -16,6 +16,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+from itertools import chain, repeat
 from threading import Lock
 from typing import Final
 
@@ -322,8 +323,13 @@ class FactSearcher:
         state = repr(notes.index_state)
         hidden = find_excluded(self._list_kept_paths(state)) if find_excluded else ()
 
+        options = SearchOptions(reranks=False, by_meaning=False, on_wait=cancel.raise_if_cancelled)
+        later = repeat(replace(options, catches_up=False))
+        chosen = chain([options], later)  # the first search waits for the latest changes, for all
+
         def find(words: str) -> list[NotePassage]:
-            found = self._find(notes, state, words, cancel)
+            cancel.raise_if_cancelled()
+            found = self._find(notes, state, words, chosen)
             return [passage for passage in found if passage.path not in hidden]
 
         return exam.search(find, FACT_READER)
@@ -335,16 +341,14 @@ class FactSearcher:
         return frozenset(passage.path for found in kept for passage in found)
 
     def _find(
-        self, notes: Vault, state: str, words: str, cancel: CancelToken
+        self, notes: Vault, state: str, words: str, chosen: Iterator[SearchOptions]
     ) -> tuple[NotePassage, ...]:
-        cancel.raise_if_cancelled()
         key = str(notes.root), repr(notes.scope), state, words
         with self._lock:
             if key in self._kept:
                 self._kept.move_to_end(key)
                 return self._kept[key]
-        options = SearchOptions(reranks=False, by_meaning=False, on_wait=cancel.raise_if_cancelled)
-        hits = notes.search(words, WORST_RANK, options).hits if words else ()
+        hits = notes.search(words, WORST_RANK, next(chosen)).hits if words else ()
         found = tuple(NotePassage(hit.path, hit.lines, hit.text) for hit in hits)
         with self._lock:
             self._kept[key] = found

@@ -20,11 +20,12 @@ from chains.cancel import CancelToken
 from chains.claims.summaries import FactSearcher
 from chains.errors import Cancelled
 from chains.events import CompactionEnded, Mode
-from context.exam import MOST_STORED, SummaryExam
+from context.exam import MOST_STORED, ChatFact, SummaryExam
 from tests.support.models.model_server import ModelServer
 from tests.support.sessions.summaries import script_lossy_chat
 from tests.support.sessions.turns import ask, result_of
 from vault.errors import IndexUnusable, VaultMissing
+from vault.index_search import IndexSearch
 from vault.vault import Vault
 
 PIPES = "Pipes.md"
@@ -154,6 +155,47 @@ def test_searches_are_few_and_made_once_and_never_for_a_preview(
     write_note(reading, small_vault, "# Cellar\n\nNew.\n")
     check(reading, chat)
     assert count_searches() > before
+
+
+NAMES = tuple(ChatFact("name", f"Berg {n}", f"Berg {n}", ()) for n in range(MOST_STORED))
+LOST_NAMES = SummaryExam(MOST_STORED, 0, gone=NAMES, not_checked=MOST_STORED)
+
+
+def test_only_the_first_search_waits_for_the_latest_changes_of_the_notes(
+    reading: Assistant,
+    server: ModelServer,
+    monkeypatch: pytest.MonkeyPatch,
+    count_searches: Callable[[], int],
+) -> None:
+    """Each wait may take seconds, and there are as many searches as lost facts."""
+    chat, _ = compact_chat(reading, server, "vault")
+    waits = Counter[str]()
+
+    def catch_up(_search: IndexSearch) -> str:
+        waits["for the watcher"] += 1
+        return ""
+
+    monkeypatch.setattr(IndexSearch, "catch_up", catch_up)
+    before = count_searches()
+    reading.compaction.search_facts(chat, LOST_NAMES)
+    assert (count_searches() - before, waits.total()) == (len(LOST_NAMES.gone), 1)
+
+
+def test_a_search_for_facts_can_be_stopped_between_two_searches(
+    reading: Assistant, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chat, _ = compact_chat(reading, server, "vault")
+    token, searched, search = CancelToken(), list[str](), Vault.search
+
+    def search_and_cancel(self: Vault, query: str, *arguments: Any, **options: Any) -> Any:
+        searched.append(query)
+        token.cancel()
+        return search(self, query, *arguments, **options)
+
+    monkeypatch.setattr(Vault, "search", search_and_cancel)
+    with pytest.raises(Cancelled):
+        reading.compaction.search_facts(chat, LOST_NAMES, token)
+    assert len(searched) == 1
 
 
 def test_a_search_for_facts_can_be_stopped(reading: Assistant, server: ModelServer) -> None:
