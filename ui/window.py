@@ -386,8 +386,8 @@ class MainWindow(QMainWindow):
     def childEvent(self, event: QChildEvent) -> None:
         """Watch each dialog of the window from the time at which it is first shown."""
         super().childEvent(event)
-        if event.polished() and isinstance(dialog := event.child(), QDialog):
-            self.dialogs.watch(dialog)
+        if event.polished():
+            self.dialogs.watch_child(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Save the window's new size after a short delay."""

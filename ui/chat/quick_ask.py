@@ -1,7 +1,9 @@
 """The small window for a quick question: a field, the answer, and a button to open the chat."""
 
 from PySide6.QtCore import QSize, Qt, Signal
-from PySide6.QtGui import QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtGui import QHideEvent, QKeyEvent, QPainter, QPaintEvent
+from PySide6.QtWidgets import QApplication, QWidget
+from shiboken6 import isValid
 
 from ui.actions import Keymap
 from ui.chat.composer.text import ComposerText
@@ -9,6 +11,7 @@ from ui.chat.message.answer import Answer
 from ui.theme import Theme, dress
 from ui.widgets.buttons import ButtonText, make_button
 from ui.widgets.controls import label, make_wrapped_label, one_line
+from ui.widgets.dialogs import give_keys_back
 from ui.widgets.geometry import OUTDENT, make_scroll_area
 from ui.widgets.layouts import grow, make_column, make_row, stretch
 from ui.widgets.surfaces import Hairline, Pane
@@ -23,7 +26,8 @@ _WIDTH, _LOW, _HIGH = 560, 128, 480
 class QuickAskWindow(Pane):
     """A window that stays on top of others and shows one question with its answer.
 
-    Esc hides the window, but an answer in progress continues.
+    Esc hides the window, but an answer in progress continues. The keys go back to the window of
+    Strata that had them before, if one had.
 
     Signals:
         asked: a question.
@@ -45,6 +49,7 @@ class QuickAskWindow(Pane):
         super().__init__("content")  # as below answers, whose code is set off from it
         self.answer: Answer | None = None
         self._is_running = False
+        self._before: QWidget | None = None
         self.setWindowTitle("Quick ask")
         self.setWindowFlags(Qt.WindowType.Window | Qt.WindowType.WindowStaysOnTopHint)
         self.setAttribute(Qt.WidgetAttribute.WA_QuitOnClose, False)
@@ -81,6 +86,8 @@ class QuickAskWindow(Pane):
         if not self._is_running:
             self.clear()
         self._fit()
+        if not self.isVisible():
+            self._before = QApplication.activeWindow()
         self.show()
         self.raise_()
         self.activateWindow()
@@ -131,6 +138,12 @@ class QuickAskWindow(Pane):
             self.hide()
         else:
             super().keyPressEvent(event)
+
+    def hideEvent(self, event: QHideEvent) -> None:
+        """Give the keys back to the window that had them before."""
+        super().hideEvent(event)
+        if self._before is not None and isValid(self._before):
+            give_keys_back(self._before)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Draw a line around the window, because many desktops draw no shadow below it."""

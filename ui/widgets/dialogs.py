@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import TypeVar
 
-from PySide6.QtCore import QEvent, QFileInfo, QObject, Qt, Signal
-from PySide6.QtGui import QCursor, QKeyEvent
+from PySide6.QtCore import QChildEvent, QEvent, QFileInfo, QObject, Qt, Signal
+from PySide6.QtGui import QCursor, QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QApplication,
@@ -31,6 +31,7 @@ __all__ = [
     "choose_files",
     "choose_folder",
     "choose_new_file",
+    "give_keys_back",
     "update_hover",
 ]
 
@@ -39,7 +40,10 @@ _QUESTION_WIDTH = 400
 
 
 class DialogWatch(QObject):
-    """Watches the dialogs of a window.
+    """Watches the dialogs of a window, and the dialogs and file choosers above these.
+
+    A dialog takes the keys when it is shown. When it closes, the window below it gets them back.
+    Window managers do both, but not all, and without one the keys would go nowhere.
 
     Qt removes a button's hover highlight when the pointer next moves over its window. A dialog
     above the window takes these moves, so that the button that opened it would stay highlighted.
@@ -60,16 +64,52 @@ class DialogWatch(QObject):
         """Tidy up whenever a dialog is shown or closed. A dialog can be passed more than once."""
         dialog.installEventFilter(self)
 
+    def watch_child(self, event: QChildEvent) -> None:
+        """Watch the dialog that an event is about, if it is about the first show of a dialog."""
+        if event.polished() and isinstance(dialog := event.child(), QDialog):
+            self.watch(dialog)
+
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Update the window's highlights, and emit `closed`, when a dialog is shown or hidden."""
-        if event.type() in (QEvent.Type.Show, QEvent.Type.Hide) and not event.spontaneous():
-            is_open = event.type() == QEvent.Type.Show
-            for button in self._window.findChildren(QAbstractButton):
-                if button.underMouse():
-                    update_hover(button, is_covered=is_open)
-            if not is_open and self._window.isVisible():
-                self.closed.emit()
+        """Pass the keys on, and update the highlights, when a dialog is shown or hidden."""
+        if isinstance(event, QChildEvent):
+            self.watch_child(event)
+        elif isinstance(watched, QDialog) and not event.spontaneous():
+            if event.type() == QEvent.Type.Show:
+                self._on_shown(watched)
+            elif event.type() == QEvent.Type.Hide:
+                self._on_hidden(watched)
         return super().eventFilter(watched, event)
+
+    def _on_shown(self, dialog: QDialog) -> None:
+        self._update_highlights(is_covered=True)
+        if QApplication.activeWindow() is not None:  # else the user is in another program
+            dialog.activateWindow()
+
+    def _on_hidden(self, dialog: QDialog) -> None:
+        self._update_highlights(is_covered=False)
+        give_keys_back(dialog.parentWidget())
+        if self._window.isVisible():
+            self.closed.emit()
+
+    def _update_highlights(self, *, is_covered: bool) -> None:
+        for button in self._window.findChildren(QAbstractButton):
+            if button.underMouse():
+                update_hover(button, is_covered=is_covered)
+
+
+def give_keys_back(owner: QWidget | None) -> None:
+    """Activate the window below a window that has just closed, if that one had the keys.
+
+    A dialog that waits for an answer comes first, since all other windows take no keys.
+
+    Args:
+        owner: a widget of the window below, or None if there is none.
+    """
+    is_active = QGuiApplication.applicationState() is Qt.ApplicationState.ApplicationActive
+    below = QApplication.activeModalWidget() or owner
+    is_closed = is_active and QApplication.activeWindow() is None
+    if is_closed and below is not None and below.window().isVisible():
+        below.window().activateWindow()
 
 
 def update_hover(widget: QWidget, *, is_covered: bool = False) -> None:
@@ -90,13 +130,13 @@ class QuestionDialog(QDialog):
     Its owner opens it and connects `accepted`. Escape and Enter are the harmless way.
 
     Args:
-        parent: the window.
+        parent: a widget of the window below.
         question: the question, with what will happen.
         act: the texts of the button that accepts.
     """
 
     def __init__(self, parent: QWidget, question: str, act: ButtonText) -> None:
-        super().__init__(parent)
+        super().__init__(parent.window())
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(act.label)
         refuse = make_button(CANCEL, "", self.reject)

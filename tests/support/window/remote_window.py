@@ -115,9 +115,15 @@ class Node:
 
 
 class RemoteWindow:
-    """A running program and its window."""
+    """A running program and its window.
+
+    Attributes:
+        is_managed: whether a window without the focus gets it before keys are pressed, as a window
+            manager gives it.
+    """
 
     def __init__(self, screen: Screen, child: "subprocess.Popen[bytes]", ends: tuple[int, int]):
+        self.is_managed = True
         self.screen = screen
         self.child = child
         self._replies = os.fdopen(ends[0], "rb")
@@ -288,7 +294,7 @@ class RemoteWindow:
 
     def _focus(self) -> None:
         """Focus the front window if none has the focus, as a window manager does."""
-        window = self._ask(ask="unfocused").get("window")
+        window = self._ask(ask="unfocused").get("window") if self.is_managed else None
         if window is not None:
             self.screen.act("windowfocus", window)
             self._wait(lambda: self._ask(ask="unfocused").get("window") is None, "the focus")

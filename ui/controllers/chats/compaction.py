@@ -221,7 +221,6 @@ class CompactionController(ChatController):
             self._task.cancel()
             self._task = None
         self._draft = None
-        self._frame.composer.setFocus()
 
 
 def _describe(report: CompactionReport) -> str:
