@@ -22,7 +22,7 @@ from typing import Any, Final
 from vault.errors import ViewNotUnderstood
 from vault.notes.properties import load_properties
 from vault.views.conditions import Clause, expand_formulas, read_conditions
-from vault.views.evaluate import Evaluator, NoteRow, check_expression
+from vault.views.evaluate import Evaluator, NoteRow
 from vault.views.expressions import Binary, Constant, Expression, FieldName, Unary, parse_expression
 from vault.views.view import FILE, MOST_COLUMNS, Column, Order, Shape, View, name_field, read_limit
 
@@ -107,9 +107,9 @@ class _Base:
         if not filter_:
             return ()
         expression = _read_filter(filter_)
-        check_expression(expression, "base", self._formulas)
+        self._evaluator.check(expression)
         expanded = expand_formulas(expression, self._formulas)
-        check_expression(expanded, "base", self._formulas)
+        self._evaluator.check(expanded)
         return read_conditions(expanded, "base", self._evaluator)
 
     def _read_column(self, field: Any) -> Column:
@@ -135,9 +135,9 @@ class _Base:
         kind, dot, name = text.partition(".")
         is_kind = dot and kind in ("file", "note", "formula")
         found = FieldName((kind, name) if is_kind else ("note", text))
-        check_expression(found, "base", self._formulas)
+        self._evaluator.check(found)
         if kind == "formula" and is_kind:
-            check_expression(self._formulas[name], "base", self._formulas)
+            self._evaluator.check(self._formulas[name])
         return found
 
 

@@ -21,7 +21,7 @@ from vault.search.conditions import Condition
 from vault.search.filter_kinds import TaskFilter
 from vault.search.query import Query
 from vault.views.conditions import Clause, choose_clauses, read_conditions
-from vault.views.evaluate import TASK_FIELDS, Evaluator, NoteRow, check_expression
+from vault.views.evaluate import TASK_FIELDS, Evaluator, NoteRow
 from vault.views.expressions import (
     Binary,
     Constant,
@@ -136,7 +136,7 @@ class _Query:
 
     def _read(self, text: str) -> Expression:
         found = parse_expression(text, "dataview")
-        check_expression(found, "dataview", is_of_tasks=self._shape == "task")
+        self._evaluator.check(found, is_of_tasks=self._shape == "task")
         return found
 
     def _read_columns(self) -> Iterator[Column]:

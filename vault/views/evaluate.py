@@ -1,6 +1,6 @@
 """Evaluate expressions for one note: its properties, the fields of its file and formulas.
 
-Only what is in the index is read. `check_expression` names what is not understood before any note
+Only what is in the index is read. `Evaluator.check` names what is not understood before any note
 is looked at, so that a result never depends on which notes there are.
 """
 
@@ -50,7 +50,7 @@ from vault.views.values import (
     write_value,
 )
 
-__all__ = ["TASK_FIELDS", "Evaluator", "NoteRow", "check_expression"]
+__all__ = ["TASK_FIELDS", "Evaluator", "NoteRow"]
 
 _MOST_DEPTH: Final = 60
 # For a view, since formulas can use each other many times. This takes a few seconds.
@@ -124,28 +124,23 @@ def _join_words(name: str) -> str:
     return "-".join(name.split())
 
 
-def check_expression(
+def _check_expression(
     expression: Expression,
     dialect: Dialect,
-    formulas: Mapping[str, Expression] | None = None,
+    formulas: Mapping[str, Expression],
     *,
-    is_of_tasks: bool = False,
+    is_of_tasks: bool,
 ) -> None:
-    """Check that all functions and fields in an expression are known.
-
-    Raises:
-        ViewNotUnderstood: one of them is not, the expression is too deep, or a formula uses itself.
-    """
-    _check_depth(expression, formulas or {})
+    _check_depth(expression, formulas)
     for one in list_inner(expression):
         match one:
             case Call(name=name) if name not in _METHODS and name not in _LAZY:
                 raise ViewNotUnderstood(f"The function {name}()")
             case Call(name="date", target=None, arguments=(FieldName(parts=(word,)),)):
                 if word.lower() not in _DAYS and dialect == "dataview":
-                    _check_field((word,), dialect, formulas or {}, is_of_tasks=is_of_tasks)
+                    _check_field((word,), dialect, formulas, is_of_tasks=is_of_tasks)
             case FieldName(parts=parts):
-                _check_field(parts, dialect, formulas or {}, is_of_tasks=is_of_tasks)
+                _check_field(parts, dialect, formulas, is_of_tasks=is_of_tasks)
 
 
 def _check_depth(expression: Expression, formulas: Mapping[str, Expression]) -> None:
@@ -219,6 +214,30 @@ class Evaluator:
         self._dialect, self._formulas = dialect, formulas
         self._this, self._now = this, now
         self._steps = 0
+
+    def check(self, expression: Expression, *, is_of_tasks: bool = False) -> None:
+        """Check that all functions and fields in an expression are known, and so is `this`.
+
+        Raises:
+            ViewNotUnderstood: one of them is not, the expression is too deep, or a formula uses
+                itself.
+        """
+        _check_expression(expression, self._dialect, self._formulas, is_of_tasks=is_of_tasks)
+        if self._this is None and self._uses_this(expression):
+            raise ViewNotUnderstood('"this" outside of an indexed note')
+
+    def _uses_this(self, expression: Expression) -> bool:
+        """Return whether an expression, or a formula in it, names the note around it."""
+        waiting, seen = [expression], set[str]()
+        while waiting:
+            for one in list_inner(waiting.pop()):
+                match one:
+                    case FieldName(parts=("this", *_)):
+                        return True
+                    case FieldName(parts=("formula", name, *_)) if name not in seen:
+                        seen.add(name)
+                        waiting += [self._formulas[name]] if name in self._formulas else []
+        return False
 
     def evaluate(self, expression: Expression, row: NoteRow | None) -> Value:
         """Return the value of an expression for a note, or nothing if it cannot be computed.

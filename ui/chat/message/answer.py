@@ -187,10 +187,10 @@ class Answer(AccessibleFrame):
             time: when the answer was written, in ISO 8601, or an empty string if it is unknown.
             text: the complete answer, or None if it is the same as the streamed text.
         """
-        if text is not None and text != self._text:
-            self.set_text(text)
-        else:
-            self.view.finish()
+        self.view.finish()
+        text = self._text if text is None else text
+        if text != self._text or self.view.has_view_source:
+            self.set_text(text)  # a base or query is drawn once it is complete
         self.set_entry(entry or "")
         self._slot.setCurrentWidget(self.tools)
         self._clock = format_minutes(time) if time else ""

@@ -12,7 +12,14 @@ from PySide6.QtGui import QPainter
 from chains.citations.pieces import SectionPiece, cut_pieces, write_piece
 from chains.citations.sections import Lines, ShownSection
 from ui.markdown.blocks import HeadingLeaf, Leaf, Paragraph, Run, Style
+from ui.markdown.embeds import (
+    EmbeddedText,
+    EmbedFailure,
+    read_embed_source,
+    split_view_target,
+)
 from ui.markdown.inline import FOLD, SECTION
+from ui.markdown.page.images import Embedded
 from ui.markdown.page.lines import SourceLines
 from ui.markdown.page.view import MarkdownView
 from ui.markdown.stream import MarkdownStream
@@ -43,6 +50,18 @@ class AnswerView(MarkdownView):
         """Replace the content of the view with complete Markdown text."""
         self.sections, self.lit, self._pointing.hints = (), (), {}
         super().set_markdown(text)
+
+    def show_embed(self, source: str, content: Embedded) -> None:
+        """Show a loaded image or embedded note, unless the same note is shown already."""
+        is_text = isinstance(content, EmbeddedText | EmbedFailure)
+        if self._embeds is None or not is_text or self._embeds.get(source) != content:
+            super().show_embed(source, content)
+
+    def refresh_views(self) -> None:
+        """Request the results of bases and queries anew, because notes have changed."""
+        for source in list(self._embeds or ()):
+            if split_view_target(read_embed_source(source)) is not None:
+                self.embed_wanted.emit(source)
 
     def show_sections(self, lead: str, sections: Sequence[ShownSection]) -> None:
         """Show sections of notes in place of the text.

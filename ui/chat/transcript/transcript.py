@@ -116,6 +116,12 @@ class Transcript(QWidget):
             if isinstance(row.widget, Answer):
                 row.widget.view.mark_missing(is_missing)
 
+    def refresh_views(self) -> None:
+        """Compute the bases and queries in answers again, because notes have changed."""
+        for row in self.feed.rows:
+            if isinstance(row.widget, Answer):
+                row.widget.view.refresh_views()
+
     def load(self, chat: Chat) -> None:
         """Show another chat, scrolled to the end."""
         self.live.forget()

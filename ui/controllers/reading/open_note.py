@@ -234,8 +234,12 @@ class ReadingController(ChatController):
         self._related.refresh()
 
     def refresh_views(self) -> None:
-        """Compute the bases and queries of the open note again, because notes have changed."""
+        """Compute bases and queries again, because notes have changed.
+
+        They are those of the open note and of the answers in the open chat.
+        """
         self._panel.page.refresh_views()
+        self._frame.transcript.refresh_views()
 
     def _forget(self) -> None:
         self._shown = None

@@ -26,7 +26,8 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QTextBrowser, QWidget
 
 from chains.citations.answer_sources import Source
-from ui.markdown.blocks import Leaf
+from ui.markdown.blocks import CodeLines, Embed, Leaf
+from ui.markdown.embeds import make_view_embed, split_view_target
 from ui.markdown.inline import CALLOUT, MORE, NOTE, TAB, find_counterpart
 from ui.markdown.page.card import CitationCard
 from ui.markdown.page.citations import LinkHandler, find_unverified_pills
@@ -129,7 +130,15 @@ class MarkdownView(QTextBrowser):
         """Replace the content of the view with complete Markdown text."""
         stream = MarkdownStream()
         stream.feed(text)
-        self.set_leaves(stream.finish())
+        leaves = stream.finish()
+        if self._embeds is not None:
+            leaves = tuple(make_view_embed(leaf) or leaf for leaf in leaves)
+        self.set_leaves(leaves)
+
+    @property
+    def has_view_source(self) -> bool:
+        """Whether a base or query is shown as source, as while it is streamed."""
+        return any(make_view_embed(leaf) is not None for leaf in self._leaves)
 
     def set_leaves(self, leaves: Sequence[Leaf]) -> None:
         """Replace the content with parsed blocks of Markdown, which are called leaves."""
@@ -305,8 +314,12 @@ class MarkdownView(QTextBrowser):
         self._pointing.point_at(QUrl(href))
 
     def copy_last_code(self) -> None:
-        """Copy the last code block to the clipboard, if there is one."""
-        if self._codes:
+        """Copy the last code block to the clipboard, or the source of a base or query."""
+        codes = (leaf for leaf in reversed(self._leaves) if isinstance(leaf, CodeLines | Embed))
+        last = next((leaf for leaf in codes if not isinstance(leaf, Embed) or leaf.code), None)
+        if isinstance(last, Embed) and (view := split_view_target(last.target)):
+            QGuiApplication.clipboard().setText(view[1])
+        elif self._codes:
             QGuiApplication.clipboard().setText(self._code_text(len(self._codes) - 1))
 
     def refresh(self) -> None:

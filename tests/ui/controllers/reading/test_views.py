@@ -296,3 +296,81 @@ def test_more_rows_in_the_last_answer_leave_it_in_place(
 
 def find_more(view: MarkdownView) -> str:
     return next(one for one in view._targets() if one.startswith(MORE))
+
+
+ANSWER = """\
+These are open:
+
+```dataview
+TASK WHERE !completed
+```
+
+```base
+views:
+  - {type: table, filters: file.hasTag("book"), order: [file.name, rating]}
+```
+
+```dataview
+TABLE x FROM #book GROUP BY status
+```
+
+```dataview
+LIST WHERE rating = this.rating
+```
+
+```python
+print("this stays")
+```
+"""
+
+
+@pytest.mark.parametrize("is_reopened", [False, True])
+def test_an_answer_draws_the_queries_and_bases_that_a_model_writes(
+    scripted: Assistant,
+    server: ModelServer,
+    vault: Path,
+    runner: TaskRunner,
+    qtbot: QtBot,
+    is_reopened: bool,
+) -> None:
+    scripted.open_vault(vault, remember=False)
+    list(scripted.index(CancelToken()))
+    server.script(Answer(ANSWER))
+    window = open_window(scripted, runner, qtbot)
+    window.activate(1280, 800, qtbot)
+    window.composer.send("What is open?")
+    if is_reopened:
+        session = window.view.controllers.session.session
+        window.view.open_session(None)
+        window.view.open_session(session)
+    (answer,) = window.chat.answers()
+    qtbot.waitUntil(lambda: "Query · 2 tasks" in answer.view.toPlainText())
+    qtbot.waitUntil(lambda: "Looking for notes" not in answer.view.toPlainText())
+    text = answer.view.toPlainText()
+    assert "Finish Emma" in text
+    assert "Base · 2 notes" in text
+    assert "Secret" not in text
+    assert "TASK WHERE" not in text  # its source is folded
+    assert "GROUP BY status is not understood." in text
+    assert "TABLE x FROM #book GROUP BY status" in text  # so it stays source
+    assert '"this" outside of an indexed note is not understood.' in text
+    assert 'print("this stays")' in text
+    (vault / "Later.md").write_text("- [ ] Read Persuasion\n", "utf-8")
+    list(scripted.index(CancelToken()))
+    window.view.controllers.reading.refresh_views()  # as when notes have changed
+    qtbot.waitUntil(lambda: "Read Persuasion" in answer.view.toPlainText())
+    assert "Query · 3 tasks" in answer.view.toPlainText()
+
+
+def test_the_source_of_a_drawn_query_is_copied_as_the_last_code(
+    scripted: Assistant, server: ModelServer, vault: Path, runner: TaskRunner, qtbot: QtBot
+) -> None:
+    scripted.open_vault(vault, remember=False)
+    list(scripted.index(CancelToken()))
+    server.script(Answer("```sh\nls\n```\n\n```dataview\nLIST FROM #book\n```\n"))
+    window = open_window(scripted, runner, qtbot)
+    window.composer.send("Which books?")
+    (answer,) = window.chat.answers()
+    qtbot.waitUntil(lambda: "Query · 2 notes" in answer.view.toPlainText())
+    window.run("copy_code")
+    assert QApplication.clipboard().text() == "LIST FROM #book"

@@ -205,6 +205,22 @@ def test_a_query_chooses_the_notes(vault: Vault, query: str, found: list[str]) -
     assert names(vault, "dataview", query) == found
 
 
+@pytest.mark.parametrize(
+    ("kind", "source"),
+    [
+        ("dataview", "LIST WHERE rating = this.rating"),
+        ("dataview", "TABLE this.rating"),
+        ("base", "filters: file.hasLink(this.file)\n"),
+        ("base", "formulas: {a: this.rating, b: formula.a}\nviews: [{order: [formula.b]}]\n"),
+    ],
+)
+def test_where_no_note_is_around_a_view_this_is_not_understood(
+    vault: Vault, kind: str, source: str
+) -> None:
+    (found,) = run(vault, kind, source, path="").views
+    assert found == '"this" outside of an indexed note is not understood.'
+
+
 def test_a_table_has_the_columns_that_it_names(vault: Vault) -> None:
     columns = 'file.link AS "Book", rating * 2 AS Points, default(status, "?")'
     query = f"TABLE WITHOUT ID {columns}\nFROM #book"
