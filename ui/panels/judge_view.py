@@ -269,6 +269,7 @@ class JudgeView(QDialog):
                 lambda row: _describe(row, row.shown_lines),
                 "Lines",
                 lambda row: row.lines or (0, 0),
+                is_number=True,
             ),
             RowColumn(lambda row: _describe(row, self._name_judge(row)), "By", lambda row: row.by),
         ]

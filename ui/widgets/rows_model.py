@@ -36,11 +36,13 @@ class RowColumn(Generic[T]):
         describe: builds the cell of a row.
         title: the text of the column's header.
         order: builds the value by which rows are sorted, or None if they cannot be sorted.
+        is_number: whether the cells are numbers, which stand below each other at the right edge.
     """
 
     describe: Callable[[T], Cell]
     title: str = ""
     order: Callable[[T], Any] | None = None
+    is_number: bool = False
 
 
 @dataclass(frozen=True)
@@ -246,12 +248,18 @@ class RowsModel(QAbstractItemModel, Generic[T]):
             self._has_more = len(self._top.rows) < len(self._all)
 
     def headerData(self, section: int, orientation: Qt.Orientation, role: int = 0) -> Any:
-        """Return the title of a column."""
-        is_title = role == Qt.ItemDataRole.DisplayRole and orientation == Qt.Orientation.Horizontal
-        return self._columns[section].title if is_title else None
+        """Return the title of a column, and how it is aligned."""
+        if orientation != Qt.Orientation.Horizontal:
+            return None
+        column = self._columns[section]
+        if role == Qt.ItemDataRole.TextAlignmentRole:
+            return _find_alignment(column)
+        return column.title if role == Qt.ItemDataRole.DisplayRole else None
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
         """Return what a row is for a Qt item role."""
+        if role == Qt.ItemDataRole.TextAlignmentRole and index.isValid():
+            return _find_alignment(self._columns[index.column()])
         if role not in CELL_ROLES or (row := self.find_row(index)) is None:
             return None
         return self._columns[index.column()].describe(row).data(role)
@@ -444,6 +452,11 @@ class RowsModel(QAbstractItemModel, Generic[T]):
             if number > 1:
                 keys[place] = (key, number)
         return keys
+
+
+def _find_alignment(column: RowColumn[Any]) -> Qt.AlignmentFlag | None:
+    right = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter
+    return right if column.is_number else None
 
 
 def list_steps(old: Sequence[Hashable], new: Sequence[Hashable], most: int) -> list[RowStep] | None:
