@@ -70,6 +70,7 @@ def start_keeping(
             _log.exception("A request is not kept")
         finally:
             is_done.set()
+        _pack(store)
 
     def wait() -> str | None:
         is_done.wait(LONGEST_WAIT_S)
@@ -77,6 +78,16 @@ def start_keeping(
 
     start_call(keep)
     return wait
+
+
+def _pack(store: SentStore) -> None:
+    """Join the small files of a store. The answer does not wait for it."""
+    try:
+        store.pack()
+    except AppError as error:
+        _log.warning("The kept requests are not packed: %s", error)
+    except Exception:  # noqa: BLE001 - the files stay as they are
+        _log.exception("The kept requests are not packed")
 
 
 def _write(wire: Mapping[str, Any]) -> str:

@@ -2,7 +2,8 @@
 
 A file holds the objects that one request needs and no earlier file has, compressed together. Its
 name is the hash of its content, and it never changes, so the folders of two machines can be merged
-by copying files. Where a text has to go, a new file without it takes the place of the old one.
+by copying files. Where a text has to go, a new file without it takes the place of the old one, and
+so does one file in the place of several small ones.
 """
 
 import hashlib
@@ -11,20 +12,26 @@ import logging
 import os
 import threading
 import time
-import zlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any, Final
+from typing import Final, TypeVar
 
 from app.errors import storage_errors
+from app.requests.files import (
+    UNREADABLE,
+    StoredObject,
+    StoredPlace,
+    decode_file,
+    decode_header,
+    encode_file,
+)
 from app.requests.pieces import NoteRef
 from app.requests.record import (
     EXCLUDED,
     GoneNote,
-    ObjectKind,
     RecordReader,
     SentObject,
     SentRequest,
@@ -41,31 +48,19 @@ from resources.system.files import (
     write_atomically,
 )
 
-__all__ = ["SentStore", "StoredNotes", "read_texts"]
+__all__ = ["SentStore", "StoredNotes"]
 
 _log = logging.getLogger(__name__)
-_MAGIC: Final = b"strata sent 1\n"
 _SUFFIX: Final = ".sent"
-_KINDS: Final[tuple[ObjectKind, ...]] = ("piece", "record", "list", "answer")  # by number
 _LOST: Final = (GoneNote("a note", "lost"),)
 _ABANDONED_S: Final = 24 * 3600.0  # a request without an entry in the log is older than this
-_UNREADABLE: Final = (OSError, ValueError, KeyError, TypeError, IndexError, zlib.error)
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Where an object is, what it is, and why its text is gone, if it is."""
-
-    file: str
-    start: int
-    length: int
-    notes: tuple[NoteRef, ...]
-    kind: ObjectKind
-    gone: str = ""
-
-
+_MOST_SMALL: Final = 4  # files that stay apart
+_FULL_BYTES: Final = 128 * 1024  # of a file that is not joined with others any more
+_MOST_LOOKS: Final = 3  # for files that other processes join meanwhile
+_Result = TypeVar("_Result")
+_Contents = dict[str, dict[str, StoredObject]]  # of the files that were read so far
 # Returns what becomes of an object by its name and place, or None if it goes.
-_Change = Callable[[str, _Place], _Place | None]
+_Change = Callable[[str, StoredPlace], StoredPlace | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +96,9 @@ class SentStore:
         self.folder = folder
         self.after_add: Callable[[str], object] = lambda _reference: None
         self._lock = threading.RLock()
-        self._places: dict[str, _Place] = {}
+        self._places: dict[str, StoredPlace] = {}
         self._files: set[str] = set()
+        self._damaged: set[str] = set()
 
     def add(self, objects: Sequence[SentObject]) -> str:
         """Store the objects of a request, and return the reference to its record.
@@ -131,19 +127,23 @@ class SentStore:
         Raises:
             StorageFailed: the folder cannot be read.
         """
-        with storage_errors(self.folder), self._lock:
-            self._look()
-            contents: dict[str, bytes] = {}
+
+        def read() -> SentRequest | None:
+            contents: _Contents = {}
             try:
                 found = self._load(reference, contents)
                 if not isinstance(found, SentObject) or found.kind != "record":
                     return None
-                return RecordReader(lambda name: self._load(name, contents), is_for_model).read(
-                    found
-                )
-            except _UNREADABLE as error:
+                reader = RecordReader(lambda name: self._load(name, contents), is_for_model)
+                return reader.read(found)
+            except FileNotFoundError:
+                raise
+            except UNREADABLE as error:
                 _log.warning("The request %s cannot be read: %s", reference, error)
                 return None
+
+        with storage_errors(self.folder), self._lock:
+            return self._read_steadily(read)
 
     def list_notes(self, references: Collection[str] | None = None) -> StoredNotes:
         """Return the notes of which text is stored, of some requests or of all.
@@ -151,15 +151,82 @@ class SentStore:
         Raises:
             StorageFailed: the folder cannot be read.
         """
-        with storage_errors(self.folder), self._lock:
-            self._look()
+
+        def list_places() -> list[StoredPlace]:
             names = self._places if references is None else self._find_reachable(references)
-            places = [self._places[name] for name in names if name in self._places]
+            return [self._places[name] for name in names if name in self._places]
+
+        with storage_errors(self.folder), self._lock:
+            places = self._read_steadily(list_places)
             pieces = frozenset(one.notes for one in places if one.notes and not one.gone)
             requests = sum(one.kind == "record" for one in places)
             removed = chain.from_iterable(one.notes for one in places if one.gone == EXCLUDED)
             excluded = frozenset(note.path for note in removed)
             return StoredNotes(pieces, self._measure(), requests, excluded)
+
+    def _read_steadily(self, read: Callable[[], _Result]) -> _Result:
+        """Read files, again if another process has joined some of them meanwhile."""
+        for _ in range(_MOST_LOOKS - 1):
+            self._look()
+            with suppress(FileNotFoundError):
+                return read()
+            self._forget_files()
+        self._look()
+        return read()
+
+    def pack(self) -> None:
+        """Join small files, if there are many, to one that takes much less space.
+
+        Raises:
+            StorageFailed: the folder cannot be read or written.
+        """
+        with storage_errors(self.folder), self._lock:
+            if not self.folder.is_dir() or len(self._list_small()) <= _MOST_SMALL:
+                return
+            with lock_folder(self.folder):
+                self._look()
+                chosen = list(_take_first(self._list_small(), _FULL_BYTES))
+                if len(chosen) > 1:
+                    self._join([name for name, _stat in chosen], chosen[-1][1].st_mtime_ns)
+
+    def _list_small(self) -> list[tuple[str, os.stat_result]]:
+        """Return the files that may be joined with others, oldest first."""
+        self._look()
+        found = [(name, (self.folder / name).lstat()) for name in self._files - self._damaged]
+        small = [(name, stat) for name, stat in found if stat.st_size < _FULL_BYTES]
+        return sorted(small, key=lambda one: (one[1].st_mtime_ns, one[0]))
+
+    def _join(self, names: Collection[str], newest_ns: int) -> None:
+        """Put the objects of some files into one. What another file has too is left out.
+
+        Args:
+            names: the files.
+            newest_ns: when the newest of them was written, so that what is old stays so.
+        """
+        joined: dict[str, StoredObject] = {}
+        read = {name: found for name in names if (found := self._decode(name)) is not None}
+        for hash_, one in chain.from_iterable(objects.items() for objects in read.values()):
+            known, place = joined.get(hash_), self._places[hash_]
+            is_elsewhere = place.file not in read and not place.gone
+            if not is_elsewhere and (known is None or known.place.gone):
+                joined[hash_] = one
+        made = self._put(encode_file(tuple(joined.values()))) if joined else ""
+        if made:
+            os.utime(self.folder / made, ns=(newest_ns, newest_ns))
+        # Where folders cannot be locked, another process may have removed texts meanwhile.
+        is_changed = any(not (self.folder / name).exists() for name in read)
+        for name in [made] if is_changed and made else read.keys() - {made}:
+            remove_path(self.folder / name)
+        self._forget_files()
+
+    def _decode(self, name: str) -> dict[str, StoredObject] | None:
+        """Return the objects in a file, or None if it is damaged."""
+        try:
+            return decode_file(name, read_file(self.folder / name))
+        except UNREADABLE as error:
+            _log.warning("%s cannot be joined with others: %s", name, error)
+            self._damaged.add(name)
+            return None
 
     def forget_notes(self, notes: Collection[NoteRef], reason: str) -> int:
         """Remove the text of some notes, and return how many pieces were removed.
@@ -178,7 +245,7 @@ class SentStore:
         def decide() -> _Change:
             quoting = self._find_quoting(gone) if reason == EXCLUDED else {}
 
-            def change(name: str, place: _Place) -> _Place | None:
+            def change(name: str, place: StoredPlace) -> StoredPlace | None:
                 named = tuple(one for one in place.notes if one in gone) or quoting.get(name, ())
                 is_gone = bool(named) and not place.gone
                 return replace(place, gone=reason, notes=named) if is_gone else place
@@ -189,8 +256,8 @@ class SentStore:
 
     def _find_quoting(self, gone: Set[NoteRef]) -> dict[str, tuple[NoteRef, ...]]:
         """Return the answers that quote some notes, and no others, by their names."""
-        contents: dict[str, bytes] = {}
-        read: list[tuple[str, _Place, str]] = []
+        contents: _Contents = {}
+        read: list[tuple[str, StoredPlace, str]] = []
         for name, place in self._places.items():
             if not place.gone and (place.notes or place.kind == "answer"):
                 loaded = self._load(name, contents)
@@ -238,7 +305,7 @@ class SentStore:
         return time.time() - written > _ABANDONED_S
 
     def _find_reachable(self, references: Iterable[str]) -> set[str]:
-        found, contents = set[str](), dict[str, bytes]()
+        found, contents = set[str](), _Contents()
         waiting = [(name, True) for name in references]
         while waiting:
             name, has_items = waiting.pop()
@@ -251,7 +318,9 @@ class SentStore:
                 loaded = self._load(name, contents)
                 if isinstance(loaded, SentObject):
                     waiting += list_references(loaded.text)
-            except _UNREADABLE as error:
+            except FileNotFoundError:
+                raise
+            except UNREADABLE as error:
                 _log.warning("The object %s cannot be read: %s", name, error)
         return found
 
@@ -276,29 +345,35 @@ class SentStore:
 
     def _rewrite_file(self, file: str, change: _Change) -> int:
         try:
-            header, body = _read_file(self.folder / file)
-        except _UNREADABLE as error:
+            content = read_file(self.folder / file)
+            own = decode_header(file, content)
+            places = {name: change(name, place) for name, place in own.items()}
+            changed = sum(places[name] != place for name, place in own.items())
+            objects = decode_file(file, content) if changed else {}
+        except UNREADABLE as error:
             _log.warning("%s cannot be read: %s", file, error)
             return 0
-        own = dict(_list_places(file, header))
-        kept = {name: new for name, one in own.items() if (new := change(name, one)) is not None}
-        changed = sum(kept.get(name) != place for name, place in own.items())
         if not changed:
             return 0
-        texts = {name: body[own[name].start : own[name].start + own[name].length] for name in kept}
+        kept = [
+            replace(one, place=place)
+            for name, one in objects.items()
+            if (place := places[name]) is not None
+        ]
         if kept:
-            rows = [(name, place, texts[name]) for name, place in kept.items()]
-            self._put(_encode_file(rows))
+            self._put(encode_file(kept))
         remove_path(self.folder / file)
         return changed
 
     def _write(self, objects: Sequence[SentObject]) -> None:
         rows = [
-            (one.hash, _Place("", 0, 0, one.notes, one.kind), _encode(one.text)) for one in objects
+            StoredObject(one.hash, StoredPlace("", 0, 0, one.notes, one.kind), one.text)
+            for one in objects
         ]
-        self._put(_encode_file(rows))
+        self._put(encode_file(rows))
 
-    def _put(self, content: bytes) -> None:
+    def _put(self, content: bytes) -> str:
+        """Write a file, and return its name."""
         name = f"{hashlib.sha256(content).hexdigest()[:40]}{_SUFFIX}"
         path = self.folder / name
         if not path.exists():
@@ -309,6 +384,7 @@ class SentStore:
         else:
             sync_folder(self.folder)
         self._read_header(name)
+        return name
 
     def _look(self) -> None:
         """Read the headers of the files that are new in the folder."""
@@ -324,12 +400,12 @@ class SentStore:
     def _read_header(self, name: str) -> None:
         self._files.add(name)
         try:
-            header, _ = _read_file(self.folder / name, is_header_only=True)
-            for hash_, place in _list_places(name, header):
+            for hash_, place in decode_header(name, read_file(self.folder / name)).items():
                 known = self._places.get(hash_)
                 if known is None or known.gone or not place.gone:
                     self._places[hash_] = place
-        except _UNREADABLE as error:
+        except UNREADABLE as error:
+            self._damaged.add(name)
             _log.warning("%s cannot be read: %s", name, error)
 
     def _forget_files(self) -> None:
@@ -340,12 +416,15 @@ class SentStore:
     def _has(self, name: str) -> bool:
         return name in self._places and not self._places[name].gone
 
-    def _load(self, name: str, contents: dict[str, bytes]) -> SentObject | tuple[GoneNote, ...]:
+    def _load(self, name: str, contents: _Contents) -> SentObject | tuple[GoneNote, ...]:
         """Return an object, or the notes whose text is gone.
 
         Args:
             name: the hash of the object.
             contents: the contents of the files that were read so far.
+
+        Raises:
+            FileNotFoundError: another process has joined or removed the file.
         """
         place = self._places.get(name)
         if place is None:
@@ -353,9 +432,8 @@ class SentStore:
         if place.gone:
             return tuple(GoneNote(note.path, place.gone) for note in place.notes)
         if place.file not in contents:
-            contents[place.file] = _read_file(self.folder / place.file)[1]
-        data = contents[place.file][place.start : place.start + place.length]
-        text = data.decode("utf-8", "surrogatepass")
+            contents[place.file] = decode_file(place.file, read_file(self.folder / place.file))
+        text = contents[place.file][name].text
         made = SentObject.build(text, place.notes, place.kind)
         return made if made.hash == name else _LOST
 
@@ -368,21 +446,6 @@ class SentStore:
         remove_leftovers(self.folder)
 
 
-def read_texts(path: Path) -> dict[str, str]:
-    """Return the texts in a file by the names of their objects, without checking them.
-
-    Raises:
-        OSError: the file cannot be read.
-        ValueError: it is no file of sent requests.
-    """
-    header, body = _read_file(path)
-    places = dict(_list_places(path.name, header))
-    return {
-        name: body[one.start : one.start + one.length].decode("utf-8", "surrogatepass")
-        for name, one in places.items()
-    }
-
-
 def _decode_string(text: str) -> str:
     """Return the text of a piece of a JSON string."""
     try:
@@ -391,42 +454,12 @@ def _decode_string(text: str) -> str:
         return text
 
 
-def _encode(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")
-
-
-def _encode_file(rows: Sequence[tuple[str, _Place, bytes]]) -> bytes:
-    notes: dict[NoteRef, int] = {}
-    objects: list[list[Any]] = []
-    for name, place, data in rows:
-        named = [notes.setdefault(note, len(notes)) for note in place.notes]
-        length = 0 if place.gone else len(data)
-        row: list[Any] = [name, length, named, _KINDS.index(place.kind), place.gone]
-        while row and not row[-1]:
-            row.pop()
-        objects.append(row)
-    named_notes = [[note.root, note.path, note.version] for note in notes]
-    header = zlib.compress(json.dumps({"notes": named_notes, "objects": objects}).encode(), 9)
-    body = zlib.compress(b"".join(data for _, place, data in rows if not place.gone), 9)
-    return b"".join((_MAGIC, len(header).to_bytes(4, "big"), header, body))
-
-
-def _read_file(path: Path, *, is_header_only: bool = False) -> tuple[dict[str, Any], bytes]:
-    """Return the header of a file, and the texts of its objects."""
-    content = read_file(path)
-    if not content.startswith(_MAGIC):
-        raise ValueError("it is no file of sent requests")
-    start = len(_MAGIC) + 4
-    end = start + int.from_bytes(content[len(_MAGIC) : start], "big")
-    header: dict[str, Any] = json.loads(zlib.decompress(content[start:end]))
-    return header, b"" if is_header_only else zlib.decompress(content[end:])
-
-
-def _list_places(file: str, header: dict[str, Any]) -> Iterator[tuple[str, _Place]]:
-    notes = [NoteRef(*map(str, row)) for row in header["notes"]]
-    start = 0
-    for short in header["objects"]:
-        row = [*short, *(0, (), 0, "")[len(short) - 1 :]]
-        length, refs = int(row[1]), tuple(notes[at] for at in row[2])
-        yield str(row[0]), _Place(file, start, length, refs, _KINDS[row[3]], str(row[4]))
-        start += length
+def _take_first(
+    files: Iterable[tuple[str, os.stat_result]], most_bytes: int
+) -> Iterator[tuple[str, os.stat_result]]:
+    """Yield the first files, up to the one with which they have so many bytes together."""
+    for name, stat in files:
+        yield name, stat
+        most_bytes -= stat.st_size
+        if most_bytes <= 0:
+            return

@@ -2,16 +2,28 @@
 
 import json
 import os
+import random
+import zlib
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from app.requests.files import (
+    StoredObject,
+    StoredPlace,
+    decode_file,
+    encode_file,
+    read_texts,
+)
 from app.requests.pieces import KnownText, NoteRef, NoteTexts
-from app.requests.record import GoneNote, SentTexts, build_objects
+from app.requests.record import GoneNote, ObjectKind, SentObject, SentTexts, build_objects
 from app.requests.store import SentStore
 
 SECRET = "The safe is behind the picture of the sea."
 NOTES = NoteTexts(("/vault",), {"Safe.md": "v1"}, {}, (KnownText(SECRET, ("Safe.md",)),))
+WORDS = "the", "bed", "barrel", "holds", "210", "litres", "of", "water", "in", "May", "behind"
 OTHER = "A long text that each request has, so that it is stored a single time. " * 9
 
 
@@ -118,3 +130,164 @@ def test_a_kill_between_the_new_file_and_the_old_one_leaves_nothing_behind(
     found = fresh.load(first)
     assert found is not None
     assert [one.reason for one in found.gone] == ["excluded"]
+
+
+def count_files(store: SentStore) -> int:
+    return len(list(store.folder.iterdir()))
+
+
+def measure(store: SentStore) -> int:
+    return sum(file.stat().st_size for file in store.folder.iterdir())
+
+
+def test_small_files_become_one_that_is_much_smaller(store: SentStore) -> None:
+    history: list[str] = []
+    references = []
+    for number in range(60):
+        history.append(f"Answer {number}: " + " ".join(random.Random(number).choices(WORDS, k=60)))
+        references.append(add(store, f"Question {number}?", SECRET, *history))
+    before = measure(store)
+    store.pack()
+    assert count_files(store) == 1
+    assert measure(store) < 0.4 * before
+    for reference, wire in references:
+        assert load(store.folder, reference) == wire
+    listed = SentStore(store.folder).list_notes()
+    assert (listed.requests, listed.notes) == (60, {NoteRef("/vault", "Safe.md", "v1")})
+
+
+def test_a_few_files_and_large_ones_stay_as_they_are(store: SentStore) -> None:
+    for number in range(3):
+        add(store, f"Question {number}?")
+    store.pack()
+    assert count_files(store) == 3
+    for number in range(12):
+        add(store, f"Question {number}?", random.Random(number).randbytes(200_000).hex())
+    large = {file for file in store.folder.iterdir() if file.stat().st_size > 150_000}
+    for number in range(3, 6):
+        add(store, f"What then, {number}?")
+    store.pack()
+    assert large < set(store.folder.iterdir())
+    assert count_files(store) == len(large) + 1
+
+
+def test_a_text_that_goes_leaves_a_packed_file_too(store: SentStore) -> None:
+    wires = dict(add(store, f"Where is it, {number}?", SECRET) for number in range(9))
+    store.pack()
+    assert store.forget_notes({NoteRef("/vault", "Safe.md", "v1")}, "excluded") == 1
+    assert not any("picture" in text for text in read_all(store))
+    for reference, wire in wires.items():
+        found = SentStore(store.folder).load(reference)
+        assert found is not None
+        assert found.wire is not None
+        assert (found.is_exact, found.gone) == (False, (GoneNote("Safe.md", "excluded"),))
+        assert json.loads(found.wire.text)["messages"][-1] == json.loads(wire)["messages"][-1]
+    first, *others = wires
+    store.remove({first}, set(others))
+    assert load(store.folder, first) is None
+    store.remove(set(others), set())
+    assert count_files(store) == 0
+
+
+def read_all(store: SentStore) -> list[str]:
+    return [text for file in store.folder.iterdir() for text in read_texts(file).values()]
+
+
+@pytest.mark.parametrize("step", ["create_file", "os.utime", "remove_path"])
+def test_a_kill_while_files_are_packed_loses_nothing_and_leaves_nothing_behind(
+    store: SentStore, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    wires = dict(add(store, f"Where is it, {number}?", SECRET) for number in range(9))
+
+    def die(*_arguments: object, **_options: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(f"app.requests.store.{step}", die)
+        with pytest.raises(KeyboardInterrupt):
+            store.pack()
+    fresh = SentStore(store.folder)
+    for reference, wire in wires.items():
+        assert load(store.folder, reference) == wire
+    fresh.pack()
+    assert count_files(fresh) == 1
+    assert fresh.forget_notes(fresh.list_notes().notes, "excluded") == 1
+    assert not any("picture" in text for text in read_all(fresh))
+
+
+def test_another_process_reads_on_while_files_are_packed(
+    store: SentStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The files that it knows are gone, which it may notice only when it opens one."""
+    wires = dict(add(store, f"Where is it, {number}?", SECRET) for number in range(9))
+    other, look = SentStore(store.folder), SentStore._look
+    assert other.list_notes().requests == 9
+
+    def look_and_be_late(self: SentStore) -> None:
+        look(self)
+        if self is other:
+            store.pack()
+
+    monkeypatch.setattr(SentStore, "_look", look_and_be_late)
+    for reference, wire in wires.items():
+        found = other.load(reference)
+        assert found is not None
+        assert found.wire is not None
+        assert found.wire.text == wire
+    assert other.list_notes(wires).requests == 9
+
+
+def test_a_file_of_the_first_format_is_read_changed_and_packed(store: SentStore) -> None:
+    """It has the hash of each object that another one names, and is compressed with zlib."""
+    reference, wire = add(store, "Where is the safe?", SECRET)
+    (file,) = store.folder.iterdir()
+    file.write_bytes(write_as_first_format(file))
+    assert load(store.folder, reference) == wire
+    for number in range(9):
+        add(store, f"Where is it, {number}?")
+    fresh = SentStore(store.folder)
+    fresh.pack()
+    assert count_files(fresh) == 1
+    assert load(store.folder, reference) == wire
+    assert fresh.forget_notes({NoteRef("/vault", "Safe.md", "v1")}, "excluded") == 1
+    found = fresh.load(reference)
+    assert found is not None
+    assert [one.reason for one in found.gone] == ["excluded"]
+
+
+def write_as_first_format(file: Path) -> bytes:
+    """Return the content of a file as the first format wrote it."""
+    objects = decode_file(file.name, file.read_bytes())
+    kinds = "piece", "record", "list", "answer"
+    notes = list({note: None for one in objects.values() for note in one.place.notes})
+    rows = [
+        [
+            one.name,
+            len(one.text.encode()),
+            [notes.index(note) for note in one.place.notes],
+            kinds.index(one.place.kind),
+            one.place.gone,
+        ]
+        for one in objects.values()
+    ]
+    named = [[note.root, note.path, note.version] for note in notes]
+    header = zlib.compress(json.dumps({"notes": named, "objects": rows}).encode(), 9)
+    body = zlib.compress("".join(one.text for one in objects.values()).encode(), 9)
+    return b"strata sent 1\n" + len(header).to_bytes(4, "big") + header + body
+
+
+@given(st.lists(st.tuples(st.text(max_size=60), st.booleans()), min_size=1, max_size=8))
+def test_any_texts_are_read_as_they_were_written_together(texts: list[tuple[str, bool]]) -> None:
+    """Also those that look like references: `["#1"]` may be the end of a text and a new one."""
+    objects: dict[str, StoredObject] = {}
+    for text, is_list in texts:
+        names = [[name] for name in objects] + [["0" * 32, 1]]
+        kind: ObjectKind = "list" if is_list else "piece"
+        shown = json.dumps([text, f'["#0"] {text}[', *names], separators=(",", ":"))
+        made = SentObject.build(shown if is_list else text, (), kind)
+        place = StoredPlace("", 0, 0, (), kind)
+        objects[made.hash] = StoredObject(made.hash, place, made.text)
+    found = decode_file("f", encode_file(tuple(objects.values())))
+    assert {name: one.text for name, one in found.items()} == {
+        name: one.text for name, one in objects.items()
+    }

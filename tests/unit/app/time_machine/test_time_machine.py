@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from app.assistant import Assistant
+from app.requests.files import read_texts
 from app.requests.pieces import KnownText, NoteTexts
 from app.requests.record import SentTexts, build_objects
-from app.requests.store import read_texts
 from app.time_machine.machine import PastRequest
 from chains.cancel import CancelToken
 from chains.events import Mode
