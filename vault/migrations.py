@@ -186,6 +186,14 @@ def m008_ctime(connection: sqlite3.Connection) -> None:
     connection.execute("DELETE FROM meta WHERE key = 'fingerprint'")
 
 
+def m009_more_names(connection: sqlite3.Connection) -> None:
+    """Schedule all notes for re-reading.
+
+    Tags of several words, and properties within others, were not read before.
+    """
+    schedule_reading(connection)
+
+
 def schedule_reading(connection: sqlite3.Connection) -> None:
     """Let the next update read all notes once more, such as for a table that was added.
 
@@ -212,6 +220,7 @@ MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
     m006_structure,
     m007_properties,
     m008_ctime,
+    m009_more_names,
 )
 
 

@@ -163,8 +163,21 @@ def split_values(value: object, *, splits_blanks: bool = False) -> tuple[str, ..
         separator = _SPLIT_ANYWHERE if splits_blanks else _SPLIT_COMMAS
         return tuple(part for part in separator.split(value.strip()) if part)
     if isinstance(value, list):
-        return tuple(item.strip() for item in value if isinstance(item, str) and item.strip())
+        return tuple(filter(None, map(_write_value, value)))
     return ()
+
+
+def _write_value(item: object) -> str:
+    """Return a value in a list as text, or an empty string if it is none.
+
+    YAML takes a link without quotes, as in `[[Ada]]`, for a list in a list.
+    """
+    if isinstance(item, str):
+        return item.strip()
+    while isinstance(item, list) and len(item) == 1 and isinstance(item[0], list):
+        item = item[0]
+    is_link = isinstance(item, list) and all(isinstance(part, str) for part in item)
+    return f"[[{', '.join(map(str, item))}]]" if is_link and isinstance(item, list) else ""
 
 
 def normalize_name(name: str) -> str:
@@ -176,13 +189,28 @@ def normalize_name(name: str) -> str:
 
 
 def read_text_properties(properties: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """Return the properties that are texts or lists of texts, keyed by lower-case name."""
+    """Return the properties that are texts or lists of texts, keyed by lower-case name.
+
+    A property within another one has the names of both, such as `project.name`.
+    """
     found: dict[str, tuple[str, ...]] = {}
-    for name, value in properties.items():
+    for name, value in _list_properties(properties, ""):
         texts = (value.strip(),) if isinstance(value, str) else split_values(value)
         if any(texts):
-            found.setdefault(name.strip().lower(), texts)
+            found[name] = (*found.get(name, ()), *texts) if "." in name else found.get(name, texts)
     return found
+
+
+def _list_properties(properties: Mapping[str, Any], above: str) -> Iterator[tuple[str, Any]]:
+    """Yield the properties with their names, and those within others and within their lists."""
+    for name, value in properties.items():
+        own = f"{above}{str(name).strip().lower()}"
+        inner = value if isinstance(value, list) else [value]
+        for each in inner:
+            if isinstance(each, dict):
+                yield from _list_properties(each, f"{own}.")
+        if not isinstance(value, dict):
+            yield own, value
 
 
 def _is_harmless(front: str, loader: Any) -> bool:

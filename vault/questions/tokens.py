@@ -11,6 +11,7 @@ from typing import Final
 from vault.notes.amounts import CURRENCIES, parse_amount
 from vault.notes.date_spans import Span
 from vault.notes.dates import find_date_spans, find_month, remove_dates
+from vault.notes.text.inline import TAG_OF_WORDS
 from vault.notes.units import is_known_unit
 from vault.questions.function_words import WEAK_ROLES, can_be_name
 from vault.questions.vocabulary import Name, VaultNames
@@ -28,7 +29,8 @@ __all__ = ["Item", "find_spans", "list_items", "names_tag"]
 # A name as a link or a tag, a number below zero, or a sign that compares. An arrow such as "->" is
 # no sign.
 _GIVEN: Final = re.compile(
-    r"\[\[(?P<note>[^\[\]\n|#]+)[^\[\]\n]*\]\]|(?<!\S)#(?P<tag>[\w/-]*\w)"
+    r"\[\[(?P<note>[^\[\]\n|#]+)[^\[\]\n]*\]\]"
+    rf"|(?<!\S)#(?P<tag>{TAG_OF_WORDS}|[\w/-]*\w)(?:(?<=\w)#)?"
     r"|(?<![^\s<>=≤≥≦≧≠:])(?:(?P<number>[-−]\d+(?:[.,]\d+)*\w*(?![\w-]))|(?P<dash>[-−])(?=\d))"
     r"|(?P<sign>(?<![-<=>])[=!]*[<>≤≥≦≧≠][<>]*(?:\s?=+)?(?!-(?!\d))|!=+|[~≈](?=\s?\d)"
     r"|(?<=\d)\+(?![\w+])"

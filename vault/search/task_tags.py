@@ -24,7 +24,8 @@ _KEY: Final = "tag"
 # A line of tags alone, maybe behind a word such as "Tags:". Without possessive quantifiers, the
 # time for another line would double with each tag.
 _TAG_LINE: Final = re.compile(
-    r"^[ \t>*_-]*+(?:\w{1,20}:[*_]*+[ \t]*+)?(?:#[^\s#]++[ \t,;]*+)++$", re.M
+    r"^[ \t>*_-]*+(?:\w{1,20}:[*_]*+[ \t]*+)?(?:#[^\s#]++(?:(?:[ ][^\s#]++)++#)?+[ \t,;]*+)++$",
+    re.M,
 )
 
 

@@ -8,7 +8,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 Line = tuple[int, str]
 
-_TAG = re.compile(r"(?:^|(?<=[\s(\[,;]))#([^\s#!\"$%&'()*+,.:;<=>?@\[\\\]^`{|}~]+)")
+# A tag of several words, as in Bear, ends with a `#`, which must not be that of "C#".
+TAG_OF_WORDS = r"[^\W\d_][\w'’/&+-]*+(?:[ ][\w'’/&+-]++){1,6}+(?<=\w\w)(?=#(?![\w#]))"
+_TAG = re.compile(
+    rf"(?:^|(?<=[\s(\[,;]))#({TAG_OF_WORDS}|[^\s#!\"$%&'()*+,.:;<=>?@\[\\\]^`{{|}}~]+)"
+)
 _PRIVATE = re.compile(r"(?<![\w/#&])#private(?![\w-])", re.I)
 _LINK_TARGET = re.compile(r"\[\[[^\[\]\n]{0,1500}\]\]|\]\([^()\n]{0,1000}\)")
 _INLINE_LINK = re.compile(r"!?\[([^\[\]\n]{0,500})\](?:\([^()\n]{0,1000}\))?")

@@ -163,5 +163,30 @@ def test_tags_may_be_parted_by_blanks() -> None:
 
 
 def test_texts_go_by_their_names_in_lower_case() -> None:
-    front = {"Status": "open, soon", "Links": ["[[A]]", "b"], "nested": {"a": "b"}, "empty": ""}
+    front = {"Status": "open, soon", "Links": ["[[A]]", "b"], "empty": ""}
     assert read_text_properties(front) == {"status": ("open, soon",), "links": ("[[A]]", "b")}
+
+
+@pytest.mark.parametrize(
+    ("front", "properties"),
+    [
+        (
+            "project: {name: Shed, state: open}",
+            {"project.name": ("Shed",), "project.state": ("open",)},
+        ),
+        ("A:\n  B:\n    C: x\n  D: [y, z]\n", {"a.b.c": ("x",), "a.d": ("y", "z")}),
+        (
+            "by:\n  - name: Ada\n    of: Kiel\n  - name: Bo\n",
+            {"by.name": ("Ada", "Bo"), "by.of": ("Kiel",)},
+        ),
+        ("a: {b: ''}\na.b: x", {"a.b": ("x",)}),
+        ("people:\n  - [[Ada]]\n  - [[Bo|B]]\n", {"people": ("[[Ada]]", "[[Bo|B]]")}),
+        ("lead: [[Ada Berg]]", {"lead": ("[[Ada Berg]]",)}),
+        ('people: ["[[Ada]]", "[[Bo]]"]', {"people": ("[[Ada]]", "[[Bo]]")}),
+        ("all: [[[Ada]], [[Bo, Cy]]]", {"all": ("[[Ada]]", "[[Bo, Cy]]")}),
+    ],
+)
+def test_properties_within_others_and_links_without_quotes_are_read(
+    front: str, properties: dict[str, tuple[str, ...]]
+) -> None:
+    assert read_text_properties(load_properties(front)) == properties
