@@ -15,6 +15,7 @@ from app.pinned.answer import AnswerRow, PinnedAnswer
 from chains.citations.pieces import split_at_code
 from chains.extractive.writer import write_item, write_text
 from vault.notes.kinds import drop_note_suffix
+from vault.notes.tasks import is_task
 
 __all__ = [
     "MarkedBlock",
@@ -114,7 +115,8 @@ def write_block(answer: PinnedAnswer) -> str:
 
 
 def _write_row(row: AnswerRow) -> str:
-    text = _tame(write_item(row.shown.split("\n", 1)[0]))
+    first = row.shown.split("\n", 1)[0]
+    text = _tame(write_item(row.shown if is_task(first) else first))
     name, title = drop_note_suffix(row.path), row.title or row.path
     if _NOT_IN_LINKS & set(f"{name}{title}") or _ACTS.search(f"{name} {title}"):
         link = _tame(write_text(title))

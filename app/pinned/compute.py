@@ -226,7 +226,7 @@ def _find_listed(vault: Vault, query: str) -> FoundRows:
             hit.title,
             hit.version or "",
             values.get(hit.path, ""),
-            is_note=not parsed.task,
+            is_note=not parsed.task_kind,
         )
         for hit in found.hits
     )

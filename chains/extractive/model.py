@@ -296,7 +296,7 @@ def _find_list_kind(head: Segment) -> AnswerKind:
     """Return the kind of a list by its head: of notes, of tasks, or the property of a note."""
     if head.source == VALUE_SOURCE:
         return "answer"
-    return "tasks" if parse_query(head.title).task else "list"
+    return "tasks" if parse_query(head.title).task_kind else "list"
 
 
 def _write_list(sources: Sequence[Segment]) -> Iterator[str]:

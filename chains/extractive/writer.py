@@ -65,8 +65,11 @@ def _write_struck(text: str) -> str:
 
 
 def write_item(line: str) -> str:
-    """Format a line of a note for use in a list item, without the line's list or table markers."""
-    line = line.strip()
+    """Format a line of a note for use in a list item, without the line's list or table markers.
+
+    The dates of a task that stand in the lines below follow it.
+    """
+    line = " ".join(map(str.strip, line.strip().split("\n")))
     if line.startswith("|"):
         cells = (cell.strip() for cell in line.strip("|").split("|"))
         line = " · ".join(cell for cell in cells if cell)

@@ -355,7 +355,7 @@ def _find_understood(
         return None
     query = parse_query(listed.query)
     filters, left = replace(query, words=""), " ".join(query.words.split())
-    if query.task or not left or not (understood := describe_filters(filters)):
+    if query.task_kind or not left or not (understood := describe_filters(filters)):
         return None
     fitting = call(lambda: search().list_notes(write_query(filters), MOST_LISTED), turn.cancel)
     paths = frozenset(hit.path for hit in fitting.hits)

@@ -14,6 +14,7 @@ from ui.widgets.controls import one_line
 from ui.widgets.formatting import count, plural
 from ui.widgets.lists import Cell, FitTree, Index, Row, RowDelegate
 from ui.widgets.rows_model import RowColumn, RowsModel
+from vault.notes.tasks import is_task as is_task_line
 from vault.notes.text.markup import remove_markup
 
 if TYPE_CHECKING:
@@ -24,7 +25,9 @@ __all__ = ["PinnedList"]
 
 _MOST_SHOWN: Final = 200
 # What begins a line of a list, a task or a quotation.
-_LEAD: Final = re.compile(r"(?:>\s*)*(?:(?:[-*+]|\d{1,3}[.)])\s+)?(?P<box>\[.\]\s+)?")
+_LEAD: Final = re.compile(
+    r"(?:>\s*)*(?:(?:[-*+]|\d{1,3}[.)])\s+)?(?P<box>\[.\]\s+|(?<=[-*+.)]\s)(?:TODO|DONE)\s+)?"
+)
 _FLAGS: Final = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
 _Fate = Literal["new", "changed", "gone", "same"]
 _ICONS: "Final[Mapping[_Fate, str]]" = {"new": "plus", "changed": "pencil-simple", "gone": "minus"}
@@ -362,7 +365,8 @@ def _list_source_lines(shown: "ShownAnswer") -> "list[_Line]":
 
 def _build_line_row(row: "AnswerRow", fate: _Fate, said: str) -> Row:
     lead = _LEAD.match(one_line(row.shown))
-    is_task = lead is not None and lead["box"] is not None
+    has_box = lead is not None and lead["box"] is not None
+    is_task = has_box or is_task_line(row.shown.split("\n", 1)[0])
     text = remove_markup(one_line(row.shown)[lead.end() if lead else 0 :]).strip() or row.title
     if row.is_note and (row.values or row.title not in text):
         text = f"{row.title}: {text}"

@@ -16,7 +16,7 @@ from dataclasses import replace
 
 from vault.catalog import Catalog
 from vault.coverage import find_gap
-from vault.listing.tasks import list_tasks
+from vault.listing.tasks import describe_order, list_tasks
 from vault.notes.amounts import contains_money, cut_money, find_money, list_spellings
 from vault.notes.keywords import (
     WORD,
@@ -112,6 +112,7 @@ def list_notes(
         is_partial=is_partial,
         unit=unit,
         filter=describe_filters(query),
+        order=describe_order(query),
         literal=literal,
         by=(WORDS,) if query.words.strip() else (),
         scheduled=_count_scheduled(query, catalog, keep_current, scope, is_partial=is_partial),

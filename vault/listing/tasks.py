@@ -3,16 +3,22 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from typing import Final
 
-from vault.notes.tasks import TaskItem
+from vault.notes.tasks import TASK_PRIORITIES, TaskItem
 from vault.notes.text.stems import WordStems
+from vault.search.filter_kinds import list_priorities
 from vault.search.filters import list_matching_tasks
 from vault.search.hits import Hit, build_hit
 from vault.search.passages import KeepCurrent, Passage
 from vault.search.query import Query
 from vault.search.task_tags import TagClause
 
-__all__ = ["list_tasks"]
+__all__ = ["describe_order", "list_tasks"]
+
+
+_LEAST_TO_SORT: Final = 2
+_LOW: Final = frozenset(("low", "lowest"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,19 +45,41 @@ class _FoundTask:
         return self.passage.path, self.line
 
     def find_day(self, query: Query) -> date:
-        """Return the first date of the task that a query limits, or the earliest possible one."""
-        if not (query.days or query.due):
+        """Return the first date of the task by which it is sorted, or the earliest possible one."""
+        if not (query.days or query.due or query.priorities):
             return date.min
-        days = self.task.list_due_days() if query.due else self.task.list_days()
+        has_other_days = bool(query.days) and not query.due
+        days = self.task.list_days() if has_other_days else self.task.list_due_days()
         return min((first for first, _ in days), default=date.max)
 
+    def rank_priority(self, query: Query) -> int:
+        """Return the rank of the task by its priority if a query limits that, or else 0."""
+        if not query.priorities:
+            return 0
+        rank = TASK_PRIORITIES.index(self.task.priority)
+        return rank if _begins_with_least(query) else -rank
+
     def build_hit(self) -> Hit:
-        """Build a hit that shows only the line of the task."""
-        passage = self.passage
-        line = passage.markdown_text.cut(self.task.line - 1, self.task.line)
-        text, structure = line.lines[0].strip(), line.structure
-        place = (self.line, self.line)
+        """Build a hit that shows only the line of the task, and those below with its dates."""
+        passage, last = self.passage, self.task.last or self.task.line
+        shown = passage.markdown_text.cut(self.task.line - 1, last)
+        text, structure = "\n".join(shown.lines).strip(), shown.structure
+        place = (self.line, self.line + last - self.task.line)
         return build_hit(replace(passage, lines=place, text=text, structure=structure), 1.0, {})
+
+
+def describe_order(query: Query) -> str:
+    """Describe how the tasks of a query are sorted if it is by priority, or return ""."""
+    found = {each for value in query.priorities for each in list_priorities(value)}
+    if len(found) < _LEAST_TO_SORT:
+        return ""
+    return "least urgent first" if _begins_with_least(query) else "most urgent first"
+
+
+def _begins_with_least(query: Query) -> bool:
+    """Return whether a query asks for tasks of low priority alone."""
+    found = {each for value in query.priorities for each in list_priorities(value)}
+    return found <= _LOW
 
 
 def list_tasks(
@@ -63,7 +91,7 @@ def list_tasks(
 ) -> tuple[list[Hit], bool]:
     """List the tasks that match a query, by note and line.
 
-    If the query limits the dates of tasks, they are sorted by date.
+    If the query limits the priorities or dates of tasks, they are sorted by these.
 
     Args:
         query: a query with a filter for tasks.
@@ -85,7 +113,7 @@ def list_tasks(
     ]
     most = max((len(each.held) for each in found), default=0)
     found = [each for each in found if len(each.held) == most and (most or not stems)]
-    found.sort(key=lambda each: (each.find_day(query), each.place))
+    found.sort(key=lambda each: (each.rank_priority(query), each.find_day(query), each.place))
     return [each.build_hit() for each in found], 0 < most < len(stems)
 
 

@@ -16,13 +16,18 @@ may have its dates:
     - TODO [#A] Call the roofer
       DEADLINE: <2026-11-28 Sat>
     - DONE Order the seeds
+
+Its priority is said by an emoji, as in the Tasks plugin, by a field such as `[priority:: high]`, as
+in Dataview, or by a letter, as above:
+
+    🔺 highest    ⏫ high, [#A]    🔼 medium, [#B]    🔽 low, [#C]    ⏬ lowest
 """
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from vault.notes.date_spans import Span
 from vault.notes.dates import find_written_spans
@@ -33,9 +38,11 @@ from vault.notes.text.markdown_text import MarkdownText
 __all__ = [
     "TASK_DAYS",
     "TASK_MARKERS",
+    "TASK_PRIORITIES",
     "TaskDay",
     "TaskItem",
     "TaskKind",
+    "TaskPriority",
     "find_tasks",
     "is_task",
     "read_tasks",
@@ -45,6 +52,9 @@ __all__ = [
 
 TaskKind = Literal["open", "done", "any"]
 TaskDay = Literal["due", "scheduled", "start", "completion", "created"]
+TaskPriority = Literal["lowest", "low", "none", "medium", "high", "highest"]
+# The priorities, the least urgent one first. As in the Tasks plugin, none is more urgent than low.
+TASK_PRIORITIES: Final[tuple[TaskPriority, ...]] = get_args(TaskPriority)
 
 # The item may be the first one of others, as in `- 1. [ ] Call`, or of a footnote, as in
 # `[^1]: - [ ] Call`. Atomic groups keep this linear.
@@ -65,6 +75,22 @@ _TASK: Final = re.compile(
 _NEW_ITEM: Final = re.compile(ITEM)
 _DATES_BELOW: Final = re.compile(
     r"[ \t>]*+(?P<dates>(?:(?:SCHEDULED|DEADLINE):[ \t]*+<\d{4}-\d\d-\d\d[^<>]*+>[ \t]*+)++)$"
+)
+_SIGNS_OF_PRIORITY: Final[Mapping[str, TaskPriority]] = {
+    "🔺": "highest",
+    "⏫": "high",
+    "🔼": "medium",
+    "🔽": "low",
+    "⏬": "lowest",
+    "A": "high",
+    "B": "medium",
+    "C": "low",
+    **{priority: priority for priority in TASK_PRIORITIES},
+}
+_PRIORITY: Final = re.compile(
+    rf"(?P<emoji>[🔺⏫🔼🔽⏬])|^[ \t]*\[#(?P<letter>[A-C])\]"
+    rf"|(?:\[|\()priority::[ \t]*(?P<field>{'|'.join(TASK_PRIORITIES)})[ \t]*(?:\]|\))",
+    re.IGNORECASE,
 )
 _DAY: Final = r"[:\s]{0,3}<?\d{4}-\d\d-\d\d"
 # Matches a date when a task was created, may be started, was done or cancelled.
@@ -93,12 +119,16 @@ class TaskItem:
             a marker is the one that means the same.
         text: the text after the checkbox, or after the marker and the priority.
         dates: the dates in the lines below, with their marks.
+        priority: how urgent the task is.
+        last: the number of the last line with a date, or None if no line below has one.
     """
 
     line: int
     status: str
     text: str
     dates: str = ""
+    priority: TaskPriority = "none"
+    last: int | None = None
 
     @property
     def dated_text(self) -> str:
@@ -195,7 +225,8 @@ def read_tasks(lines: Iterable[Line]) -> Iterator[TaskItem]:
                 yield task
             task = found
         elif task is not None and (dates := _DATES_BELOW.match(line)):
-            task = replace(task, dates=f"{task.dates} {dates['dates']}".strip())
+            below = f"{task.dates} {dates['dates']}".strip()
+            task = replace(task, dates=below, last=number)
     if task is not None:
         yield task
 
@@ -205,7 +236,17 @@ def _read_task(number: int, line: str) -> TaskItem | None:
     if match is None:
         return None
     status = match["box"] or TASK_MARKERS[match["marker"]]
-    return TaskItem(number, status, match["text"].strip())
+    end = match.end("marker") if match["marker"] else match.end("box") + 1
+    return TaskItem(number, status, match["text"].strip(), priority=_read_priority(line[end:]))
+
+
+def _read_priority(text: str) -> TaskPriority:
+    """Return the priority that the text of a task is marked with, or "none"."""
+    match = _PRIORITY.search(text)
+    if match is None:
+        return "none"
+    sign = match["emoji"] or (match["letter"] or "").upper() or match["field"].lower()
+    return _SIGNS_OF_PRIORITY[sign]
 
 
 def find_tasks(text: MarkdownText) -> Iterator[TaskItem]:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from functools import partial
 from typing import Any, Final, Literal, cast, get_args
 
 from vault.notes.date_spans import (
@@ -15,8 +16,12 @@ from vault.notes.date_spans import (
     build_day_span,
     build_month_span,
     build_year_span,
+    move_ahead,
 )
-from vault.notes.tasks import TaskKind
+from vault.notes.dates import find_date_spans, find_month, remove_dates
+from vault.notes.keywords import fold
+from vault.notes.relative_dates import WEEKDAY_NAMES
+from vault.notes.tasks import TASK_PRIORITIES, TaskKind, TaskPriority
 from vault.search.conditions import (
     PARTS,
     FindNotes,
@@ -30,12 +35,21 @@ from vault.search.conditions import (
     find_linked_from,
 )
 
-__all__ = ["FILTERS", "FilterKind", "TaskFilter", "write_date_filter"]
+__all__ = [
+    "FILTERS",
+    "FilterKind",
+    "TaskFilter",
+    "describe_priority",
+    "list_priorities",
+    "write_date_filter",
+]
 
 TaskFilter = TaskKind | Literal[""]
 
 _DATE = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
+_YEAR = re.compile(r"\d{4}")
 _SIGN = re.compile(r"[<>]=?")
+_ANY = "*"
 _NO_TASK = (
     "names no kind of task, so it was searched as words. Write task:open, task:done or task:any."
 )
@@ -43,6 +57,11 @@ _NO_PART = (
     "names nothing that a note may have, so it was searched as words. Write "
     + ", ".join(f"has:{part}" for part in PARTS)
     + "."
+)
+_NO_PRIORITY = (
+    "names no priority, so it was searched as words. Write task-priority:high, "
+    "task-priority:>=medium, or task-priority:* for any. The priorities are "
+    f"{', '.join(TASK_PRIORITIES[:-1])} and {TASK_PRIORITIES[-1]}."
 )
 _NO_DATE = (
     "names no date, so it was searched as words. Write {0}:2024, {0}:2024-03 or {0}:2024-03-15{1}."
@@ -103,19 +122,67 @@ def _parse_task(value: str) -> TaskFilter | None:
     return cast("TaskFilter", known) if known in get_args(TaskKind) else None
 
 
+def _parse_priority(value: str) -> str | None:
+    known = value.lower()
+    return known if list_priorities(known) else None
+
+
+def list_priorities(value: str) -> tuple[TaskPriority, ...]:
+    """Return the priorities that a value such as `high`, `>=medium` or `*` means, if it means any.
+
+    Those of `*` are all but "none".
+    """
+    if value == _ANY:
+        return tuple(each for each in TASK_PRIORITIES if each != "none")
+    sign = _SIGN.match(value)
+    named = cast("TaskPriority", value[sign.end() :] if sign else value)
+    if named not in TASK_PRIORITIES:
+        return ()
+    at = TASK_PRIORITIES.index(named)
+    if sign is None:
+        return (named,)
+    ranges = {"<": (0, at), "<=": (0, at + 1), ">": (at + 1, None), ">=": (at, None)}
+    first, end = ranges[sign[0]]
+    return TASK_PRIORITIES[first:end]
+
+
+def describe_priority(value: str) -> str:
+    """Describe a value such as `>=medium` in a sentence, as "medium priority or above"."""
+    found = list_priorities(value)
+    if value == _ANY:
+        return "a priority"
+    if len(found) == len(TASK_PRIORITIES):
+        return "any priority or none"
+    if len(found) == 1:
+        return "no priority" if found == ("none",) else f"{found[0]} priority"
+    if value.startswith(">"):
+        return "no priority or above" if found[0] == "none" else f"{found[0]} priority or above"
+    last = "no" if found[-1] == "none" else found[-1]
+    is_with_none = "none" in found[:-1]
+    return f"{last} priority, a lower one or none" if is_with_none else f"{last} priority or below"
+
+
 def _parse_days(value: str) -> Span | None:
+    return _read_range(value, _parse_span)
+
+
+def _parse_due_days(value: str) -> Span | None:
+    return _read_range(value, partial(_parse_span, is_ahead=True))
+
+
+def _read_range(value: str, parse: Callable[[str], Span | None]) -> Span | None:
     """Return a year, month or day as a range of days, or the range between two of them.
 
     The sides of a range may be left out, as in `..2024-03`, and `<2024-03` ends before the month.
     Return None for any other text.
     """
     if (sign := _SIGN.match(value)) is not None:
-        return _limit_days(sign[0], _parse_span(value[sign.end() :]))
+        return _limit_days(sign[0], parse(value[sign.end() :]))
     start, dots, end = value.partition("..")
-    first = _parse_span(start)
+    first = parse(start)
     if not dots:
         return first
-    last = _parse_span(end)
+    last = parse(end)
     if (start and first is None) or (end and last is None):
         return None
     span = (first[0] if first else date.min), (last[1] if last else date.max)
@@ -131,10 +198,10 @@ def _limit_days(sign: str, span: Span | None) -> Span | None:
     return span[0] if sign == ">=" else span[1], date.max
 
 
-def _parse_span(text: str) -> Span | None:
+def _parse_span(text: str, *, is_ahead: bool = False) -> Span | None:
     found = _DATE.fullmatch(text)
     if found is None:
-        return None
+        return _parse_named_days(text, date.today(), is_ahead=is_ahead)
     year, month, day = (int(part) if part else None for part in found.groups())
     if year is None or month is None:
         return build_year_span(year or 0)
@@ -142,6 +209,26 @@ def _parse_span(text: str) -> Span | None:
         return build_month_span(year, month)
     first = build_day(year, month, day)
     return None if first is None else build_day_span(first)
+
+
+def _parse_named_days(text: str, today: date, *, is_ahead: bool) -> Span | None:
+    """Return days that are named in words, such as `december` or `next week`, or None.
+
+    Args:
+        text: the words.
+        today: the current date.
+        is_ahead: whether a weekday, and a month without its year, is the next one.
+    """
+    said = (f"{before}{text}" for before in ("", "in ", "on "))
+    whole = next((each for each in said if not remove_dates(each).strip()), "")
+    spans = find_date_spans(whole, today)
+    if len(spans) != 1:
+        return None
+    words = fold(text).split()
+    is_weekday = not WEEKDAY_NAMES.isdisjoint(words)
+    is_month = any(map(find_month, words)) and _YEAR.search(text) is None
+    is_open = (is_weekday and len(words) == 1) or is_month
+    return move_ahead(spans[0], today, is_weekday=is_weekday) if is_ahead and is_open else spans[0]
 
 
 def _parse_day(text: str) -> datetime | None:
@@ -201,9 +288,12 @@ FILTERS: Final[Mapping[str, FilterKind]] = {
     ),
     "due": FilterKind(
         "due {}",
-        _parse_days,
+        _parse_due_days,
         "due",
         bad_value=_NO_DATE.format("due", ", or a range such as due:2024-03-01..2024-03-15"),
     ),
     "task": FilterKind("", _parse_task, "task", is_repeatable=False, bad_value=_NO_TASK),
+    "task-priority": FilterKind(
+        "with {}", _parse_priority, "task-priority", bad_value=_NO_PRIORITY
+    ),
 }

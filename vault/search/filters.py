@@ -9,7 +9,7 @@ from vault.notes.keywords import build_query_terms, fold, match_all
 from vault.notes.tasks import TaskItem, find_tasks
 from vault.scope import WHOLE, Scope
 from vault.search.conditions import Condition
-from vault.search.filter_kinds import FILTERS
+from vault.search.filter_kinds import FILTERS, list_priorities
 from vault.search.metadata import MetadataReader
 from vault.search.passages import Passage, Passages
 from vault.search.query import Query
@@ -92,12 +92,15 @@ def list_matching_tasks(
     """Yield the tasks in a passage that match the task filters of a query.
 
     Args:
-        query: a query with a filter for tasks, and maybe for their dates.
+        query: a query with a filter for tasks, and maybe for their dates and priorities.
         passage: the passage.
         tag_clauses: the conditions on tags that the tasks must fulfil.
     """
     text = passage.markdown_text
+    priorities = {each for value in query.priorities for each in list_priorities(value)}
     for task in find_tasks(text):
+        if priorities and task.priority not in priorities:
+            continue
         is_of_days = not query.days or _is_in_days(task.list_days(), query.days)
         is_due = not query.due or _is_in_days(task.list_due_days(), query.due)
         if query.task_kind and task.is_of_kind(query.task_kind) and is_of_days and is_due:

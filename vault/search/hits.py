@@ -67,6 +67,7 @@ class SearchResult:
             None if this was not measured.
         unit: what a listing counts, such as "note" or "open task".
         filter: the filters and words of a listing, as a sentence says them.
+        order: how a listing is sorted if the query asks for that, such as "most urgent first".
         literal: the number of notes that contain the words of a listing as written. The others
             contain other forms of them. None if the listing has no words, or is of tasks.
         has_notes: whether there are notes to search. This is only checked if nothing was found.
@@ -88,6 +89,7 @@ class SearchResult:
     support: Support | None = None
     unit: str = "note"
     filter: str = ""
+    order: str = ""
     literal: int | None = None
     has_notes: bool = True
     by: tuple[str, ...] = ()
@@ -138,6 +140,7 @@ class SearchResult:
             text = f"No {self.unit} holds all of the words, and {total:,} {verb} the most"
         else:
             text = self._count_matches(total)
+        text += f", {self.order}" if self.order and total > 1 else ""
         if searched is None:
             return f"{text}."
         text += self._describe_searched(searched)

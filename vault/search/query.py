@@ -2,7 +2,7 @@
 
     path:garden  file:"seed list"  tag:recipe/soup  after:2024-03  before:2025  "word for word"
     date:2024-03  date:2024-03-04..2024-03-10  task:open  due:..2024-03  link:Server  [rating:>=4]
-    linked-from:Server  has:open-task
+    task-priority:>=high  linked-from:Server  has:open-task
     -tag:draft  tag:soup OR tag:stew
 
 `folder:` names a whole folder, or with `/` before it the path of one, and `path:` any part of a
@@ -14,10 +14,11 @@ The fields of a file count as properties, as in `[file.ext:pdf]`. `-` before one
 excludes its notes, and `OR` between two of them keeps the notes of both. `after:` and `before:`
 limit the time of a note's last change, and `date:` the dates in its names, headings and properties.
 `task:` is `open`, `done` or `any`, and keeps the passages with such a task. With it, `date:` limits
-the dates of tasks, and `due:` their due dates alone. A filter's value follows the colon without a
-space and may be quoted. Text that only looks like a filter, such as a web address or an invalid
-date, is searched as words. If a filter was probably meant, as in `tag: recipe`, the query reports
-it as a problem.
+the dates of tasks, `due:` their due dates alone, and `task-priority:` their priority, which is
+`lowest`, `low`, `none`, `medium`, `high` or `highest`, or `*` for any mark. A filter's value
+follows the colon without a space and may be quoted. Text that only looks like a filter, such as a
+web address or an invalid date, is searched as words. If a filter was probably meant, as in
+`tag: recipe`, the query reports it as a problem.
 """
 
 import re
@@ -28,7 +29,12 @@ from typing import Any
 
 from vault.notes.date_spans import Span
 from vault.search.conditions import Condition, parse_property
-from vault.search.filter_kinds import FILTERS, TaskFilter, write_date_filter
+from vault.search.filter_kinds import (
+    FILTERS,
+    TaskFilter,
+    describe_priority,
+    write_date_filter,
+)
 
 __all__ = ["Query", "describe_filters", "parse_query", "split_filter", "write_query"]
 
@@ -101,6 +107,7 @@ class Query:
         task: the kind of task that a passage must contain, or an empty string. `any` includes
             cancelled tasks.
         due: ranges of days, in one of which the tasks must be due.
+        priorities: values such as `>=high`, of which the tasks must have one of the priorities.
         problems: sentences about filters that are unknown, invalid or written with a space.
     """
 
@@ -112,6 +119,7 @@ class Query:
     days: tuple[Span, ...] = ()
     task: TaskFilter = ""
     due: tuple[Span, ...] = ()
+    priorities: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
 
     @property
@@ -122,8 +130,8 @@ class Query:
 
     @property
     def task_kind(self) -> TaskFilter:
-        """The kind of task that is chosen, which is any if only due dates are limited."""
-        return self.task or ("any" if self.due else "")
+        """The kind of task that is chosen, which is any if only days or priorities are limited."""
+        return self.task or ("any" if self.due or self.priorities else "")
 
     def list_limits(self) -> Mapping[str, Sequence[str]]:
         """Return the values of the filters that are no conditions, by key, as they are written."""
@@ -133,6 +141,7 @@ class Query:
             "before": [] if self.before is None else [self.before.date().isoformat()],
             "date": [write_date_filter(span) for span in self.days],
             "due": [write_date_filter(span) for span in self.due],
+            "task-priority": list(self.priorities),
         }
 
     def filters(self) -> Mapping[str, Any]:
@@ -223,6 +232,7 @@ def parse_query(text: str) -> Query:
         days=tuple(filters.limits.get("date", ())),
         task=filters.find_last("task") or "",
         due=tuple(filters.limits.get("due", ())),
+        priorities=tuple(filters.limits.get("task-priority", ())),
         problems=(
             *dict.fromkeys(problems),
             *_find_spaced_filters(text[:_MAX_SCANNED]),
@@ -255,7 +265,8 @@ def split_filter(query: Query) -> Iterator[tuple[str, Query]]:
     for key, values in query.list_limits().items():
         phrase = "dated {}" if query.task_kind and key == "date" else FILTERS[key].phrase
         if values and phrase:
-            text = phrase.format(" or ".join(map(_describe_value, values)))
+            describe = describe_priority if key == "task-priority" else _describe_value
+            text = phrase.format(" or ".join(map(describe, values)))
             yield text, _drop_limit(query, key)
     if query.words.strip():
         text = f"containing “{' '.join(query.words.split())}”"
@@ -263,7 +274,9 @@ def split_filter(query: Query) -> Iterator[tuple[str, Query]]:
 
 
 def _drop_limit(query: Query, key: str) -> Query:
-    """Return a query without the limit of a key: `after`, `before`, `date` or `due`."""
+    """Return a query without the limit of a key, such as `after` or `due`."""
+    if key == "task-priority":
+        return replace(query, priorities=())
     if key == "date":
         return replace(query, days=())
     if key == "due":

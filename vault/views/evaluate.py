@@ -329,16 +329,27 @@ class Evaluator:
             case ("formula", name, *rest):
                 formula = self._formulas.get(name)
                 found = None if formula is None else self.evaluate(formula, row)
-            case ("note", name, *rest):
-                found = self._read_property(name, row)
+            case ("note", *names) if names:
+                found, rest = self._read_within(names, row)
             case (name, *rest):
                 task = row.task if name in _TASK else None
                 found = _TASK[name](row, task) if task else None
-                if task is None or (found is None and name in TASK_DAYS):
-                    found = self._read_property(name, row)
+                if task is None or (found is None and name in _OF_NOTE_TOO):
+                    found, rest = self._read_within(parts, row)
         for attribute in rest:
             found = _apply(attribute.lower(), [found])
         return found
+
+    def _read_within(self, names: Sequence[str], row: NoteRow) -> tuple[Value, list[str]]:
+        """Return the value of the property with the most of the names, and the names left over.
+
+        `project.name` is a property within `project`, or else the attribute `name` of its value.
+        """
+        for end in range(len(names), 1, -1):
+            found = self._read_property(".".join(names[:end]), row)
+            if found is not None:
+                return found, list(names[end:])
+        return self._read_property(names[0], row), list(names[1:])
 
     def _read_property(self, name: str, row: NoteRow) -> Value:
         name = normalize_name(name)
@@ -471,10 +482,12 @@ _TASK: Final[Mapping[str, Callable[[NoteRow, TaskItem], Value]]] = {
     "link": lambda row, _task: row.link,
     "section": lambda row, _task: LinkValue(row.section),
     "task": lambda _row, _task: True,
+    "priority": lambda _row, task: None if task.priority == "none" else task.priority,
     **{kind: _build_day_reader(kind) for kind in TASK_DAYS},
 }
-# The fields of a task. As in Dataview, a day that it does not have is that of its note.
 TASK_FIELDS: Final = frozenset(_TASK)
+# As in Dataview, a day or priority that a task does not have is that of its note.
+_OF_NOTE_TOO: Final = frozenset(("priority", *TASK_DAYS))
 _UNKNOWN_OF_TASKS: Final = frozenset(("children", "parent", "visual", "tags", "outlinks"))
 
 

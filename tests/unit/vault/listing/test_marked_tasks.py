@@ -47,9 +47,9 @@ def ask(index: Vault, question: str) -> list[str]:
 )
 def test_open_tasks_are_listed(index: Vault, question: str) -> None:
     assert ask(index, question) == [
-        "- TODO Buy soil #family",
-        "- DOING [#A] Pay the rent",
-        "- WAITING Parcel from Ann",
+        "- TODO Buy soil #family\n  SCHEDULED: <2026-11-20 Fri>",
+        "- DOING [#A] Pay the rent\n  DEADLINE: <2026-11-27 Fri>",
+        "- WAITING Parcel from Ann\n\tDEADLINE: <2026-12-24 Thu>",
         "- [ ] Oil the gate #family",
     ]
 
@@ -77,7 +77,7 @@ def test_done_tasks_are_listed(index: Vault, question: str) -> None:
     ],
 )
 def test_overdue_tasks_are_those_with_an_earlier_deadline(index: Vault, question: str) -> None:
-    assert ask(index, question) == ["- DOING [#A] Pay the rent"]
+    assert ask(index, question) == ["- DOING [#A] Pay the rent\n  DEADLINE: <2026-11-27 Fri>"]
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,10 @@ def test_overdue_tasks_are_those_with_an_earlier_deadline(index: Vault, question
     ],
 )
 def test_open_tasks_with_a_tag_are_listed(index: Vault, question: str) -> None:
-    assert ask(index, question) == ["- TODO Buy soil #family", "- [ ] Oil the gate #family"]
+    assert ask(index, question) == [
+        "- TODO Buy soil #family\n  SCHEDULED: <2026-11-20 Fri>",
+        "- [ ] Oil the gate #family",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -110,3 +113,10 @@ def test_a_dataview_query_lists_marked_tasks(index: Vault) -> None:
     (view,) = compute_block(index, block, "pages/Old.md", now=datetime(2026, 11, 28, 9, 0)).views
     assert isinstance(view, ComputedView)
     assert [row.task.text for row in view.rows if row.task] == ["Pay the rent", "Parcel from Ann"]
+
+
+def test_a_dataview_query_knows_the_priority_of_a_task(index: Vault) -> None:
+    block = ViewBlock("dataview", 'TASK WHERE priority = "high"', (1, 1))
+    (view,) = compute_block(index, block, "pages/Old.md", now=datetime(2026, 11, 28, 9, 0)).views
+    assert isinstance(view, ComputedView)
+    assert [row.task.text for row in view.rows if row.task] == ["Pay the rent"]

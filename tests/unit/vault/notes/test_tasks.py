@@ -209,3 +209,26 @@ def test_dates_below_of_a_million_odd_characters_take_bounded_time(unit: str) ->
     began = time.thread_time()
     (task,) = read_tasks(lines)
     assert (task.dates, time.thread_time() - began < 2.0) == ("", True)
+
+
+@pytest.mark.parametrize(
+    ("line", "priority"),
+    [
+        ("- [ ] Pay 🔺", "highest"),
+        ("- [ ] Pay ⏫ 📅 2026-11-28", "high"),
+        ("* [x] Pay 🔼️", "medium"),
+        ("1. [ ] 🔽 Pay", "low"),
+        ("- [ ] Pay ⏬", "lowest"),
+        ("- [ ] Pay [priority:: high]", "high"),
+        ("- [ ] Pay (priority::Lowest)", "lowest"),
+        ("- TODO [#A] Pay", "high"),
+        ("- [ ] [#B] Pay", "medium"),
+        ("- DONE [#C] Pay", "low"),
+        ("- [ ] Pay", "none"),
+        ("- [ ] Ask what [#A] means", "none"),
+        ("- [ ] Pay [priority:: soon]", "none"),
+    ],
+)
+def test_a_task_has_the_priority_that_it_is_marked_with(line: str, priority: str) -> None:
+    (task,) = find_tasks(read_text(line))
+    assert task.priority == priority
