@@ -84,8 +84,7 @@ def list_notes(
         scope: the part of the vault to search.
 
     Returns:
-        One hit per note with its best line, or one per task, their total number, and the next
-        offset.
+        One hit per note with its best line, or one per task, their number, and the next offset.
 
     Raises:
         IndexUnusable: the catalog cannot be read.

@@ -19,7 +19,11 @@ from vault.notes.date_spans import (
     build_year_span,
     next_month,
 )
-from vault.notes.relative_dates import find_relative_spans, remove_relative_dates
+from vault.notes.relative_dates import (
+    WEEKDAY_NAMES,
+    find_relative_spans,
+    remove_relative_dates,
+)
 from vault.notes.short_dates import write_dates_in_full
 
 __all__ = [
@@ -31,6 +35,7 @@ __all__ = [
     "find_month",
     "find_written_spans",
     "fold_date_text",
+    "is_weekday",
     "list_property_days",
     "locate_dates",
     "parse_month",
@@ -165,6 +170,11 @@ def find_date_spans(text: str, today: date) -> tuple[Span, ...]:
 def find_month(word: str) -> int | None:
     """Return the number of the month that a word names in one of several languages, or None."""
     return _MONTH_NUMBERS.get(word.lower().translate(_FOLDED))
+
+
+def is_weekday(word: str) -> bool:
+    """Return whether a word is the name of a day of the week in one of several languages."""
+    return word.lower().translate(_FOLDED) in WEEKDAY_NAMES
 
 
 def remove_dates(text: str) -> str:

@@ -175,22 +175,23 @@ def _build_token_pattern() -> re.Pattern[str]:
 
 # Function words of languages in which many are long; in others they are recognised by frequency.
 _ENGLISH: Final = """
-    a an and are at be by can could did do does for from give had has have how i if in is it its
-    many me much my of on or please should show tell that the their there they this to was we were
-    what when where which who whose why will with would you your
+    a an and anybody anyone are at be by can could did do does for from give had has have how i if
+    in is it its many me much my of on or please should show somebody someone tell that the their
+    there they this to was we were what when where which who whose why will with would you your
 """
 _GERMAN: Final = """
-    ab als am an auf aus bei das dem den der des die du ein eine einem einen einer es fur hat ich
-    im in ist kann man mein meine mit nach oder sich sie sind soll um und von vor wann warum was
-    welche welcher wer wie wird wo worin zu zum zur
+    ab als am an auf aus bei das dem den der des die du ein eine einem einen einer es fur gibt hat
+    ich im in irgendjemand ist jemand jemandem jemanden kann man mein meine mit nach oder sich sie
+    sind soll um und von vor wann warum was welche welcher wer wie wird wo worin zu zum zur
 """
 _FRENCH: Final = """
     au aux avec ce ces comment dans de du elle en est et il je la le les leur ma mes mon on ou par
-    pour pourquoi quand que quel quelle quelles quels quoi qui sa se ses son sont sur un une vous
+    pour pourquoi quand que quel quelle quelles quelqu quels quoi qui sa se ses son sont sur un une
+    vous
 """
 _SPANISH: Final = """
-    como con cual cuales cuando del donde el ella en es esta este la las lo los mi mis para pero
-    por porque que quien se son su sus un una unas unos y
+    alguien como con cual cuales cuando del donde el ella en es esta este hay la las lo los mi mis
+    para pero por porque que quien se son su sus un una unas unos y
 """
 _ITALIAN: Final = """
     che chi ci come con cosa da dei della delle di dove e gli i il io la le mi mia mio nel nella

@@ -12,6 +12,7 @@
 - `links`: what a question is linked to.
 - `naming`: names the properties of a question as the notes name them that it asks for.
 - `pieces`: cuts a message into its first question and the filters in it.
+- `priority`: writes the priorities of tasks that a question names as filters.
 - `surroundings`: tells what a word means by what stands around it.
 - `values`: links the values of properties, such as "a rating above 3".
 - `reader`: decides which operation a question asks for, and writes its query.

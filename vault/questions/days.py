@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from datetime import date
+from datetime import date, timedelta
 from itertools import pairwise
 from typing import Final
 
@@ -10,10 +10,12 @@ from vault.notes.date_spans import Span, move_ahead
 from vault.questions.tokens import Item
 from vault.questions.words import find_roles, list_date_words, split_words
 
-__all__ = ["LIMITS", "find_due_spans", "limit_spans", "name_weekdays"]
+__all__ = ["LIMITS", "find_due_spans", "limit_spans", "name_weekdays", "write_yearly_days"]
 
 # Roles of words that say on which side of a date the days are.
 LIMITS: Final = frozenset({"before", "until", "after", "since"})
+_YEAR_DAYS: Final = 365
+_MONTH_DAYS: Final = 31
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 _BOUNDS: Final = LIMITS | {"between", "to"}
 _JOINS: Final = frozenset({"and", "in", "from"})
@@ -65,6 +67,21 @@ def name_weekdays(text: str) -> str:
             shown.append(f"{text[end:at]}on ")
             end = at
     return "".join((*shown, text[end:]))
+
+
+def write_yearly_days(span: Span) -> str:
+    """Return a range of days as that of any year in a condition, such as `--12-24..--12-26`.
+
+    A range without a beginning or an end is limited to one year.
+    """
+    first, after = span
+    if (after - first).days >= _YEAR_DAYS and date.min < first and after < date.max:
+        return "--01-01..--12-31"
+    if first.day == after.day == 1 and (after - first).days <= _MONTH_DAYS:
+        return f"--{first:%m}"
+    begin = "01-01" if first == date.min else f"{first:%m-%d}"
+    end = "12-31" if after == date.max else f"{after - timedelta(days=1):%m-%d}"
+    return f"--{begin}" if begin == end else f"--{begin}..--{end}"
 
 
 def _list_starts(items: Sequence[Item]) -> Iterator[int]:

@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Sequence
-from datetime import date
+from datetime import date, timedelta
 from typing import Final, Literal
 
 from vault.notes.date_spans import Span
 from vault.notes.dates import find_month
 from vault.notes.keywords import fold
-from vault.questions.days import LIMITS, limit_spans
+from vault.questions.days import LIMITS, limit_spans, write_yearly_days
 from vault.questions.links import (
     MARKS,
     STATES,
@@ -28,9 +28,10 @@ from vault.questions.words import (
     are_alike,
     find_roles,
     list_date_words,
+    list_opposites,
     list_property_names,
 )
-from vault.search.conditions import ANY_VALUE, Condition, cut_day, parse_property
+from vault.search.conditions import ANY_VALUE, TICKED, Condition, cut_day, parse_property
 
 __all__ = ["link_items"]
 
@@ -38,14 +39,13 @@ __all__ = ["link_items"]
 _PARTS: Final = {"tag": "tag", "links": "link"}
 # What may be named that the vault does not have.
 _FREE: Final[dict[str, Literal["tag", "folder"]]] = {"tag": "tag", "folder": "folder"}
-# The value that a property of true and false has in notes that "have" it, as in "not read".
-_TICKED: Final = "true"
 # Roles that may stand between "not" or "or" and the condition that it is said of.
 _ANNOUNCING: Final = frozenset({"not", "or", "and", "in", "tasks", *STATES, *MARKS})
 # Roles that say what was done on a day, which a property of a note may hold.
 _EVENTS: Final = ("created", "done")
 _YEAR: Final = re.compile(r"\d{4}")
 _MONTH_DAYS: Final = 31
+_MONTH: Final = timedelta(days=_MONTH_DAYS)
 
 
 def link_items(items: Sequence[Item], spans: Sequence[Span], vocabulary: VaultNames) -> Links:
@@ -133,8 +133,10 @@ class _Linker:
         if not is_limited and (yearly := self._find_yearly(names)):
             tests = [yearly]
         elif self._is_birthday(names) and not self._names_year():  # as "next week", "before June"
-            is_birth = not is_limited and not self._asks_for_birthday(names)
-            links.is_unclear |= not (is_birth and self._has_day(names))
+            is_birth = not self._asks_for_birthday(names)
+            links.is_unclear |= is_birth and is_limited
+            if not (is_birth and (self._has_day(names) or after - first > _MONTH)):
+                tests = [write_yearly_days((first, after))]
         links.is_dated = True
         links.asks_for_day = any(item.asked and item.list_names("property") for item in self._items)
         for test in tests:
@@ -286,7 +288,29 @@ class _Linker:
         if name is not None and self._takes_name(at, name):
             self._add_name(at, name)
             return 1
-        return self._take_role(at)
+        return self._take_opposite(at) or self._take_role(at)
+
+    def _take_opposite(self, at: int) -> int:
+        """Link a word whose opposite the vault has, as "not paid" or "unpaid" to "paid: false".
+
+        Return 0 if it has none. After "not", the opposite may be a value, as "unpaid".
+        """
+        item, links = self._items[at], self._links
+        if item.roles or item.names or not (links.heads or links.subject):
+            return 0
+        opposites = (words for words in sorted(list_opposites(item.text)) if words)
+        names = [name for words in opposites for name in self._vocabulary.find(words)]
+        ticked = {each.value for each in names if each.kind == "property"}
+        if ticked and self._vocabulary.ticked.issuperset(ticked):
+            links.is_negated = not links.is_negated
+            links.add(*(Condition("property", TICKED, name) for name in sorted(ticked)))
+            return 1
+        values = {each for each in names if each.kind == "value"}
+        if not links.is_negated or len({each.property for each in values}) != 1:
+            return 0
+        links.is_negated = False
+        links.add(*(Condition("property", each.value, each.property) for each in values))
+        return 1
 
     def _take_mentioned(self, at: int) -> bool:
         """Take an item as one of the words that notes mention, and return whether it is one."""
@@ -488,7 +512,7 @@ class _Linker:
             is_ticked = not is_marked and self._vocabulary.ticked.issuperset(names)
             is_half = not (is_marked or self._vocabulary.half_ticked.isdisjoint(names))
             self._links.is_unclear = self._links.is_unclear or is_half  # as "read: no" and a day
-            value = _TICKED if is_ticked else ANY_VALUE
+            value = TICKED if is_ticked else ANY_VALUE
             self._links.add(*(Condition("property", value, name) for name in names))
         else:
             self._links.properties.append(names)

@@ -1,13 +1,14 @@
 """Name the properties of a question as the notes name them that it asks for."""
 
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from vault.notes.keywords import fold
 from vault.notes.units import is_known_unit
 from vault.questions.vocabulary import VaultNames
-from vault.questions.words import list_property_names
-from vault.search.conditions import ANY_VALUE, Condition
+from vault.questions.words import are_alike, list_opposites, list_property_names
+from vault.search.conditions import ANY_VALUE, TICKED, Condition
 
 __all__ = ["name_as_in_notes"]
 
@@ -27,11 +28,45 @@ def name_as_in_notes(clauses: Sequence[_Clause], vocabulary: VaultNames) -> list
     kinds = [clause for clause in clauses if all(map(_is_of_kind, clause))]
     if not kinds:
         return list(clauses)
-    own = set[str]()
+    own = defaultdict[str, set[str]](set)
     for path, named in vocabulary.properties.items():
         if all(_has_kind(path, clause, vocabulary) for clause in kinds):
-            own.update(named)
-    return [tuple(_rename(clause, own, vocabulary)) for clause in clauses]
+            for name, values in named.items():
+                own[name].update(values)
+    named_anew = (tuple(_rename(clause, {*own}, vocabulary)) for clause in clauses)
+    return [tuple(_say_state(each, own, vocabulary) for each in clause) for clause in named_anew]
+
+
+def _say_state(
+    condition: Condition, own: Mapping[str, Collection[str]], vocabulary: VaultNames
+) -> Condition:
+    """Return a condition on a state in the words of the notes asked for, if they lack its property.
+
+    Of notes with `status: unpaid`, that is said by "not paid", although `paid` is a property of
+    other notes.
+    """
+    is_state = condition.key == "property" and condition.comparison == "=" and not condition.also
+    if condition.name in own or not is_state or condition.value == ANY_VALUE:
+        return condition
+    said = condition.name if condition.name in vocabulary.ticked else condition.value
+    opposites = [" ".join(words) for words in list_opposites(said)]
+    for is_opposite, texts in ((False, [said]), (True, opposites)):
+        for name, value, text in _list_states(own, vocabulary):
+            if any(are_alike(text, each) for each in texts):
+                is_negated = condition.is_negated != is_opposite
+                return Condition("property", value, name, is_negated=is_negated)
+    return condition
+
+
+def _list_states(
+    own: Mapping[str, Collection[str]], vocabulary: VaultNames
+) -> Iterator[tuple[str, str, str]]:
+    """Yield the properties of notes, with each value and the words that say it."""
+    for name, values in own.items():
+        if name in vocabulary.ticked:
+            yield name, TICKED, name
+        else:
+            yield from ((name, value, value) for value in sorted(values))
 
 
 def _rename(clause: _Clause, own: set[str], vocabulary: VaultNames) -> Iterator[Condition]:

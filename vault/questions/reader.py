@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
-from itertools import islice
+from itertools import islice, takewhile
 from typing import Final, Literal
 
 from vault.notes.keywords import WORD, fold
@@ -14,6 +14,7 @@ from vault.questions.linker import link_items
 from vault.questions.links import STATES, Links
 from vault.questions.naming import name_as_in_notes
 from vault.questions.pieces import cut_other_questions, write_filters, write_properties
+from vault.questions.priority import write_priorities
 from vault.questions.tokens import Item, find_spans, list_items, names_tag
 from vault.questions.vocabulary import VaultNames
 from vault.questions.words import are_alike, find_roles, list_date_words, list_property_names
@@ -29,6 +30,7 @@ _ASKING: Final = frozenset({"tasks", "more"})
 _DUE: Final = frozenset({"due", "overdue"})
 _JOINING: Final = frozenset({"and", "or", "not"})
 _PLACES: Final = frozenset({"folder", "tag"})
+_THINGS_ASKED: Final = frozenset({"notes", "tasks", "tag", "folder", "property", "link"})
 _OF_SEVERAL: Final = frozenset({"total", "mean"})
 _RECENT: Final = timedelta(days=30)
 # The path of a file, without a word beside it.
@@ -115,7 +117,8 @@ def _read_one(text: str, read_names: Callable[[], VaultNames], today: date) -> R
         return None
     said = name_weekdays(given.words)
     vocabulary = read_names()
-    if (written := write_properties(text, vocabulary)) != text:
+    written, is_of_urgent = write_priorities(write_properties(text, vocabulary), vocabulary)
+    if written != text:
         given = parse_query(write_filters(written))
         said = name_weekdays(given.words)
     items = _name_tasks(list_items(said, vocabulary, today))
@@ -131,12 +134,21 @@ def _read_one(text: str, read_names: Callable[[], VaultNames], today: date) -> R
     links = link_items(items, spans, vocabulary)
     links.clauses = name_as_in_notes(links.clauses, vocabulary)
     links.is_unclear = links.is_unclear or not _can_compare(links, vocabulary)
+    links.is_unclear = links.is_unclear or _asks_who_has_thing(items, links, vocabulary)
     if list_date_words("weekday") & set(map(fold, links.left)):
         return None  # a weekday without a word such as "on", which is not known to be a date
     _read_times(links, today)
+    links.is_unclear |= bool(given.priorities) and _asks_for_notes_with_tasks(links)
+    if is_of_urgent and "done" not in links.roles:
+        links.roles.add("open")
     if not given.has_filter and (value := _read_value(links, vocabulary)) is not None:
         return value
-    return _read_total(given, links, items) or _read_list(given, links)
+    reading = _read_total(given, links, items) or _read_list(given, links)
+    return replace(reading, is_guessed=True) if reading is not None and is_of_urgent else reading
+
+
+def _asks_for_notes_with_tasks(links: Links) -> bool:
+    return links.subject == "notes" and "tasks" in links.roles
 
 
 def _is_of_filters(given: Query, items: Sequence[Item]) -> bool:
@@ -176,6 +188,31 @@ def _name_tasks(items: Sequence[Item]) -> tuple[Item, ...]:
         replace(item, roles=frozenset({"tasks"})) if has_state and "items" in item.roles else item
         for item in items
     )
+
+
+def _asks_who_has_thing(items: Sequence[Item], links: Links, vocabulary: VaultNames) -> bool:
+    """Return whether a question asks who has a thing, as "Does anybody have a dog".
+
+    The notes with a tag "dog" are no answer, except where they are about people.
+    """
+    begun = list(takewhile(lambda item: not item.names or item.is_silent, items))
+    asks_who = any("who" in item.roles for item in begun)
+    if not asks_who or links.is_dated or links.roles & _THINGS_ASKED:
+        return False
+    kinds = [each for clause in links.clauses for each in clause if each.key in ("tag", "folder")]
+    return any(not _is_of_people(each, vocabulary) for each in kinds)
+
+
+def _is_of_people(condition: Condition, vocabulary: VaultNames) -> bool:
+    wanted = f"{fold(condition.value).strip('/')}/"
+    if condition.key == "folder":
+        having = {path for path in vocabulary.names_of if f"/{wanted}" in f"/{fold(path)}"}
+    else:
+        tagged = vocabulary.tags.items()
+        having = {
+            path for path, tags in tagged if any(f"{fold(tag)}/".startswith(wanted) for tag in tags)
+        }
+    return having <= vocabulary.people
 
 
 def _can_compare(links: Links, vocabulary: VaultNames) -> bool:
@@ -373,7 +410,7 @@ def _is_not_said(links: Links, task: str) -> bool:
     if links.roles >= {"tasks", "recent"}:
         return True  # no task says when it was changed
     if task and _limits_priority(links):
-        return True  # each task has a priority of its own, which no filter knows
+        return True  # each task has a priority of its own, which a note's property does not tell
     if "mean" in links.roles:
         return True  # a mean of what is not known, which no list or count tells
     return "changed" in links.roles and (bool(task) or len(links.spans) != 1)

@@ -61,6 +61,7 @@ class VaultNames:
         units: the units of the values of each property, as written.
         tags: the tags of each note.
         names_of: the names of each note.
+        people: the notes that are about a person.
         longest: the number of words of the longest name.
     """
 
@@ -74,6 +75,7 @@ class VaultNames:
         self.units: defaultdict[str, set[str]] = defaultdict(set)
         self.tags: defaultdict[str, set[str]] = defaultdict(set)
         self.names_of: dict[str, tuple[str, ...]] = {}
+        self.people: set[str] = set()
         self.longest = 0
         self._split: dict[str, Sequence[tuple[str, frozenset[str]]]] = {}  # once for all questions
 
@@ -260,7 +262,8 @@ def _add_parts_of_names(found: VaultNames) -> None:
 
     No other person's name may have these words, and no value that is another name.
     """
-    names_of = {path: _list_full_names(found, path) for path in _list_people(found)}
+    found.people.update(_list_people(found))
+    names_of = {path: _list_full_names(found, path) for path in sorted(found.people)}
     known = {words: path for path, names in names_of.items() for words in names}
     holders = defaultdict[str, set[object]](set)
     for words in (*known, *found.list_texts("value")):

@@ -28,7 +28,9 @@ __all__ = [
     "has_negation",
     "list_date_words",
     "list_filler_words",
+    "list_opposites",
     "list_order_words",
+    "list_priority_words",
     "list_property_names",
     "list_same_things",
     "list_second_words",
@@ -51,6 +53,10 @@ _ENDS: Final = frozenset(".!?…¡¿")
 _SHORTEST_STEM: Final = 3
 # Endings that two forms of a word may differ in, beside a doubled letter as in "italienne".
 _ENDINGS: Final = ("", "s", "es", "n", "en", "e", "er", "x")
+
+
+# The ending of a Spanish participle, as in "pagado" and "pagadas".
+_PARTICIPLE: Final = re.compile(r"(?<=\w\w[ai]d)[oa]s?$")
 
 
 _Phrases = Mapping[tuple[str, ...], frozenset[str]]
@@ -125,9 +131,26 @@ def list_filler_words(kind: str) -> frozenset[str]:
     return frozenset(fold(word) for table in _read_tables() for word in table["fillers"][kind])
 
 
+def list_opposites(text: str) -> frozenset[tuple[str, ...]]:
+    """Return the words for the opposite of a text in any language, as "unpaid" for "paid"."""
+    plain = fold(text)
+    begins = [begin for table in _read_tables() for begin in table["opposites"]["begin"]]
+    cut = (plain.removeprefix(begin) for begin in begins if plain.startswith(begin))
+    return frozenset(map(_split_phrase, (*cut, *(f"{begin}{plain}" for begin in begins))))
+
+
 def list_order_words(kind: str) -> frozenset[str]:
     """Return the words of all languages for the `last` or the `first` time of something."""
     return frozenset(word for table in _read_tables() for word in table["order"][kind])
+
+
+def list_priority_words() -> tuple[Mapping[str, Sequence[str]], ...]:
+    """Return by language the words for priorities of tasks, with those for "or" and "and"."""
+    joins = ("or", "and")
+    return tuple(
+        {**table["priority"], **{join: _list_phrases(table, join) for join in joins}}
+        for table in _read_tables()
+    )
 
 
 def list_second_words(kind: str) -> tuple[tuple[str, ...], ...]:
@@ -226,6 +249,8 @@ def are_same_word(word: str, other: str) -> bool:
     short, long = sorted((word, other), key=len)
     if len(short) < _SHORTEST_STEM:
         return False
+    if _PARTICIPLE.sub("", word) == _PARTICIPLE.sub("", other) != word:
+        return True
     if long.startswith(short):
         end = long[len(short) :]
         return end in _ENDINGS or end in (f"{short[-1]}e", f"{short[-1]}es")
@@ -276,6 +301,11 @@ def _read_groups(table: str) -> Sequence[frozenset[tuple[str, ...]]]:
         for name, phrases in language[table].items():
             groups.setdefault(name, set()).update(map(_split_phrase, phrases))
     return tuple(map(frozenset, groups.values()))
+
+
+def _list_phrases(table: Mapping[str, object], role: str) -> list[str]:
+    phrases = table[role]
+    return list(map(str, phrases)) if isinstance(phrases, list) else []
 
 
 @cache

@@ -37,6 +37,7 @@ __all__ = [
     "ANY_VALUE",
     "FILE_FIELDS",
     "PARTS",
+    "TICKED",
     "Comparison",
     "Condition",
     "FindNotes",
@@ -60,6 +61,8 @@ Comparison = Literal["=", "!=", "<", "<=", ">", ">=", "~"]
 
 # The value of a condition that a note has a property at all, as in `[rating:*]`.
 ANY_VALUE: Final = "*"
+# The value that a property of true and false has in notes that "have" it, as in "not read".
+TICKED: Final = "true"
 _FORMS: Final[tuple[Literal["NFC", "NFD"], ...]] = ("NFC", "NFD")
 
 # What a note may have, by the value of `has:`.
@@ -77,8 +80,8 @@ _TEST: Final = re.compile(
     r"|(?P<sign><=|>=|!=|<|>|=|~)?\s*(?P<value>.+)"
 )
 _DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
-# A month or a day of any year, as in `[birthday:--12]`.
-_ANY_YEAR: Final = re.compile(r"--(\d\d)(?:-(\d\d))?")
+# A month, a day or a range of days of any year, as in `[birthday:--12]`.
+_ANY_YEAR: Final = re.compile(r"--(\d\d)(?:-(\d\d)(?:\.\.--(\d\d)-(\d\d))?)?")
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
 _PLAIN: Final = re.compile(r'[^\s".,;:!?()\[\]]+')
 _SIGNS: Final = {
@@ -135,9 +138,7 @@ class Condition:
 
     def _show_limits(self) -> str:
         if (yearly := _ANY_YEAR.fullmatch(self.value)) is not None:
-            month = _MONTHS[min(int(yearly[1]), len(_MONTHS) - 1)]
-            day = f"on {int(yearly[2])}" if yearly[2] else "in"
-            return f"{_SIGNS[self.comparison]}{day} {month} of any year"
+            return f"{_SIGNS[self.comparison]}{_describe_yearly(yearly)} of any year"
         signs = _SIGNS_OF_DAYS if _DAY.match(self.value) else _SIGNS
         also = f" and {self.also._show_limits()}" if self.also else ""
         return f"{signs[self.comparison]}{self.value}{also}"
@@ -201,9 +202,8 @@ def _is_within(value: str, number: Decimal | None, condition: Condition, mark: D
         return False
     if condition.comparison == "~":
         return _simplify(wanted) in fold(value)
-    if _ANY_YEAR.fullmatch(wanted):
-        is_then = cut_day(value)[4:].startswith(wanted[1:])
-        return is_then == (condition.comparison != "!=")
+    if (yearly := _ANY_YEAR.fullmatch(wanted)) is not None:
+        return _is_then(cut_day(value), yearly) == (condition.comparison != "!=")
     if condition.comparison in ("=", "!="):
         return _is_equal(value, number, wanted, mark) == (condition.comparison == "=")
     value = value.lstrip("[") if cut_day(value) else value
@@ -214,6 +214,31 @@ def _is_within(value: str, number: Decimal | None, condition: Condition, mark: D
     if limit is None or converted is None:
         return False
     return _is_in_order(converted, limit, condition.comparison)
+
+
+def _describe_yearly(yearly: re.Match[str]) -> str:
+    """Describe a month, a day or a range of days of any year, such as "on 3 December"."""
+    first = f"{int(yearly[2])} {_name_month(yearly[1])}" if yearly[2] else ""
+    if yearly[3]:
+        return f"from {first} to {int(yearly[4])} {_name_month(yearly[3])}"
+    return f"on {first}" if first else f"in {_name_month(yearly[1])}"
+
+
+def _name_month(number: str) -> str:
+    return _MONTHS[min(int(number), len(_MONTHS) - 1)]
+
+
+def _is_then(day: str, yearly: re.Match[str]) -> bool:
+    """Return whether a day is in a month, on a day or in a range of days of any year.
+
+    A range may end in the next year, as that of the last week of December.
+    """
+    if not yearly[3] or not day:
+        return day[4:].startswith(yearly[0][1:])
+    of_year, first, last = day[5:], f"{yearly[1]}-{yearly[2]}", f"{yearly[3]}-{yearly[4]}"
+    if first <= last:
+        return first <= of_year <= last
+    return of_year >= first or of_year <= last
 
 
 def cut_day(value: str) -> str:

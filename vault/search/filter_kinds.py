@@ -18,9 +18,7 @@ from vault.notes.date_spans import (
     build_year_span,
     move_ahead,
 )
-from vault.notes.dates import find_date_spans, find_month, remove_dates
-from vault.notes.keywords import fold
-from vault.notes.relative_dates import WEEKDAY_NAMES
+from vault.notes.dates import find_date_spans, find_month, is_weekday, remove_dates
 from vault.notes.tasks import TASK_PRIORITIES, TaskKind, TaskPriority
 from vault.search.conditions import (
     PARTS,
@@ -224,11 +222,11 @@ def _parse_named_days(text: str, today: date, *, is_ahead: bool) -> Span | None:
     spans = find_date_spans(whole, today)
     if len(spans) != 1:
         return None
-    words = fold(text).split()
-    is_weekday = not WEEKDAY_NAMES.isdisjoint(words)
+    words = text.split()
+    is_day = len(words) == 1 and is_weekday(text)
     is_month = any(map(find_month, words)) and _YEAR.search(text) is None
-    is_open = (is_weekday and len(words) == 1) or is_month
-    return move_ahead(spans[0], today, is_weekday=is_weekday) if is_ahead and is_open else spans[0]
+    is_open = is_ahead and (is_day or is_month)
+    return move_ahead(spans[0], today, is_weekday=is_day) if is_open else spans[0]
 
 
 def _parse_day(text: str) -> datetime | None:

@@ -76,7 +76,9 @@ def test_nothing_is_told_of_finding_none_by_a_guess(answer: Asking, question: st
 def test_the_priority_of_a_note_is_not_told_as_that_of_its_tasks(
     answer: Asking, question: str
 ) -> None:
-    assert answer(question).kind != "tasks"
+    text = answer(question).text
+    assert "Draw it" in text
+    assert "Test it" not in text
 
 
 def test_notes_are_listed_by_their_priority(answer: Asking) -> None:

@@ -46,15 +46,54 @@ def test_a_birthday_is_that_of_any_year(index: Vault, question: str, condition: 
 
 
 @pytest.mark.parametrize(
-    "question",
+    ("question", "today", "condition"),
     [
-        "Who has a birthday next week?",
-        "Who has a birthday this year?",
-        "Which birthdays are before June?",
+        ("Who has a birthday next week?", date(2026, 11, 28), "[birthday:--11-30..--12-06]"),
+        ("Who has a birthday next week?", date(2026, 12, 23), "[birthday:--12-28..--01-03]"),
+        ("Who was born last week?", date(2026, 11, 28), "[birthday:--11-16..--11-22]"),
+        ("Whose birthday was last week?", date(2026, 11, 28), "[birthday:--11-16..--11-22]"),
+        ("Who has a birthday this week?", date(2026, 11, 28), "[birthday:--11-23..--11-29]"),
+        (
+            "Who has a birthday in the next two weeks?",
+            date(2026, 11, 28),
+            "[birthday:--11-29..--12-12]",
+        ),
+        ("Who has a birthday next month?", date(2026, 11, 28), "[birthday:--12]"),
+        ("Who has a birthday this year?", date(2026, 11, 28), "[birthday:--01-01..--12-31]"),
+        ("Which birthdays are before 1 June?", date(2026, 11, 28), "[birthday:--01-01..--05-31]"),
+        ("Wer hat nächste Woche Geburtstag?", date(2026, 11, 28), "[birthday:--11-30..--12-06]"),
+        ("Wer wurde letzte Woche geboren?", date(2026, 11, 28), "[birthday:--11-16..--11-22]"),
+        (
+            "Qui a son anniversaire la semaine prochaine ?",
+            date(2026, 11, 28),
+            "[birthday:--11-30..--12-06]",
+        ),
+        (
+            "¿Quién cumple años la próxima semana?",
+            date(2026, 11, 28),
+            "[birthday:--11-30..--12-06]",
+        ),
     ],
 )
-def test_no_list_is_made_of_days_that_no_condition_can_say(index: Vault, question: str) -> None:
-    assert index.read_question(question) is None
+def test_days_that_depend_on_today_are_those_of_any_year(
+    index: Vault, question: str, today: date, condition: str
+) -> None:
+    reading = index.read_question(question, today)
+    assert reading is not None
+    assert (reading.operation, reading.query) == ("list", condition)
+
+
+def test_a_range_of_any_year_may_end_in_the_next_one(index_of_notes: NotesIndexer) -> None:
+    days = ("1990-12-30", "2001-01-02", "1980-01-04", "1999-12-27", "some day")
+    vault = index_of_notes({f"{day}.md": f"---\nbirthday: {day}\n---\n" for day in days})
+    found = vault.list_notes("[birthday:--12-28..--01-03]", 10)
+    assert {hit.path for hit in found.hits} == {"1990-12-30.md", "2001-01-02.md"}
+    assert "from 28 December to 3 January of any year" in found.describe_total()
+
+
+def test_no_list_is_made_of_days_that_no_condition_can_say(index: Vault) -> None:
+    assert index.read_question("Which birthdays are before June?") is None
+    assert index.read_question("Who was born before 3 June?") is None
 
 
 def test_no_list_is_made_where_a_day_is_written_in_words(index: Vault) -> None:
