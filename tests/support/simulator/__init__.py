@@ -17,5 +17,8 @@ The doubles of what a computer has:
 - `clock`: time that only events move; `scheduler`: threads as tasks of one thread
 - `workers`: embedder, Chroma and parser in this process
 
+What was killed may be done again, and the power may fail behind an act as well as in it, so that
+each thing that was acknowledged is looked for on the disk.
+
 `python -m tests.support.simulator --help` describes long runs. The window is not simulated.
 """

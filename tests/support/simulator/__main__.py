@@ -4,12 +4,14 @@ import argparse
 import logging
 import sys
 import time
+from collections.abc import Callable
 
 from tests.support.simulator.bugs import BUGS
 from tests.support.simulator.run import (
     Outcome,
     find_bug,
     find_mutation,
+    list_mutations,
     run_steps,
     shrink,
     simulate,
@@ -28,7 +30,9 @@ def main() -> int:
     )
     options = parser.parse_args()
     logging.disable(logging.CRITICAL)
-    return (_mutate if options.mutate else _simulate)(options.seed, options.events)
+    if options.mutate:
+        return _mutate(options.events)
+    return _simulate(options.seed, options.events)
 
 
 def _simulate(seed: int, events: int) -> int:
@@ -57,9 +61,10 @@ def _print_failure(outcome: Outcome) -> None:
         print(f"  {one}")
 
 
-def _mutate(seed: int, events: int) -> int:
-    callers = sorted(simulate(seed, 1_000).syncs)
-    faults = [*((one, find_mutation) for one in callers), *((one, find_bug) for one in BUGS)]
+def _mutate(events: int) -> int:
+    faults: list[tuple[str, Callable[[str, int], Outcome]]]
+    faults = [(one, find_mutation) for one in list_mutations()]
+    faults += [(one, find_bug) for one in BUGS]
     missed = 0
     for name, find in faults:
         outcome = find(name, events)

@@ -40,7 +40,7 @@ ACTS: Final[dict[Act, int]] = {
     **HOME_ACTS,
     **INDEX_ACTS,
     _close: 4,
-    _open_second: 3,
+    _open_second: 12,
     _turn_clock: 10,
 }
 
@@ -50,7 +50,7 @@ def may_intrude(act: Act) -> bool:
 
     A backup is compared with what was stored before it.
     """
-    return name_act(act) not in ("back up", "restore elsewhere", "merge backup")
+    return name_act(act) not in ("back up", "restore elsewhere")
 
 
 def choose_act(chance: random.Random) -> Act:

@@ -109,47 +109,67 @@ def _follow(world: "World", program: Assistant, events: Iterator[Event]) -> str 
 
 
 def _compact(world: "World", program: Assistant) -> None:
-    if session := _pick(world, program):
-        for _ in program.compact(session, CancelToken()):
-            pass
+    if (session := _pick(world, program)) is None:
+        _ask(world, program)
+        return
+    for _ in program.compact(session, CancelToken()):
+        pass
 
 
 def _fork(world: "World", program: Assistant) -> None:
-    if session := _pick(world, program):
-        program.branches.fork(session)
+    if (session := _pick(world, program)) is None:
+        _ask(world, program)
+        return
+    program.branches.fork(session)
 
 
 def _rename(world: "World", program: Assistant) -> None:
-    if session := _pick(world, program):
-        program.branches.rename(session, f"Chat {world.chance.randrange(1000)}")
+    if (session := _pick(world, program)) is None:
+        _ask(world, program)
+        return
+    program.branches.rename(session, f"Chat {world.chance.randrange(1000)}")
 
 
 def _delete(world: "World", program: Assistant) -> None:
-    if session := _pick(world, program):
-        program.sessions.delete(session)
+    if (session := _pick(world, program)) is None:
+        _ask(world, program)
+        return
+    world.promises.binned.pop(session, None)
+    program.sessions.delete(session)
+    world.promises.binned[session] = True
 
 
 def _restore(world: "World", program: Assistant) -> None:
-    if binned := program.sessions.bin.list_chats():
-        program.sessions.bin.restore(world.chance.choice(binned).info.session)
+    if not (binned := program.sessions.bin.list_chats()):
+        _delete(world, program)
+        return
+    session = world.chance.choice(binned).info.session
+    world.promises.binned.pop(session, None)
+    program.sessions.bin.restore(session)
+    world.promises.binned[session] = False
+    world.reached["restored from the bin"] += 1
 
 
 def _purge(world: "World", program: Assistant) -> None:
-    if binned := program.sessions.bin.list_chats():
-        session = world.chance.choice(binned).info.session
-        world.promises.lines.pop(session, None)
-        program.sessions.delete_for_good(session)
-        world.promises.gone.add(session)
+    if not (binned := program.sessions.bin.list_chats()):
+        _delete(world, program)
+        return
+    session = world.chance.choice(binned).info.session
+    world.promises.lines.pop(session, None)
+    world.promises.binned.pop(session, None)
+    program.sessions.delete_for_good(session)
+    world.promises.gone.add(session)
+    world.reached["deleted for good"] += 1
 
 
 CHAT_ACTS = {
-    _ask: 20,
-    _edit: 5,
-    _regenerate: 5,
-    _compact: 4,
-    _fork: 3,
-    _rename: 5,
-    _delete: 5,
-    _restore: 4,
-    _purge: 3,
+    _ask: 7,
+    _edit: 3,
+    _regenerate: 2,
+    _compact: 5,
+    _fork: 4,
+    _rename: 9,
+    _delete: 8,
+    _restore: 8,
+    _purge: 5,
 }

@@ -2,8 +2,9 @@
 
 The files are real files in a folder. Beside them, the disk remembers for each file the content at
 its last sync, and for each folder the names at its last sync. A power failure keeps these, and of
-what came later an arbitrary part, as journaling file systems do. SQLite's files are left out: they
-are taken as atomic at their commits.
+what came later the first changes, as journaling file systems do, or any of them, as others do. A
+file that was moved has its new name for sure, and only this one, when both folders were synced.
+SQLite's files are left out: they are taken as atomic at their commits.
 """
 
 import errno
@@ -15,8 +16,8 @@ import sys
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final, Literal
@@ -50,6 +51,7 @@ FAULTS: Final[tuple[FaultKind, ...]] = (
     "misdirected",  # a write is acknowledged, and overwrites another file of the folder
 )
 _SILENT: Final = ("flipped", "phantom", "misdirected")
+LOUD_FAULTS: Final = tuple(one for one in FAULTS if one not in _SILENT)
 # What can tell that it was damaged: by hashes, or by the sums of an archive.
 _CHECKED_FOLDERS: Final = ("contents", "sent", "backups")
 _CHECKED_FILES: Final = ("journal.jsonl", "ledger.log")
@@ -58,6 +60,8 @@ _LOCKS: Final = (
     "app.sessions.file.lock_file",
     "vault.open_index.lock_file",
 )
+# Functions that are called for a sync only. A sync is named by their callers.
+_SHARED: Final = ("_sync", "_put")
 _DATABASES: Final = (".db", ".db-wal", ".db-shm", ".db-journal")
 
 
@@ -99,10 +103,20 @@ class _Node:
 
 @dataclass(frozen=True)
 class _Change:
-    """A change of names that is not synced yet: files by their paths, or None for a removed one."""
+    """A change of names that is not synced yet: files by their paths, or None for a removed one.
+
+    Attributes:
+        folders: those that must be synced until the change is on the disk.
+    """
 
     folders: frozenset[str]
     names: tuple[tuple[str, _Node | None], ...]
+
+    def list_new(self, folder: str) -> Iterator[tuple[str, _Node]]:
+        """Yield the names that a folder has got."""
+        for path, node in self.names:
+            if node is not None and f"{path}/".startswith(f"{folder}/"):
+                yield path, node
 
 
 @dataclass
@@ -112,8 +126,8 @@ class Disk:
     Attributes:
         root: the folder.
         fired: how often each fault has happened.
-        skipped: the syncs and locks to leave out, named by the functions that call them.
-        syncs: how often each function has asked for a sync or a lock.
+        skipped: the syncs and locks to leave out, named by the calls, or by all of a function.
+        syncs: how often each call has asked for a sync or a lock.
         intrude: what another program does between two operations of this event, once.
         intrude_at: the number of the operation before which it does it.
         is_dead: whether the process was killed in this event.
@@ -195,6 +209,12 @@ class Disk:
             if not all(path.startswith(inside) for path, _ in change.names)
         ]
 
+    def cut_power(self, chance: random.Random) -> None:
+        """Let the power fail between two events. Call `settle` then."""
+        self.begin(Fault("power", 1), chance)
+        with suppress(Killed):
+            self._step("pause")
+
     def settle(self) -> None:
         """Leave what a killed process, or a power failure, leaves. Call this after `Killed`."""
         assert self.is_dead
@@ -250,13 +270,14 @@ class Disk:
         path = self._name(handle)
         if not self._observes(path):
             return os.fsync(handle)
-        caller = _find_caller()
+        is_folder = os.path.isdir(path)
+        caller = f"folder {_find_caller()}" if is_folder else _find_caller()
         self.syncs[caller] += 1
+        if self._is_skipped(caller):
+            return None
         fault = self._step("sync", lambda: self._fail_to_sync(handle))
         assert fault in (None, "short", *_SILENT)
-        if caller in self.skipped:
-            return None
-        if os.path.isdir(path):
+        if is_folder:
             self._sync_folder(path)
         else:
             node = self._find_open(handle)
@@ -281,7 +302,7 @@ class Disk:
         names |= {f"{new}{path[len(old) :]}": self._live[path] for path in moved}
         self._keep_content(new)
         os.replace(source, target, src_dir_fd=src_dir_fd, dst_dir_fd=dst_dir_fd)
-        self._change(names)
+        self._change(names, os.path.dirname(old), os.path.dirname(new))
 
     def link(
         self,
@@ -318,6 +339,7 @@ class Disk:
     def rmdir(self, path: Any, *, dir_fd: int | None = None) -> None:
         self._step("remove folder")
         os.rmdir(path, dir_fd=dir_fd)
+        self._change({f"{self._name(path, dir_fd)}/": None})
 
     def write_database(self) -> None:
         """Write into a database.
@@ -340,7 +362,7 @@ class Disk:
     def _lock(self, handle: int, *, waits: bool = False) -> None:
         caller = f"lock {_find_caller()}"
         self.syncs[caller] += 1
-        if caller in self.skipped:
+        if self._is_skipped(caller):
             return
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -348,6 +370,9 @@ class Disk:
             if waits:
                 raise Waits from None
             raise
+
+    def _is_skipped(self, caller: str) -> bool:
+        return caller in self.skipped or caller.partition(":")[0] in self.skipped
 
     # What goes wrong
 
@@ -438,24 +463,37 @@ class Disk:
 
     # What a power failure leaves
 
-    def _change(self, names: dict[str, _Node | None]) -> None:
+    def _change(self, names: dict[str, _Node | None], *folders: str) -> None:
         names = {path: node for path, node in names.items() if self._observes(path)}
         self.touched |= names.keys()
         if not names:
             return
-        folders = frozenset(os.path.dirname(path.rstrip("/")) for path in names)
-        self._changes.append(_Change(folders, tuple(names.items())))
+        places = folders or (os.path.dirname(path.rstrip("/")) for path in names)
+        self._changes.append(_Change(frozenset(places), tuple(names.items())))
         _apply(self._live, names.items())
 
     def _sync_folder(self, folder: str) -> None:
-        for change in [one for one in self._changes if folder in one.folders]:
-            _apply(self._synced, change.names)
-            self._changes.remove(change)
+        left = []
+        for change in self._changes:
+            if folder not in change.folders:
+                left.append(change)
+            elif rest := change.folders - {folder}:
+                left.append(replace(change, folders=rest))
+                _apply(self._synced, change.list_new(folder))
+            else:
+                _apply(self._synced, change.names)
+        self._changes = left
+
+    def _choose_changes(self) -> list[_Change]:
+        """Return the changes of names that a power failure leaves: the first ones, or any."""
+        if self._chance.random() < 0.5:
+            return self._changes[: self._chance.randint(0, len(self._changes))]
+        return [one for one in self._changes if self._chance.random() < 0.5]
 
     def _lose(self) -> None:
         """Replace the files by those that a power failure leaves."""
         chosen = dict(self._synced)
-        for change in self._changes[: self._chance.randint(0, len(self._changes))]:
+        for change in self._choose_changes():
             _apply(chosen, change.names)
         made = {path for path in chosen if path.endswith("/")} | {f"{self.root}/"}
         contents = {
@@ -480,7 +518,9 @@ class Disk:
         if not now.startswith(node.synced):
             return self._chance.choice([now, node.synced])
         later = now[len(node.synced) : self._chance.randint(len(node.synced), len(now))]
-        return node.synced + self._chance.choice([later, bytes(len(later)), b""])
+        hole = self._chance.randint(0, len(later))
+        holed = bytes(hole) + later[hole:]
+        return node.synced + self._chance.choice([later, bytes(len(later)), holed, b""])
 
     def _list_parents(self, path: str) -> Iterator[str]:
         """Yield the folders in which a file is, up to the root, each with a final slash."""
@@ -560,15 +600,20 @@ def _read(handle: int) -> bytes:
 
 def _is_between(frame: FrameType) -> bool:
     name = frame.f_globals["__name__"]
-    return name in (calls.__name__, "contextlib") or frame.f_code.co_name in (
-        "acquire_lock",
-        "lock_folder",
-    )
+    is_module = name in (calls.__name__, "contextlib")
+    return is_module or frame.f_code.co_name in ("acquire_lock", "lock_folder", *_SHARED)
 
 
 def _find_caller() -> str:
-    """Return the function that asked for a sync or a lock, as `module.function`."""
-    frame = sys._getframe(2)
+    """Return which call asked for a sync or a lock, as `module.function:line of the function`."""
+    frame, line = sys._getframe(2), ""
     while frame.f_back is not None and _is_between(frame):
+        if frame.f_code.co_name in _SHARED:
+            line = f".{_measure_line(frame)}"
         frame = frame.f_back
-    return f"{frame.f_globals['__name__'].rpartition('.')[2]}.{frame.f_code.co_name}"
+    module = frame.f_globals["__name__"].rpartition(".")[2]
+    return f"{module}.{frame.f_code.co_name}:{_measure_line(frame)}{line}"
+
+
+def _measure_line(frame: FrameType) -> int:
+    return frame.f_lineno - frame.f_code.co_firstlineno

@@ -17,7 +17,7 @@ from app.wiring import build
 from chains.cancel import CancelToken
 from tests.support.sessions.synced_folders import make_old
 from tests.support.simulator.disk import Killed
-from tests.support.simulator.promises import WILD, Promises
+from tests.support.simulator.promises import WILD, Promises, list_sent
 from vault.review.findings import Finding, FindingNote
 
 if TYPE_CHECKING:
@@ -210,6 +210,7 @@ def _merge_backup(world: "World", program: Assistant) -> None:
         return
     promises = world.promises
     promises.gone -= backup.chats.keys()
+    promises.binned.clear()
     for session in backup.chats:  # of the places in two versions of a chat, only the newest counts
         promises.lines[session] = _leave_out_places(promises.lines[session])
     before = promises.read_all(program)
@@ -272,7 +273,7 @@ def _sync_chat(world: "World", program: Assistant) -> None:
 
 def _look_at_sent(world: "World", program: Assistant) -> None:
     """Read kept requests again. Each is what the provider received."""
-    references = [one for lines in world.promises.chats.values() for one in _list_sent(lines)]
+    references = [one for lines in world.promises.chats.values() for one in list_sent(lines)]
     for reference in world.chance.sample(sorted(references), min(3, len(references))):
         found = program.sessions.sent.load(reference)
         if found is None or not found.is_exact:
@@ -286,21 +287,13 @@ def _look_at_sent(world: "World", program: Assistant) -> None:
             world.reached["kept request"] += 1
 
 
-def _list_sent(lines: Iterable[bytes]) -> set[str]:
-    found = set()
-    for line in lines:
-        if b'"sent":"' in line:
-            found.add(line.partition(b'"sent":"')[2][:32].decode())
-    return found
-
-
 HOME_ACTS = {
-    _pin: 11,
-    _change_project: 6,
-    _dismiss: 5,
+    _pin: 12,
+    _change_project: 8,
+    _dismiss: 9,
     _back_up: 5,
     _restore_elsewhere: 4,
-    _merge_backup: 6,
-    _sync_chat: 4,
+    _merge_backup: 8,
+    _sync_chat: 6,
     _look_at_sent: 6,
 }

@@ -142,7 +142,7 @@ def _index(world: "World", program: Assistant) -> None:
         return
     found = vault.read_index(_read_content) or []
     _check_secrets(world, str(found), "the index")
-    if world.chance.random() < 0.5:
+    if world.chance.random() < 0.3:
         fresh = _read_fresh(world, program)
         world.broken += _list_differences(found, fresh)
         world.reached["index compared"] += 1
@@ -186,10 +186,10 @@ def _check_secrets(world: "World", text: str, where: str) -> None:
 
 
 INDEX_ACTS = {
-    _write_wild: 8,
-    _move_wild: 9,
+    _write_wild: 10,
+    _move_wild: 12,
     _storm: 3,
-    _exclude: 3,
-    _index: 8,
+    _exclude: 6,
+    _index: 6,
     _search: 8,
 }

@@ -1,6 +1,7 @@
 """What another program does in the middle of an act: short changes that must not be lost.
 
-Each returns the entry that it has made, which is then found in the value of its name.
+Some add an entry, which is then found in the value of its name. Others do something else, and say
+afterwards whether it is found.
 """
 
 from collections.abc import Callable
@@ -9,14 +10,20 @@ from typing import TYPE_CHECKING, Final
 
 from app.assistant import Assistant
 from app.errors import AppError
+from chains.errors import ChainError
+from chains.ledger import OutgoingCall
 from tests.support.simulator.disk import Waits
+from tests.support.simulator.home_acts import start_program
+from tests.support.simulator.promises import WILD
 from vault.errors import VaultError
 from vault.review.findings import Finding, FindingNote
 
 if TYPE_CHECKING:
     from tests.support.simulator.world import World
 
-__all__ = ["add_intrusion"]
+__all__ = ["INTRUSIONS", "add_intrusion"]
+
+Check = Callable[[], bool]
 
 
 def _remember(program: Assistant, number: int) -> str:
@@ -42,19 +49,91 @@ def _set(program: Assistant, number: int) -> str:
     return patterns[-1]
 
 
-_INTRUSIONS: Final[dict[str, Callable[[Assistant, int], str]]] = {
+def _rename_chat(world: "World", program: Assistant, number: int) -> Check | None:
+    """Rename a chat that the act may write to, delete or take a copy of."""
+    files = program.paths.sessions.glob("*.jsonl")
+    if not (chats := sorted(file.stem for file in files if file.stem.isalnum())):
+        return None
+    session, title = world.chance.choice(chats), f"Intruded {number}"
+    program.branches.rename(session, title)
+    folder = program.paths.sessions
+
+    def is_there() -> bool:
+        found = [*folder.glob(f"{session}*.jsonl"), *folder.glob(f"bin/{session}*.jsonl")]
+        is_gone = session in world.promises.gone
+        return is_gone or any(title.encode() in file.read_bytes() for file in found)
+
+    return is_there
+
+
+def _record_call(world: "World", program: Assistant, number: int) -> Check | None:
+    """Record a call. The ledger need not survive a power failure."""
+    program.ledger.record(OutgoingCall("model", "intruded", number)).finish(1)
+    if world.is_kill_planned or world.disk.damaged:
+        return None
+    return lambda: any(
+        one["host"] == "intruded" and one["bytes_out"] == number
+        for one in world.programs[0].ledger.list_calls()
+    )
+
+
+def _learn(world: "World", program: Assistant, number: int) -> Check | None:
+    """Learn how much a model takes, as from a request that it has refused. This may fail."""
+    owner, limit = f"intruded {number}", 1_000 + number
+
+    def is_there() -> bool:
+        return world.programs[0]._learned.find_limit(owner, None) == limit
+
+    program._learned.learn_limit(owner, limit, None)
+    return is_there if program._learned.find_limit(owner, None) == limit else None
+
+
+def _create_note(world: "World", program: Assistant, number: int) -> Check | None:
+    """Create a note. Not in an event whose edits are undone because of a kill."""
+    if world.is_kill_planned:
+        return None
+    path = f"{WILD}/intruded/{number}.md"
+    program.user_edits.apply(program.user_edits.plan_create(path, f"Made {number}."))
+    return (world.notes / path).exists
+
+
+def _start_third(world: "World", _program: Assistant, _number: int) -> Check | None:
+    """Start and end another program, which removes what killed ones have left."""
+    start_program(world.root / "home").close()
+    return None
+
+
+# What adds an entry to a value that is promised.
+_ENTRIES: Final[dict[str, Callable[[Assistant, int], str]]] = {
     "memories": _remember,
     "pins": _pin,
     "dismissed findings": _dismiss,
     "exclusions": _set,
 }
-# The values of which an act writes the same file. Of other acts, chance decides.
+_OTHERS: Final[dict[str, Callable[["World", Assistant, int], Check | None]]] = {
+    "chat": _rename_chat,
+    "calls": _record_call,
+    "note": _create_note,
+    "learned": _learn,
+    "start": _start_third,
+}
+INTRUSIONS: Final = (*_ENTRIES, *_OTHERS)
+_CHATS: Final = ("chat", "chat", "calls", "learned", "start")
+_EDITS: Final = ("note", "note", "start")
+# What writes the same files as an act. Of other acts, chance decides.
 _OF_ACTS: Final = {
-    "remember": "memories",
-    "pin": "pins",
-    "dismiss": "dismissed findings",
-    "exclude": "exclusions",
-    "set": "exclusions",
+    "remember": ("memories", "memories", "start"),
+    "pin": ("pins", "pins", "start"),
+    "dismiss": ("dismissed findings", "dismissed findings", "start"),
+    "exclude": ("exclusions", "exclusions", "start"),
+    "set": ("exclusions", "exclusions", "start"),
+    "merge backup": ("memories", "pins", "dismissed findings"),
+    "write note": _EDITS,
+    "undo": _EDITS,
+    "look at chains": ("calls", "note"),
+    "index": ("memories", "calls", "start"),  # a new note may come too late for it
+    **dict.fromkeys(("ask", "edit", "regenerate", "compact", "fork", "rename"), _CHATS),
+    **dict.fromkeys(("delete", "restore", "purge", "sync chat"), _CHATS),
 }
 
 
@@ -68,13 +147,15 @@ def add_intrusion(world: "World", act_name: str, program: Assistant, at: int) ->
         at: the number of the operation.
     """
     (other,) = [one for one in world.programs if one is not program]
-    name = _OF_ACTS.get(act_name) or world.chance.choice(list(_INTRUSIONS))
-    intrude = _INTRUSIONS[name]
+    name = world.chance.choice(_OF_ACTS.get(act_name, INTRUSIONS))
 
     def act() -> None:
-        with suppress(AppError, VaultError, Waits):
-            entry = intrude(other, world.kept.count())
-            world.intruded.append((name, entry))
+        with suppress(AppError, ChainError, VaultError, Waits):
+            number = world.kept.count()
+            if name in _ENTRIES:
+                world.intruded.append((name, _ENTRIES[name](other, number)))
+            elif is_there := _OTHERS[name](world, other, number):
+                world.added.append((f"{name} {number} of another program", is_there))
             world.reached[f"intrusion: {name}"] += 1
 
     world.disk.intrude, world.disk.intrude_at = act, at

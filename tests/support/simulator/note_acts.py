@@ -94,10 +94,10 @@ def _look_at_chains(world: "World", program: Assistant) -> None:
 
 
 NOTE_ACTS = {
-    _set: 6,
-    _remember: 6,
-    _write_note: 8,
-    _undo: 6,
-    _write_outside: 2,
+    _set: 10,
+    _remember: 14,
+    _write_note: 12,
+    _undo: 10,
+    _write_outside: 3,
     _look_at_chains: 6,
 }

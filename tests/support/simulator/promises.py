@@ -15,7 +15,7 @@ from typing import Any, Final
 from app.assistant import Assistant
 from app.errors import AppError
 
-__all__ = ["WILD", "Promises", "read_tree"]
+__all__ = ["WILD", "Promises", "list_sent", "read_tree"]
 
 WILD: Final = "wild"  # the folder of notes in which other programs write
 
@@ -29,12 +29,14 @@ class Promises:
         lines: the lines of each chat's file that were there after a successful step.
         gone: the chats that were deleted for good.
         chats: the lines of each chat's file at the last look.
+        binned: whether a chat is in the bin, if that is sure.
     """
 
     def __init__(self) -> None:
         self.lines: dict[str, set[bytes]] = defaultdict(set)
         self.gone: set[str] = set()
         self.chats: dict[str, set[bytes]] = {}
+        self.binned: dict[str, bool] = {}
         self._seen: dict[str, set[bytes]] = defaultdict(set)
         self._values: dict[str, _Value] = {}
 
@@ -109,7 +111,12 @@ class Promises:
                 self.lines[session] |= new
 
     def find_broken(
-        self, assistant: Assistant, notes: Path, touched: Collection[str] | None
+        self,
+        assistant: Assistant,
+        notes: Path,
+        touched: Collection[str] | None,
+        *,
+        opens_chats: bool = True,
     ) -> list[str]:
         """Return one sentence for each promise that does not hold.
 
@@ -117,25 +124,33 @@ class Promises:
             assistant: a program.
             notes: the folder of notes.
             touched: the files that have changed since the last look, or None if all may have.
+            opens_chats: whether to open the chats that have changed, which takes the most time.
         """
         assistant.settings.refresh()
-        folder = str(assistant.paths.sessions)
-        changed = [path for path in touched or () if path.startswith(folder)]
-        broken = self._read_changed(assistant, changed) if changed or touched is None else []
-        for name, value in self._values.items() if touched or touched is None else ():
-            broken += value.find_broken(name, assistant)
+        paths, is_all = assistant.paths, touched is None
+        chats = [path for path in touched or () if path.startswith(str(paths.sessions))]
+        broken = self._read_changed(assistant, chats, opens_chats) if chats or is_all else []
+        apart = tuple(map(str, (paths.sessions, paths.sent, paths.ledger, paths.edits, notes)))
+        if is_all or any(not path.startswith(apart) for path in touched or ()):
+            for name, value in self._values.items():
+                broken += value.find_broken(name, assistant)
         return [*broken, *_find_halves(notes)]
 
-    def _read_changed(self, assistant: Assistant, changed: Iterable[str]) -> list[str]:
+    def _read_changed(
+        self, assistant: Assistant, changed: Iterable[str], opens_chats: bool
+    ) -> list[str]:
         """Read and open the chats whose files have changed, or all if none is named."""
         named = {Path(path).name.partition(".")[0] for path in changed}
         before, self.chats = self.chats, _read_chats(assistant, named)
         if named:
             kept = {one: lines for one, lines in before.items() if one not in named}
             self.chats = {**kept, **self.chats}
-        listed = {info.session for info in assistant.list_sessions()}
-        opened = sorted(listed & named if named else listed)
-        return [*self._find_lost_lines(self.chats), *_find_unreadable(assistant, opened)]
+        opened = _list_chats(assistant, named) if opens_chats else []
+        return [
+            *self._find_lost_lines(self.chats),
+            *self._find_misplaced(assistant),
+            *_find_unreadable(assistant, opened),
+        ]
 
     def _find_lost_lines(self, chats: Mapping[str, set[bytes]]) -> list[str]:
         broken = list[str]()
@@ -144,6 +159,21 @@ class Promises:
             if lost and session not in self.gone:
                 broken.append(f"chat {session} has lost {len(lost)} lines: {min(lost)[:200]!r}")
         return [*broken, *(f"chat {one} came back" for one in self.gone & chats.keys())]
+
+    def _find_misplaced(self, assistant: Assistant) -> Iterator[str]:
+        """Find the chats that are on the list instead of in the bin, or in the bin instead."""
+        for session, is_binned in self.binned.items():
+            is_listed = (assistant.paths.sessions / f"{session}.jsonl").exists()
+            if is_listed is is_binned and session not in self.gone:
+                place, wrong = ("bin", "list") if is_binned else ("list", "bin")
+                yield f"chat {session} was put into the {place}, and is on the {wrong}"
+
+    def find_lost_requests(self, assistant: Assistant) -> list[str]:
+        """Return one sentence for each request that a chat refers to and that is not kept."""
+        wanted = {one for lines in self.lines.values() for one in list_sent(lines)}
+        sent = assistant.sessions.sent
+        lost = [one for one in sorted(wanted) if sent.load(one) is None]
+        return [f"{len(lost)} kept requests are lost, such as {lost[0]}"] if lost else []
 
 
 @dataclass
@@ -165,6 +195,12 @@ class _Value:
             self.allowed = [value]
 
 
+def _list_chats(assistant: Assistant, named: Collection[str]) -> list[str]:
+    """Return the chats that are listed, only some of them if any is named."""
+    listed = {info.session for info in assistant.list_sessions()}
+    return sorted(listed.intersection(named) if named else listed)
+
+
 def _find_unreadable(assistant: Assistant, sessions: Iterable[str]) -> Iterator[str]:
     for session in sessions:
         try:
@@ -175,6 +211,12 @@ def _find_unreadable(assistant: Assistant, sessions: Iterable[str]) -> Iterator[
         else:
             if problems:
                 yield f"chat {session} has problems: {problems}"
+
+
+def list_sent(lines: Iterable[bytes]) -> set[str]:
+    """Return the references to kept requests in the lines of a chat."""
+    key = b'"sent":"'
+    return {line.partition(key)[2][:32].decode() for line in lines if key in line}
 
 
 def read_tree(notes: Path) -> dict[str, bytes]:

@@ -4,12 +4,14 @@ The table of behaviours has what servers do wrong. All other requests meet a str
 refuses what any of them refuses.
 """
 
+import errno
 import json
+import os
 import random
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from typing import Final
+from typing import Final, NoReturn
 from unittest import mock
 
 from chains.llm.port import require_sealed
@@ -40,6 +42,7 @@ class Provider:
         answered: how often each kind of answer was given.
         bodies: what was sent.
         row: the behaviour that the present turn meets, or None for a strict server.
+        left_out: how often a request had no room for its summary.
     """
 
     def __init__(self, pass_time: Callable[[float], None]) -> None:
@@ -53,6 +56,7 @@ class Provider:
         self.answered: Counter[str] = Counter()
         self.bodies: set[str] = set()
         self.row: Behaviour | None = None
+        self.left_out = 0
         self._replies: list[Script] = []
         self._may_call = True
         self.time = ServerTime(pass_time)
@@ -63,8 +67,15 @@ class Provider:
         with ExitStack() as stack:
             stack.enter_context(Wire(self._choose_reply, self.time).install())
             stack.enter_context(mock.patch("chains.model.require_sealed", self._check))
+            for name in ("socket.socket.connect", "socket.getaddrinfo"):
+                stack.enter_context(mock.patch(name, self._refuse_host))
             stack.enter_context(mock.patch.dict("app.config.secrets._held", {"openai": _KEY}))
             yield
+
+    def _refuse_host(self, *called: object, **_options: object) -> NoReturn:
+        """Note a call of a host. Those of models go over the wire."""
+        self.failures.append(f"a host was called: {called}")
+        raise OSError(errno.ENETUNREACH, os.strerror(errno.ENETUNREACH))
 
     def choose_row(self) -> Behaviour | None:
         """Let the requests from now on meet a row of the table, or in half of the cases none."""
@@ -79,8 +90,14 @@ class Provider:
         """Look at a request before it is written for the wire."""
         require_sealed(request)
         self._may_call = not request.ends_loop
-        if request.report.used > request.budget_tokens:
-            self.failures.append(f"{request.report.used} tokens > {request.budget_tokens}")
+        used, budget = request.report.used, request.budget_tokens
+        if used > budget:
+            self.failures.append(f"{used} tokens > {budget}")
+        for one in request.left_out:
+            if one.reason == "summary":
+                self.left_out += 1
+                if used + one.tokens <= budget:
+                    self.failures.append(f"a summary is left out, though {budget - used} are free")
 
     def _choose_reply(self, body: Body, text: str) -> Script:
         self.bodies.add(text)
@@ -102,7 +119,7 @@ class Provider:
         return Answer("".join(_WORDS[: self.chance.randint(1, len(_WORDS))] for _ in range(pieces)))
 
     def _answer_long(self, _tools: set[str]) -> Answer:
-        return Answer(_WORDS * self.chance.randint(20, 60), finish="length")
+        return Answer(_WORDS * self.chance.randint(8, 24), finish="length")
 
     def _answer_calls(self, tools: set[str]) -> Answer:
         number = self.chance.randrange(10**6)

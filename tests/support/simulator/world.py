@@ -5,7 +5,7 @@ import os
 import random
 import threading
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from importlib.metadata import entry_points
@@ -15,12 +15,12 @@ from unittest import mock
 
 from app.assistant import Assistant
 from app.customize.hooks import GROUP as HOOK_GROUP
-from app.errors import AppError
-from chains.errors import ChainError
+from app.errors import AppError, StorageFailed, TurnFailed
+from chains.errors import ChainError, LedgerFailed
 from context.errors import ContextError
 from tests.support.simulator.acts import Act, choose_act, may_intrude, name_act
 from tests.support.simulator.clock import Clock
-from tests.support.simulator.disk import FAULTS, Disk, Fault, FaultKind, Killed
+from tests.support.simulator.disk import FAULTS, LOUD_FAULTS, Disk, Fault, FaultKind, Killed
 from tests.support.simulator.home_acts import EXCLUDED, Kept, start_program, watch_home
 from tests.support.simulator.intrusions import add_intrusion
 from tests.support.simulator.listings import shuffle_listings
@@ -29,12 +29,13 @@ from tests.support.simulator.promises import WILD, Promises, read_tree
 from tests.support.simulator.provider import SECRET, Provider
 from tests.support.simulator.scheduler import Scheduler
 from tests.support.simulator.workers import Workers
-from vault.errors import VaultError
+from vault.errors import EditFailed, IndexUnusable, VaultError
 
 __all__ = ["Step", "World"]
 
 _URANDOM: Final = os.urandom
 EXPECTED: Final = (AppError, ChainError, ContextError, VaultError)
+_STORAGE_ERRORS: Final = (EditFailed, IndexUnusable, LedgerFailed, StorageFailed)
 _NOTES: Final = {
     "Beds.md": "# Beds\n\nBeans grow.\n",
     "Pump.md": "# Pump\n\nWater the Beds.\n",
@@ -46,7 +47,10 @@ _NOTES: Final = {
 
 @dataclass(frozen=True)
 class Step:
-    """One event. Its own seed decides all of it, so that steps before it can be left out."""
+    """One event. Its own seed decides all of it, so that steps before it can be left out.
+
+    With an odd seed, nothing is damaged silently. In a world of such events, nothing may be missed.
+    """
 
     seed: int
 
@@ -56,8 +60,36 @@ class Step:
         chance = random.Random(f"fault {self.seed}")
         if chance.random() < 0.4:
             return None
-        kind: FaultKind = chance.choice(FAULTS)
+        kind: FaultKind = chance.choice(LOUD_FAULTS if self.seed % 2 else FAULTS)
         return Fault(kind, 1 if kind == "short" else 1 + int(chance.expovariate(0.25)))
+
+    @property
+    def fault_again(self) -> Fault | None:
+        """What goes wrong in the event if what was killed before is done again in it."""
+        chance = random.Random(f"fault again {self.seed}")
+        kind: FaultKind = chance.choice(("unsynced", "unsynced", "power", "kill"))
+        is_any = chance.random() < 0.8
+        return Fault(kind, 1 + int(chance.expovariate(0.25))) if is_any else None
+
+    @property
+    def cuts_power(self) -> bool:
+        """Whether the power fails behind the event, if it has not failed in it."""
+        return self.fault is not None and self.fault.kind == "power"
+
+    @property
+    def opens_chats(self) -> bool:
+        """Whether the chats that have changed are opened behind the event."""
+        return self.seed % 6 < 2
+
+    @property
+    def may_repeat(self) -> bool:
+        """Whether the event is what was killed before, done again."""
+        return random.Random(f"again {self.seed}").random() < 0.5
+
+    @property
+    def may_lose_again(self) -> bool:
+        """Whether the power fails behind what is done again."""
+        return random.Random(f"power again {self.seed}").random() < 0.5
 
     @property
     def intrude_at(self) -> int:
@@ -88,6 +120,8 @@ class World:
         undoable: a run of edits that can be undone, and the notes before and after it.
         undone: the run that is being undone, and the notes before it.
         intruded: what another program has added in the middle of the act, by its name.
+        added: what else another program has done then, and whether it is found afterwards.
+        is_kill_planned: whether the program is to be killed in the event.
         before: the notes before the event, or before the last turn of it.
         storm_files: how many files a sync program writes at once.
         kept: what acts remember for others, such as the backups that were made.
@@ -111,6 +145,9 @@ class World:
         self.storm_files = 30
         self.kept = Kept()
         self.intruded: list[tuple[str, str]] = []
+        self.added: list[tuple[str, Callable[[], bool]]] = []
+        self.is_kill_planned = False
+        self._killed: int | None = None  # what decided the act that was killed last
         self._order, self._ids = random.Random(1), random.Random(1)
         self._thread = threading.get_ident()
 
@@ -153,8 +190,13 @@ class World:
             stack.callback(logging.getLogger(name).removeFilter, self._note_record)
 
     def take(self, step: Step) -> None:
-        """Do one step, and look at what it left."""
-        self.chance = self.provider.chance = random.Random(step.seed)
+        """Do one step, and look at what it left.
+
+        The user may do again what was killed before.
+        """
+        again, self._killed = self._killed if step.may_repeat else None, None
+        act_seed = step.seed if again is None else again
+        self.chance = self.provider.chance = random.Random(act_seed)
         self.scheduler.chance = random.Random(f"order {step.seed}")
         self.workers.chance = random.Random(f"deaths {step.seed}")
         self._order = random.Random(f"listings {step.seed}")
@@ -163,23 +205,56 @@ class World:
         act = choose_act(self.chance)
         program = self.chance.choice(self.programs)
         name = name_act(act)
-        how = self._do(name, act, program, step)
+        fault = step.fault if again is None else step.fault_again
+        how = self._do(name, act, program, step, fault)
         self.done[f"{name}: {how}"] += 1
         sent = sum(map(len, self.provider.bodies))
         self.history.append(f"{name}: {how} {self.clock.now_s:.3f} {sent} {self.disk.trace:08x}")
         self.broken += [f"{name} {how}: {one}" for one in self.provider.failures]
         self.provider.failures.clear()
-        touched = None if how == "killed" else self.disk.touched
-        found = self.promises.find_broken(self.programs[0], self.notes, touched)
-        self.disk.touched.clear()
-        self.broken += [f"after {name} ({how}): {one}" for one in found]
+        self._look(f"after {name} ({how})", is_all=how == "killed", opens_chats=step.opens_chats)
         self.promises.note_chats(is_done=how == "done")
+        if how == "killed":
+            self._killed = act_seed
+        elif step.may_lose_again if again is not None else step.cuts_power:
+            self.reached["power failure behind what was done again"] += again is not None
+            self._cut_power(name, random.Random(f"power {step.seed}"))
 
-    def _do(self, name: str, act: Act, program: Assistant, step: Step) -> str:
+    def look_at_all(self) -> None:
+        """Look for broken promises in everything."""
+        self._look("at the end", is_all=True)
+
+    def _look(self, when: str, *, is_all: bool, opens_chats: bool = True) -> None:
+        """Look for broken promises in what has changed since the last look, or in everything."""
+        program, promises = self.programs[0], self.promises
+        touched = None if is_all else self.disk.touched
+        opens_chats |= is_all
+        found = promises.find_broken(program, self.notes, touched, opens_chats=opens_chats)
+        self.disk.touched.clear()
+        if len([one for one in self.programs if _keeps_index(one)]) > 1:
+            found.append("two programs keep the index up to date")
+        self.broken += [f"{when}: {one}" for one in found]
+
+    def _cut_power(self, name: str, chance: random.Random) -> None:
+        """Let the power fail behind an act. What was acknowledged is on the disk."""
+        before = read_tree(self.notes)
+        self.disk.cut_power(chance)
+        self._start_again(self.programs)
+        self.reached["power failure behind an act"] += 1
+        if (now := read_tree(self.notes)) != before:
+            self.broken.append(f"a power failure behind {name} leaves {now}, not {before}")
+        when = f"after a power failure behind {name}"
+        self._look(when, is_all=True)
+        if not self.disk.damaged:
+            lost = self.promises.find_lost_requests(self.programs[0])
+            self.broken += [f"{when}: {one}" for one in lost]
+
+    def _do(self, name: str, act: Act, program: Assistant, step: Step, fault: Fault | None) -> str:
         """Do an act, and return how it ended."""
-        self.before = read_tree(self.notes)
-        self.disk.begin(step.fault, random.Random(f"disk {step.seed}"))
+        self.before, fired = read_tree(self.notes), sum(self.disk.fired.values())
+        self.disk.begin(fault, random.Random(f"disk {step.seed}"))
         self.workers.dying = step.kills_child
+        self.is_kill_planned = fault is not None and fault.kind in ("kill", "power")
         if step.intrude_at and len(self.programs) > 1 and may_intrude(act):
             add_intrusion(self, name, program, step.intrude_at)
         try:
@@ -190,6 +265,8 @@ class World:
             how = "killed"
         except EXPECTED as error:
             how = type(error).__name__
+            if self._is_unexpected(error, fired):
+                self.broken.append(f"{name} fails, though nothing went wrong: {error}")
         except Exception as error:  # noqa: BLE001 - each one is a bug
             how = "bug"
             if not self.disk.is_dead:
@@ -201,11 +278,24 @@ class World:
         self.workers.dying = False
         for value, entry in self.intruded:
             self.promises.add(value, entry)
+        self.broken += [f"{name}: {one} is lost" for one, is_there in self.added if not is_there()]
         self.intruded.clear()
+        self.added.clear()
         self.scheduler.drop_all()
         self.broken += [f"{name}: a task: {error!r}" for error in self.scheduler.failures]
         self.scheduler.failures.clear()
         return how
+
+    def _is_unexpected(self, error: Exception, fired: int) -> bool:
+        """Return whether a failure of the disk was reported, and none has happened.
+
+        Args:
+            error: what was reported.
+            fired: the number of faults before the act.
+        """
+        reason = error.reason if isinstance(error, TurnFailed) else error
+        is_sound = sum(self.disk.fired.values()) == fired and not self.disk.damaged
+        return isinstance(reason, _STORAGE_ERRORS) and is_sound and not self.disk.is_dead
 
     def _note_thread(self, ended: threading.ExceptHookArgs) -> None:
         """Note a bug in a thread of the program. Threads of a killed one end as they should."""
@@ -241,7 +331,11 @@ class World:
 
     def _restart(self, killed: Assistant) -> None:
         """Go on after a kill, with the programs that a power failure or the kill has left."""
-        ended = self.programs if self.disk.fault == "power" else [killed]
+        self._start_again(self.programs if self.disk.fault == "power" else [killed])
+        self._check_edits()
+
+    def _start_again(self, ended: list[Assistant]) -> None:
+        """Start a program on what some that were killed have left."""
         for program in ended:
             with suppress(Exception, Killed):
                 program.close()
@@ -250,7 +344,6 @@ class World:
         self.disk.settle()
         forget_all()
         self.start()
-        self._check_edits()
 
     def _check_edits(self) -> None:
         """Undo the edits of a killed event, or go on with its undo. All is as before then."""
@@ -266,3 +359,8 @@ class World:
             self.broken.append(f"the edits of a killed event cannot be undone: {error}")
         if (now := read_tree(self.notes)) != before:
             self.broken.append(f"undoing a killed event leaves the notes {now}, not {before}")
+
+
+def _keeps_index(program: Assistant) -> bool:
+    vault = program.library.vault if program.library else None
+    return vault is not None and vault._handle._owner_lock is not None
