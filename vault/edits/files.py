@@ -11,7 +11,7 @@ import stat
 import unicodedata
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Final
 
 from resources.system import calls
@@ -178,7 +178,8 @@ def remove_temporary(root: Path, path: str, temporary: str) -> bool:
     """Remove the temporary file that an edit may have left in a note's folder.
 
     Return whether it is gone for good. One that was removed before may be back after a power
-    failure, when nobody looks for it. So the folder is flushed in any case.
+    failure, when nobody looks for it. So the folder is flushed in any case, or the one above it if
+    it was removed too.
 
     Args:
         root: the vault's folder.
@@ -190,10 +191,29 @@ def remove_temporary(root: Path, path: str, temporary: str) -> bool:
             with suppress(FileNotFoundError):
                 folder.remove_file(temporary)
             _sync(folder)
-    except (FileNotFoundError, UnsafePath):  # the folder is not there any more
+    except FileNotFoundError:
+        return _flush_above(root, path)
+    except UnsafePath:  # there is a link in its place
         return True
     except OSError:
         return False
+    return True
+
+
+def _flush_above(root: Path, path: str) -> bool:
+    """Flush the nearest folder that is there above a removed one, and return whether it succeeds.
+
+    Otherwise, the removed folder may come back after a power failure, with what was in it.
+    """
+    for folder in PurePosixPath(path).parents:
+        try:
+            with _open_parent(root, str(folder / "_")) as (nearest, _):
+                _sync(nearest)
+        except FileNotFoundError:
+            continue
+        except (OSError, UnsafePath):
+            return False
+        return True
     return True
 
 

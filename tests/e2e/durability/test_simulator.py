@@ -39,7 +39,7 @@ from tests.support.simulator.run import (
     simulate,
 )
 from tests.support.simulator.world import Step
-from vault.edits.files import remove_temporary
+from vault.edits.files import remove_folders, remove_temporary
 from vault.edits.journal import EditJournal
 
 SEED = 2
@@ -180,6 +180,23 @@ def test_what_was_removed_without_a_flush_is_gone_for_good_before_an_edit_is_ove
         assert remove_temporary(root, "Note.md", ".strata-1.tmp")
 
     assert list_results(tmp_path, write) == [{}]
+
+
+def test_what_was_removed_with_its_new_folder_is_gone_for_good_before_an_edit_is_over(
+    tmp_path: Path,
+) -> None:
+    """The folder of a failed edit came back after a power failure: seed 4, event 1161."""
+
+    def write(root: Path) -> None:
+        make_private_folder(root / "new/inner")
+        create_file(root / "new/inner/.strata-1.tmp", b"half")
+        remove_if_there(root / "new/inner/.strata-1.tmp")
+        remove_folders(root, ["new", "new/inner"])
+        assert remove_temporary(root, "new/inner/Note.md", ".strata-1.tmp")
+
+    for seed in range(20):
+        lose_power(tmp_path, write, seed)
+        assert not list((tmp_path / f"disk{seed}").rglob(".strata-*"))
 
 
 def leave_line(file: Path) -> None:
