@@ -92,6 +92,7 @@ _JOINS: Final = re.compile(r"[\d_]")
 _LETTERS: Final = re.compile(r"[^\W\d_]+")
 _MOST_BEFORE: Final = 40
 _TELLING: Final = 100  # with a unit; a smaller number, or a bare one, stands in many texts
+_SMALL: Final = 100
 _FEW: Final = 20  # a count of so many things may be the answer's own
 _NOON_MINUTES: Final = 720
 
@@ -122,6 +123,11 @@ class Figure:
     def is_telling(self) -> bool:
         """Whether the figure is unlikely to stand in a text by chance."""
         return bool(self.unit) and all(value >= _TELLING for value in self.values)
+
+    @cached_property
+    def is_small(self) -> bool:
+        """Whether a number with its value stands somewhere in many texts."""
+        return all(abs(value) < _SMALL for value in self.values)
 
     @property
     def start(self) -> int:

@@ -21,8 +21,6 @@ from vault.review.statements import LocatedNumber
 
 __all__ = ["find_date", "find_facts", "find_figure", "find_name", "find_path", "is_same_date"]
 
-# A smaller number stands somewhere in many texts.
-_SMALL: Final = 100
 _SHORT_STEM_CHARS: Final = 4
 _MOST_ENDING_CHARS: Final = 2
 _MOST_PLACES: Final = 3
@@ -95,7 +93,7 @@ def _find_numbers(figure: Figure, words: frozenset[str], text: EvidenceText) -> 
         if word in index.folded and re.search(whole, index.folded):
             yield _Hit(0, text, _find_start(index, figure.written))
         return
-    is_small = all(abs(value) < _SMALL for value in figure.values)
+    is_small = figure.is_small
     for number in _list_equal(figure, index):
         if figure.is_negative and not has_sign(index.text, number.start):
             continue
@@ -105,10 +103,10 @@ def _find_numbers(figure: Figure, words: frozenset[str], text: EvidenceText) -> 
             yield _Hit(shared, text, number.start)
     if figure.is_negative:
         return
-    if figure.values & index.above_values:
+    if not figure.values.isdisjoint(index.above_values):
         yield _Hit(len(words & index.above_words), text, None)
-    for value in figure.values:
-        said = _IN_WORDS.get(value, frozenset()) & index.tokens
+    for value in figure.values & _IN_WORDS.keys():
+        said = _IN_WORDS[value] & index.tokens
         if any(_is_whole(word, index.folded) for word in said) and words & index.words:
             yield _Hit(0, text, None)
 
@@ -121,11 +119,11 @@ def _is_whole(word: str, folded: str) -> bool:
 
 def _list_equal(figure: Figure, index: TextIndex) -> Iterator[LocatedNumber]:
     """Yield the numbers of a text that have the value of a figure, maybe in another unit."""
+    numbers = index.numbers
     for value in figure.values:
-        for number in index.numbers.get(value, ()):
-            if _have_same_value(figure, number):
-                yield number
-    if is_known_unit(figure.unit):
+        if value in numbers:
+            yield from (each for each in numbers[value] if _have_same_value(figure, each))
+    if index.measured and is_known_unit(figure.unit):
         for unit, measured in index.measured.items():
             if unit != figure.unit and can_convert(unit, figure.unit):
                 yield from (each for each in measured if _have_same_value(figure, each))

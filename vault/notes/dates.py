@@ -139,6 +139,13 @@ _ASKED: Final = _compile(
 )
 # What each date has that is not relative, which spares most sentences from being searched.
 _MAY_NAME_DATE: Final = re.compile(rf"\d|(?<!\w){MONTH_PATTERN}")
+_HAS_MONTH: Final = re.compile(MONTH_PATTERN)
+_HAS_YEAR: Final = re.compile(_YEAR)
+# Each form of a date, and whether it has a month in words and a year. A text without one of these
+# is not searched for the form.
+_FORMS: Final = tuple(
+    (form, MONTH_PATTERN in form.pattern, _YEAR in form.pattern) for form in (*_WRITTEN, *_ASKED)
+)
 _SINCE: Final = re.compile(r"(?:since|seit|depuis|desde)\s+(?:the\s+|dem\s+|l[ae]\s+|el\s+)?$")
 # A filter of a query, such as `after:2024-03` or `date:2024-03-04..2024-03-10`.
 _FILTER: Final = re.compile(r"(?<!\S)(?:after|before|date):[\d.-]+")
@@ -218,7 +225,10 @@ def locate_dates(text: str) -> list[LocatedDate]:
     found: list[LocatedDate] = []
     if not _MAY_NAME_DATE.search(said):
         return found
-    for form in (*_WRITTEN, *_ASKED):
+    has_month, has_year = bool(_HAS_MONTH.search(said)), bool(_HAS_YEAR.search(said))
+    for form, needs_month, needs_year in _FORMS:
+        if needs_month > has_month or needs_year > has_year:
+            continue
         matches = list(form.finditer(said))
         for match in matches:
             named = match.groupdict()

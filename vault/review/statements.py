@@ -191,6 +191,9 @@ def list_words(text: str) -> frozenset[str]:
     return frozenset(word for token in tokens for word in _list_token_words(token))
 
 
+_fold_token: Final = lru_cache(_MOST_KNOWN_TOKENS)(fold)
+
+
 @lru_cache(_MOST_KNOWN_TOKENS)
 def _list_token_words(token: str) -> tuple[str, ...]:
     return () if fold(token) in FUNCTION_WORDS else tuple(list_singulars(token))
@@ -226,6 +229,8 @@ def find_numbers(text: str) -> Iterator[LocatedNumber]:
     Args:
         text: the text, of any length.
     """
+    if not _HAS_NUMBER.search(text):
+        return
     tokens = _join_groups(text, _list_tokens(text))
     for at, token in enumerate(tokens):
         if token.folded in _VALUES:
@@ -295,7 +300,7 @@ def measure_overlap(one: Statement, other: Statement) -> float:
 
 def _list_tokens(text: str) -> list[_Token]:
     return [
-        _Token(match[0], fold(match[0]), match.start(), match.end())
+        _Token(match[0], _fold_token(match[0]), match.start(), match.end())
         for match in _TOKEN.finditer(text)
     ]
 

@@ -6,11 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from vault.notes import dates
 from vault.notes.dates import (
     find_date_spans,
     find_iso_days,
     find_written_spans,
     list_property_days,
+    locate_dates,
     remove_dates,
     write_date_forms,
 )
@@ -168,3 +170,20 @@ def test_the_forms_of_a_day_are_read_as_that_day(day: date) -> None:
 )
 def test_the_dates_of_a_question_can_be_left_out(text: str, rest: str) -> None:
     assert " ".join(remove_dates(text).split()) == " ".join(rest.split())
+
+
+_PARTS = st.sampled_from(
+    (
+        *("5 May 2024", "2024", "march", "on 3 May", "12.5 kWh", "3-5 june", "last winter"),
+        *("2024-05-01", "Q2 2023", "since", "maybe", "in 1999", "2024年5月1日", "the box", "31"),
+    )
+)
+
+
+@given(st.lists(_PARTS, max_size=6))
+def test_a_form_is_only_left_out_where_it_finds_nothing(parts: list[str]) -> None:
+    text = " and ".join(parts)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(dates, "_FORMS", tuple((form, False, False) for form, *_ in dates._FORMS))
+        expected = locate_dates(text)
+    assert locate_dates(text) == expected
