@@ -357,6 +357,28 @@ def test_a_long_wide_table_has_no_seams_and_scrolls_sideways_as_one(reader: Note
     assert (bar.value(), find_offsets(reader)) == (90, {90})
 
 
+def test_scrolling_a_wide_table_draws_only_what_comes_into_view(
+    reader: NoteReader, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[int] = []
+    paint = NoteView.paintEvent
+
+    def count_drawn(view: NoteView, event: QPaintEvent) -> None:
+        drawn.append(event.rect().height())
+        paint(view, event)
+
+    monkeypatch.setattr(NoteView, "paintEvent", count_drawn)
+    reader.show_text(f"{write_wide_table(150)}\n\nBetween.\n\n{write_wide_table(150)}")
+    settle()
+    bar, heights = reader.verticalScrollBar(), []
+    for _ in range(40):
+        drawn.clear()
+        bar.setValue(bar.value() + 60)
+        QApplication.processEvents()  # draws a part of the note below the visible area, too
+        heights.append(sum(drawn))
+    assert max(heights) < reader.viewport().height() / 4
+
+
 def find_bar(reader: NoteReader, bar: QScrollBar) -> QRect:
     """Return where a table's scroll bar is in the visible area."""
     return QRect(bar.mapTo(reader.viewport(), QPoint()), bar.size())

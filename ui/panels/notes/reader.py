@@ -44,6 +44,7 @@ _ABOVE, _BELOW, _GAP = 20, 48, 16
 _SEAM = -SPARE_BELOW
 _END = NotePart(0, "")
 _LINE_CHARS = 90
+_CELL_CHARS = 30  # that fit into a column of a table, which may be wider than the text
 _TARGET_SHARE = 5  # a target line is shown a fifth of the height below the upper edge
 _KEPT_PAGES = 4
 
@@ -354,7 +355,8 @@ class NoteReader(QScrollArea):
     def _estimate(self, part: NotePart) -> int:
         _, width = self._compute_column()
         chars = max(20, _LINE_CHARS * width // Theme.current().px(760))
-        lines = sum(1 + len(line) // chars for line in part.text.split("\n") if line)
+        own = part.text.split("\n")[part.repeated :]
+        lines = sum(_estimate_lines(line, chars) for line in own if line)
         return round(lines * Theme.current().line("body") * 1.2)
 
     def _clear(self) -> None:
@@ -454,6 +456,7 @@ class NoteReader(QScrollArea):
         view.wide.share(self._parts[index].table, below, self._table_offsets)
         view.wide.table_scrolled.connect(self._on_table_scrolled)
         view.move(left, self._tops[index])
+        self.table_bars.cover(view)
         view.show()  # first, because Qt lays out the text again for the size that it is shown in
         _draw(view)
         view.light(*self._lit)
@@ -589,6 +592,19 @@ def _draw(view: NoteView) -> None:
     except Exception as error:  # noqa: BLE001 - reported, and the text can still be read
         report_fault(error, "the text of a note")
         view.draw_source()
+
+
+def _estimate_lines(line: str, chars: int) -> int:
+    """Return how many lines a line of Markdown takes. A row takes those of its longest cell.
+
+    Args:
+        line: the line.
+        chars: how many characters fit into the width of the text.
+    """
+    if not line.startswith("|"):
+        return 1 + len(line) // chars
+    cells = line.strip("| ").split("|")
+    return 1 + max(map(len, cells)) // max(_CELL_CHARS, chars // len(cells))
 
 
 def _guess_seams(parts: Sequence[NotePart]) -> list[int]:

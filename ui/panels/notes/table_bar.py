@@ -59,6 +59,15 @@ class TableBars(QObject):
         """The scroll bars of the tables that are in view."""
         return [bar for bar in self._bars if not bar.isHidden()]
 
+    def cover(self, view: QWidget) -> None:
+        """Keep the bars above a part of the note that was added to the page.
+
+        Raising the bars would draw them again at each step of scrolling. Where something is still
+        to be drawn, Qt cannot move what is drawn, and would draw the whole page again.
+        """
+        if self._bars:
+            view.stackUnder(self._bars[0])
+
     def place(self, spans: Sequence[TableSpan], seen: QRect) -> None:
         """Show a scroll bar for each table that is in view, and hide the others.
 
@@ -95,7 +104,6 @@ class TableBars(QObject):
         bar.setGeometry(span.area.left(), top, span.area.width(), BAR_HEIGHT)
         is_in_view = top >= max(seen.top(), span.area.top() + Theme.current().line("body"))
         bar.setVisible(is_in_view)
-        bar.raise_()
 
     def _on_moved(self, value: int) -> None:
         bar = self.sender()
