@@ -19,13 +19,13 @@ from PySide6.QtWidgets import (
 )
 
 from ui.panels.index.progress import ProgressBar
-from ui.theme import Theme, dress, tokens
+from ui.theme import Theme, dress
 from ui.widgets.buttons import ButtonText, make_button
 from ui.widgets.controls import label, make_wrapped_label
-from ui.widgets.dialogs import QuestionDialog
+from ui.widgets.dialogs import QuestionDialog, fit_dialog
 from ui.widgets.layouts import grow, make_column, make_row, stretch
 from ui.widgets.lists import Cell, Index
-from ui.widgets.menus import MenuButton
+from ui.widgets.menus import MENU_INSET, MenuButton
 from ui.widgets.rows_model import RowColumn, RowsModel
 from ui.widgets.surfaces import Pane
 
@@ -337,7 +337,13 @@ class JudgeView(QDialog):
         self._rest = QWidget()
         self._sample_label = label("judges this many notes again:", "ui", "secondary")
         sample = make_row(
-            self.sample_model, self._sample_label, self.sample, stretch(), margins=0, spacing=8
+            -MENU_INSET,
+            self.sample_model,
+            self._sample_label,
+            self.sample,
+            stretch(),
+            margins=0,
+            spacing=8,
         )
         named = (
             ("Question", self.question),
@@ -352,7 +358,14 @@ class JudgeView(QDialog):
             spacing=12,
         )
         acts = make_row(
-            self.which, stretch(), self.price, self.retry, self.first, self.all, spacing=8
+            -MENU_INSET,
+            self.which,
+            stretch(),
+            self.price,
+            self.retry,
+            self.first,
+            self.all,
+            spacing=8,
         )
         acts.addWidget(self.pause)
         acts.addWidget(self.stop)
@@ -361,8 +374,7 @@ class JudgeView(QDialog):
         head = label("Judge every note", "h2")
         body = (head, fields, self.state, self.bar, acts, grow(self.table), grow(self._rest), foot)
         make_column(*body, margins=24, spacing=12, parent=ground)
-        theme, usual = Theme.current(), tokens()["layout"]["dialog_settings"]
-        self.resize(theme.px(usual[0]), theme.px(usual[1]))
+        fit_dialog(self)
 
 
 class _VerdictDelegate(QStyledItemDelegate):

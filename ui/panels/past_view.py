@@ -18,6 +18,7 @@ from PySide6.QtWidgets import QDialog, QPlainTextEdit, QWidget
 from ui.theme import Theme, dress, tokens
 from ui.widgets.buttons import DONE, ButtonText, make_button
 from ui.widgets.controls import label, make_wrapped_label
+from ui.widgets.dialogs import fit_dialog
 from ui.widgets.formatting import count, plural
 from ui.widgets.layouts import grow, make_column, make_row, stretch
 from ui.widgets.menus import MenuButton
@@ -126,6 +127,8 @@ class PastView(QDialog):
         self._found = None
         self._say(_BUSY)
         self._write([])
+        if not self.isVisible():
+            fit_dialog(self)
         self.show()
         self.raise_()
         self.activateWindow()
@@ -165,8 +168,6 @@ class PastView(QDialog):
         foot = make_row(self.before, self.next, self.place, stretch(), self.again, spacing=8)
         foot.addWidget(make_button(DONE, "primary", self.accept))
         make_column(head, self.state, grow(self.text), foot, margins=24, spacing=12, parent=ground)
-        theme, usual = Theme.current(), tokens()["layout"]["dialog_settings"]
-        self.resize(theme.px(usual[0]), theme.px(usual[1]))
 
     def _show(self, *_: object) -> None:
         if (found := self._found) is None:

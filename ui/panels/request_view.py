@@ -10,9 +10,10 @@ from PySide6.QtGui import QGuiApplication, QTextCursor, QTextOption
 from PySide6.QtWidgets import QDialog, QPlainTextEdit, QTextEdit, QWidget
 
 from chains.models import EXTRACTIVE
-from ui.theme import Theme, dress, tokens
+from ui.theme import Theme, dress
 from ui.widgets.buttons import DONE, ButtonText, make_button
 from ui.widgets.controls import label, make_wrapped_label
+from ui.widgets.dialogs import fit_dialog
 from ui.widgets.find_bar import FindBar
 from ui.widgets.layouts import grow, make_column, make_row, stretch
 from ui.widgets.menus import MenuButton
@@ -44,7 +45,6 @@ class RequestView(QDialog):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.setWindowTitle("Request")
-        self.resize(*tokens()["layout"]["dialog_settings"])
         self._request: ShownRequest | None = None
         self._places: Sequence[tuple[int, int]] = ()
         self._at = 0
@@ -78,6 +78,8 @@ class RequestView(QDialog):
         self._request = request
         self._title.setText(_write_title(request))
         self._show()
+        if not self.isVisible():
+            fit_dialog(self)
         self.show()
         self.raise_()
         self.activateWindow()

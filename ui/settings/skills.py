@@ -14,9 +14,10 @@ from app.errors import describe
 from app.library.instructions import Decision
 from resources.system.files import make_private_folder
 from ui.tasks import LatestOnly, TaskRunner
-from ui.theme import dress, tokens
+from ui.theme import dress
 from ui.widgets.buttons import DONE, ButtonText, make_button
 from ui.widgets.controls import label, make_wrapped_label, one_line
+from ui.widgets.dialogs import fit_dialog
 from ui.widgets.formatting import count
 from ui.widgets.geometry import clear_layout
 from ui.widgets.layouts import align, grow, make_column, make_row, stretch
@@ -156,7 +157,7 @@ class SkillDialog(QDialog):
         super().__init__(parent)
         self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
         self.setWindowTitle(f"Skill {one_line(skill.name)}")
-        self.resize(*tokens()["layout"]["dialog_settings"])
+        fit_dialog(self)
         self.decision: Decision | None = None
         self.text = QPlainTextEdit(skill.show())
         self.text.setReadOnly(True)

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TypeVar
 
-from PySide6.QtCore import QChildEvent, QEvent, QFileInfo, QObject, Qt, Signal
+from PySide6.QtCore import QChildEvent, QEvent, QFileInfo, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QCursor, QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 from shiboken6 import isValid
 
-from ui.theme import Theme
+from ui.theme import Theme, tokens
 from ui.widgets.buttons import CANCEL, ButtonText, make_button
 from ui.widgets.controls import make_wrapped_label
 
@@ -31,12 +31,14 @@ __all__ = [
     "choose_files",
     "choose_folder",
     "choose_new_file",
+    "fit_dialog",
     "give_keys_back",
     "update_hover",
 ]
 
 Chosen = TypeVar("Chosen")
 _QUESTION_WIDTH = 400
+_MARGIN = 32
 
 
 class DialogWatch(QObject):
@@ -95,6 +97,21 @@ class DialogWatch(QObject):
         for button in self._window.findChildren(QAbstractButton):
             if button.underMouse():
                 update_hover(button, is_covered=is_covered)
+
+
+def fit_dialog(dialog: QDialog, width: int = 0) -> None:
+    """Give a large dialog its usual size at the scale of the text, within the window below it.
+
+    Args:
+        dialog: the dialog.
+        width: the usual width in pixels, or 0 for the width of the settings.
+    """
+    theme, usual = Theme.current(), tokens()["layout"]["dialog_settings"]
+    room, below = dialog.screen().availableSize(), dialog.parentWidget()
+    if below is not None:
+        room = room.boundedTo(below.window().size())
+    wanted = QSize(theme.px(width or usual[0]), theme.px(usual[1]))
+    dialog.resize(wanted.boundedTo(room - QSize(2 * _MARGIN, 2 * _MARGIN)))
 
 
 def give_keys_back(owner: QWidget | None) -> None:

@@ -13,6 +13,7 @@ from ui.widgets.controls import draw_text, escape_tooltip, one_line
 from ui.widgets.dialogs import update_hover
 
 __all__ = [
+    "MENU_INSET",
     "MenuButton",
     "TitleButton",
     "add_choice",
@@ -24,7 +25,7 @@ __all__ = [
 
 _ARROW = 12
 _ICON = 16
-_INSET = 8
+MENU_INSET = 8  # from the edge of a button to its label
 _ROUNDED = 2  # added because text widths are rounded down, so that a word that fits would be elided
 _FEWEST = 5
 
@@ -208,7 +209,7 @@ class MenuButton(PressedByEnter, QToolButton):
     def _sides(self) -> tuple[int, int]:
         """Return the widths in pixels that are needed to the left and to the right of the label."""
         theme = Theme.current()
-        before = theme.px(_ICON) + 14 if self._icon_name else 8
+        before = theme.px(_ICON) + 14 if self._icon_name else MENU_INSET
         return before, theme.px(_ARROW) + 11
 
     def _square(self, left: int, side: int) -> QRect:
@@ -263,7 +264,7 @@ class TitleButton(PressedByEnter, QAbstractButton):
         """Return the size of the full title and the arrow."""
         theme = Theme.current()
         text = QFontMetrics(self.font()).horizontalAdvance(self._whole)
-        return QSize(_INSET + text + _ROUNDED + theme.px(_ARROW) + 11, theme.px(28))
+        return QSize(MENU_INSET + text + _ROUNDED + theme.px(_ARROW) + 11, theme.px(28))
 
     def minimumSizeHint(self) -> QSize:
         """Return the width of a few letters, because a long title can be elided."""
@@ -281,7 +282,7 @@ class TitleButton(PressedByEnter, QAbstractButton):
         theme, painter = Theme.current(), begin_painting(self)
         paint_row(self, painter)
         side = theme.px(_ARROW)
-        text = self.rect().adjusted(_INSET, 0, -side - 11, 0)
+        text = self.rect().adjusted(MENU_INSET, 0, -side - 11, 0)
         painter.setPen(theme.color("text.primary"))
         painter.setFont(self.font())
         right = Qt.TextElideMode.ElideRight

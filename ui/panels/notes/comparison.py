@@ -15,9 +15,10 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QDialog, QTextEdit, QWidget
 
-from ui.theme import Theme, dress, tokens
+from ui.theme import Theme, dress
 from ui.widgets.buttons import DONE, ButtonText, make_button
 from ui.widgets.controls import ElidedLabel, label, make_wrapped_label
+from ui.widgets.dialogs import fit_dialog
 from ui.widgets.formatting import count, plural
 from ui.widgets.layouts import grow, make_column, make_row, stretch
 from ui.widgets.surfaces import Pane
@@ -30,7 +31,7 @@ __all__ = ["ComparisonDialog"]
 
 _WIDTH: Final = 1_160
 _MOST_ROWS: Final = 2_000
-_NUMBER_PX: Final = 44
+_NUMBER_SHARE: Final = 5  # of the width, in percent; both texts have the same width
 _OPEN = ButtonText("Open", "Open this note beside the chat")
 _NEXT = ButtonText("Next difference", "Scroll to the next line that differs (F7)")
 _BEFORE = ButtonText("Previous difference", "Scroll to the line before that differs (Shift+F7)")
@@ -83,24 +84,23 @@ class ComparisonDialog(QDialog):
             shortcut = QShortcut(QKeySequence(key), self)
             shortcut.activated.connect(lambda by=by: self.step(by))
         self._lay_out(can_fix)
-        Theme.current().changed.connect(self._write)
+        Theme.current().changed.connect(self._write_again)
+        fit_dialog(self, _WIDTH)
         self._write()
         self.step(1)
-        theme, usual = Theme.current(), tokens()["layout"]["dialog_settings"]
-        self.resize(theme.px(_WIDTH), theme.px(usual[1]))
         self.text.setFocus()
 
     def step(self, by: int) -> None:
         """Scroll to the next or previous line that differs, and say which of them it is.
 
         Args:
-            by: 1 for the next line, or -1 for the previous one.
+            by: 1 for the next line, -1 for the previous one, or 0 for the same one.
         """
         number = len(self.differences)
         if not number:
             self._place.setText("The texts are the same.")
             return
-        self._at = (self._at + by) % number
+        self._at = (max(0, self._at) if not by else self._at + by) % number
         self._place.setText(f"Difference {count(self._at + 1)} of {count(number)}")
         row = self.differences[self._at]
         cursor = self._table.cellAt(row, 1 if self._rows[row].first else 3).firstCursorPosition()
@@ -108,9 +108,13 @@ class ComparisonDialog(QDialog):
         bar, spot = self.text.verticalScrollBar(), self.text.cursorRect(cursor)
         bar.setValue(bar.value() + spot.top() - self.text.viewport().height() // 3)
 
+    def _write_again(self) -> None:
+        """Write both notes in the colours of another theme, and stay at the same difference."""
+        self._write()
+        self.step(0)
+
     def _write(self) -> None:
         """Write both notes into a table, in the colours of the theme."""
-        theme = Theme.current()
         self.text.clear()
         cursor = self.text.textCursor()
         cursor.beginEditBlock()
@@ -118,9 +122,9 @@ class ComparisonDialog(QDialog):
         form.setBorder(0)
         form.setCellSpacing(0)
         form.setCellPadding(3)
-        number = QTextLength(QTextLength.Type.FixedLength, theme.px(_NUMBER_PX))
-        half = QTextLength(QTextLength.Type.PercentageLength, 50)
-        form.setColumnWidthConstraints([number, half, number, half])
+        number = QTextLength(QTextLength.Type.PercentageLength, _NUMBER_SHARE)
+        text = QTextLength(QTextLength.Type.PercentageLength, 50 - _NUMBER_SHARE)
+        form.setColumnWidthConstraints([number, text, number, text])
         form.setWidth(QTextLength(QTextLength.Type.PercentageLength, 100))
         self._table = cursor.insertTable(max(1, len(self._rows)), 4, form)
         for at, row in enumerate(self._rows):

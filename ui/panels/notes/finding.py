@@ -140,8 +140,10 @@ class FindingCard(AccessibleFrame):
                 quote.setContentsMargins(8 + _INDENT, 0, 8, 6)
                 rows.addWidget(quote)
             column.addLayout(rows)
-        buttons = make_row(self.compare, self.fix, stretch(), margins=0, spacing=16)
-        self._acts = make_column(buttons, margins=(16 + _INDENT, 2, 0, 4), spacing=8)
+        buttons = make_row(
+            self.compare, self.fix, stretch(), margins=(_INDENT, 0, 0, 0), spacing=16
+        )
+        self._acts = make_column(buttons, margins=(16, 2, 8, 4), spacing=8)
         column.addLayout(self._acts)
         line = QVBoxLayout()
         line.setContentsMargins(16, 6, 8, 0)

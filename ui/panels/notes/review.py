@@ -16,7 +16,7 @@ from ui.widgets.controls import label, make_wrapped_label
 from ui.widgets.formatting import count, plural
 from ui.widgets.geometry import clear_layout, make_scroll_area
 from ui.widgets.layouts import make_row, stretch
-from ui.widgets.menus import MenuButton
+from ui.widgets.menus import MENU_INSET, MenuButton
 from ui.widgets.surfaces import Notice, Pane
 from vault.review.findings import FIXED_KINDS, KINDS
 
@@ -377,7 +377,8 @@ class ReviewPanel(Pane):
         head.addWidget(self._title, 1)
         head.addWidget(self.again, 0, Qt.AlignmentFlag.AlignTop)
         head.addWidget(self.stop, 0, Qt.AlignmentFlag.AlignTop)
-        menus = make_row(self.kinds, self.places, stretch(), margins=(10, 0, 12, 0), spacing=4)
+        edge = 16 - MENU_INSET
+        menus = make_row(self.kinds, self.places, stretch(), margins=(edge, 0, 12, 0), spacing=4)
         texts = QVBoxLayout()
         texts.setSpacing(4)
         texts.setContentsMargins(16, 4, 16, 8)
