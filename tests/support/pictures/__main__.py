@@ -61,6 +61,7 @@ from tests.support.pictures.picture_states import (
     show_shelf,
     show_versions,
 )
+from tests.support.pictures.review_pictures import show_review
 from tests.support.pictures.sample_window import BACKUPS, POWER, Stage, save, stage
 from tests.support.pictures.start_pictures import (
     show_bare,
@@ -107,6 +108,7 @@ GROUPS: dict[str, Group] = {
     "first": show_first_run,
     "starts": show_starts,
     "mirrored": show_mirrored,
+    "review": show_review,
 }
 _SCREEN = '{"screens": [{"name": "s", "x": 0, "y": 0, "width": 1920, "height": 1080, "dpr": 1,\
  "logicalDpi": 96, "logicalBaseDpi": 96}]}'
