@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
     QSlider,
     QSplitterHandle,
     QTabBar,
+    QTextEdit,
     QWidget,
 )
 
@@ -128,6 +129,10 @@ def cut_buttons(root: QWidget) -> list[str]:
         if isinstance(widget, QLineEdit) and not widget.text():
             hint = widget.fontMetrics().horizontalAdvance(widget.placeholderText())
             if hint > widget.width() - 2 * Theme.current().value("control.field_pad_x"):
+                found.append(f"{describe(widget)}: {widget.placeholderText()!r} is cut")
+        if isinstance(widget, QTextEdit):  # it shows the first line of its hint alone
+            hint = widget.fontMetrics().horizontalAdvance(widget.placeholderText())
+            if hint > widget.viewport().width():
                 found.append(f"{describe(widget)}: {widget.placeholderText()!r} is cut")
     return found
 

@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from tests.support.models.model_server import Answer, Failure, ModelServer
+from tests.support.window.widgets import cut_buttons
 from tests.support.window.window_pages import WindowPage, open_window
 from ui.panels.rehearsal.dialog import RehearsalDialog
 from ui.tasks import TaskRunner
@@ -80,6 +81,18 @@ def find_key(dialog: RehearsalDialog, name: str) -> str:
 
 def press(button: QPushButton, qtbot: QtBot) -> None:
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+
+
+def test_what_will_be_shown_is_told_in_whole_sentences_until_then(
+    window: WindowPage, qtbot: QtBot
+) -> None:
+    dialog = open_dialog(window)
+    outcome = dialog.outcome
+    assert outcome.toPlainText().endswith("you see which one carried which sentence.")
+    assert cut_buttons(dialog) == []
+    assert outcome.document().size().height() <= outcome.viewport().height()
+    press(dialog.ask, qtbot)
+    assert "you see which one" not in outcome.toPlainText()
 
 
 def test_a_source_is_turned_off_and_both_answers_stand_side_by_side(

@@ -270,8 +270,9 @@ class _FoundRow(PressedByEnter, QAbstractButton):
         self.clicked.connect(lambda: self.place_chosen.emit(place.path, *place.lines))
 
     def sizeHint(self) -> QSize:
-        """Return the size of the label."""
-        return self._shown.sizeHint()
+        """Return the size of the label, and at least the height that a finger or pointer hits."""
+        least = QSize(0, Theme.current().value("control.hit_min"))
+        return self._shown.sizeHint().expandedTo(least)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the ground below the pointer, and the ring of the focus."""

@@ -62,7 +62,6 @@ class ResultText(QTextEdit):
         self.setReadOnly(True)
         self.setFrameShape(QTextEdit.Shape.NoFrame)
         self.setAccessibleName("The answers, side by side")
-        self.setPlaceholderText(_NOTHING_YET)
         self.setTextInteractionFlags(
             Qt.TextInteractionFlag.TextSelectableByMouse
             | Qt.TextInteractionFlag.TextSelectableByKeyboard
@@ -73,6 +72,7 @@ class ResultText(QTextEdit):
         self._found: RehearsalResult | EachResult | ArrivingAnswer | None = None
         self._end: QTextCursor | None = None
         Theme.current().changed.connect(self._write)
+        self._write()
 
     def show_result(self, found: "RehearsalResult | EachResult | None") -> None:
         """Show what came of a rehearsal, or nothing."""
@@ -119,9 +119,10 @@ class ResultText(QTextEdit):
 
         self.clear()
         self.differences, self._end = [], None
-        if (found := self._found) is None:
-            return
         cursor = self.textCursor()
+        if (found := self._found) is None:  # Qt would cut a placeholder after its first line
+            cursor.insertText(_NOTHING_YET, self._make_format("text.tertiary"))
+            return
         cursor.beginEditBlock()
         if isinstance(found, ArrivingAnswer):
             self._write_arriving(cursor, found)
