@@ -18,6 +18,7 @@ __all__ = ["escape_markdown", "write_item", "write_place", "write_section", "wri
 _LEAD: Final = re.compile(
     r"(?P<indent>[ \t]*)(?P<mark>(?:[-*+•]|\d{1,3}[.)])[ \t]+)(?P<box>\[[ xX]\][ \t]+)?"
 )
+_BELOW: Final = re.compile(r"^[-*+][ \t]+")
 _BLOCK_LEAD: Final = re.compile(r"(?:#+|(?:>[ \t]*)+)[ \t]+")
 _STRUCK: Final = re.compile(r"~~(?=[^\s~])([^~\n]{1,300})(?<=[^\s~])~~")
 _GAP: Final = "…"
@@ -67,9 +68,11 @@ def _write_struck(text: str) -> str:
 def write_item(line: str) -> str:
     """Format a line of a note for use in a list item, without the line's list or table markers.
 
-    The dates of a task that stand in the lines below follow it.
+    What stands in the lines below follows it: the dates of a task, or the values of a property.
     """
-    line = " ".join(map(str.strip, line.strip().split("\n")))
+    first, *below = map(str.strip, line.strip().split("\n"))
+    values = [_BELOW.sub("", each, count=1) for each in below]
+    line = " ".join((first, (", " if values != below else " ").join(values))).strip()
     if line.startswith("|"):
         cells = (cell.strip() for cell in line.strip("|").split("|"))
         line = " · ".join(cell for cell in cells if cell)

@@ -1,12 +1,13 @@
 """Link the items of a question to conditions on notes, days, and kinds of tasks."""
 
+import posixpath
 import re
 from collections.abc import Sequence
 from datetime import date, timedelta
 from typing import Final, Literal
 
-from vault.notes.date_spans import Span
-from vault.notes.dates import find_month
+from vault.notes.date_spans import Span, is_in_ranges
+from vault.notes.dates import find_month, find_written_spans
 from vault.notes.keywords import fold
 from vault.questions.days import LIMITS, limit_spans, write_yearly_days
 from vault.questions.links import (
@@ -121,6 +122,8 @@ class _Linker:
         links, spans = self._links, limit_spans(self._items, self._spans)
         links.is_unclear = links.is_unclear or spans is None
         spans = spans or []
+        if self._choose_dated_notes(spans):
+            return
         names = self._list_dated()
         if len(spans) != 1 or not names:
             links.spans = spans
@@ -144,6 +147,19 @@ class _Linker:
             links.clauses.append(tuple(each for each in read if each is not None))
         self._spans = ()
         links.roles -= LIMITS
+
+    def _choose_dated_notes(self, spans: Sequence[Span]) -> bool:
+        """Keep the named notes with the day in their names, if a property of one is asked for.
+
+        An example is "Who attended the board meeting on 20 November?". Return whether one is found.
+        """
+        links = self._links
+        named = [(name, find_written_spans(posixpath.basename(name.value))) for name in links.notes]
+        dated = [name for name, days in named if any(is_in_ranges(day, spans) for day in days)]
+        if not dated or not (links.properties or links.asked):
+            return False
+        links.notes, self._spans = dated, ()
+        return True
 
     def _find_yearly(self, names: Sequence[str]) -> str:
         """Return the month or day that is asked for, of any year, or an empty string.
@@ -296,7 +312,7 @@ class _Linker:
         Return 0 if it has none. After "not", the opposite may be a value, as "unpaid".
         """
         item, links = self._items[at], self._links
-        if item.roles or item.names or not (links.heads or links.subject):
+        if item.roles or item.names or not (links.heads or links.subject or self._is_summed(at)):
             return 0
         opposites = (words for words in sorted(list_opposites(item.text)) if words)
         names = [name for words in opposites for name in self._vocabulary.find(words)]
@@ -516,6 +532,7 @@ class _Linker:
             self._links.add(*(Condition("property", value, name) for name in names))
         else:
             self._links.properties.append(names)
+            self._links.texts[named[0]] = self._items[at].text
 
     def _is_part(self, at: int, names: Sequence[str]) -> bool:
         """Return whether notes are asked for that have a property, or lack it.
@@ -538,11 +555,19 @@ class _Linker:
         values = self._items[at].list_names("value")
         return "what" in self._links.roles and all(fold(each.value) != text for each in values)
 
+    def _is_summed(self, at: int) -> bool:
+        """Return whether an item stands before the notes of which a sum or mean is asked."""
+        after = self._around.find_behind(at)
+        is_of_several = not self._around.roles.isdisjoint(("total", "mean"))
+        is_thing = after is not None and bool(after.list_names("tag") or after.list_names("folder"))
+        return is_of_several and is_thing
+
     def _add_bare_value(self, at: int) -> None:
         """Add a value whose property is not named, such as "Jane Austen"."""
         item, links = self._items[at], self._links
         is_head = self._around.is_head(at) and not self._is_verb(at)
         is_asked = item.text[:1].isupper() or links.heads or links.subject or is_head
+        is_asked = is_asked or self._is_summed(at)  # as in "What do the unpaid bills cost in all"
         if not is_asked or not (values := list_bare_values(item)):
             links.left.append(item.text)
             return

@@ -38,7 +38,7 @@ class Links:
         clauses: the conditions on notes. Of each clause, at least one must be fulfilled.
         heads: how many conditions say what is asked for, as "recipes" in "How many recipes".
         notes: the notes that are named, but not as the target of a link.
-        texts: the words that name each note.
+        texts: the words that name each note, and each property without a value.
         properties: the properties that are named without a value. Of several that one word may
             mean, any is meant.
         asked: words for properties that the question asks for.

@@ -10,7 +10,7 @@ from vault.questions.vocabulary import VaultNames
 from vault.questions.words import are_alike, list_opposites, list_property_names
 from vault.search.conditions import ANY_VALUE, TICKED, Condition
 
-__all__ = ["name_as_in_notes"]
+__all__ = ["has_kind", "name_as_in_notes"]
 
 _Clause = tuple[Condition, ...]
 
@@ -30,7 +30,7 @@ def name_as_in_notes(clauses: Sequence[_Clause], vocabulary: VaultNames) -> list
         return list(clauses)
     own = defaultdict[str, set[str]](set)
     for path, named in vocabulary.properties.items():
-        if all(_has_kind(path, clause, vocabulary) for clause in kinds):
+        if all(has_kind(path, clause, vocabulary) for clause in kinds):
             for name, values in named.items():
                 own[name].update(values)
     named_anew = (tuple(_rename(clause, {*own}, vocabulary)) for clause in clauses)
@@ -110,7 +110,8 @@ def _is_of_kind(condition: Condition) -> bool:
     return condition.key in ("tag", "folder") and not condition.is_negated
 
 
-def _has_kind(path: str, clause: _Clause, vocabulary: VaultNames) -> bool:
+def has_kind(path: str, clause: _Clause, vocabulary: VaultNames) -> bool:
+    """Return whether a note has one of several tags, or is in one of several folders."""
     texts = {"tag": vocabulary.tags.get(path, ()), "folder": [path.rpartition("/")[0]]}
     return any(
         f"/{fold(each.value).strip('/')}/" in f"/{fold(text)}/"

@@ -12,11 +12,11 @@ from vault.notes.tasks import TaskKind
 from vault.questions.days import find_due_spans, name_weekdays
 from vault.questions.linker import link_items
 from vault.questions.links import STATES, Links
-from vault.questions.naming import name_as_in_notes
+from vault.questions.naming import has_kind, name_as_in_notes
 from vault.questions.pieces import cut_other_questions, write_filters, write_properties
 from vault.questions.priority import write_priorities
 from vault.questions.tokens import Item, find_spans, list_items, names_tag
-from vault.questions.vocabulary import VaultNames
+from vault.questions.vocabulary import Name, VaultNames
 from vault.questions.words import are_alike, find_roles, list_date_words, list_property_names
 from vault.search.conditions import Condition, is_comparable
 from vault.search.query import Query, parse_query, write_query
@@ -143,7 +143,7 @@ def _read_one(text: str, read_names: Callable[[], VaultNames], today: date) -> R
         links.roles.add("open")
     if not given.has_filter and (value := _read_value(links, vocabulary)) is not None:
         return value
-    reading = _read_total(given, links, items) or _read_list(given, links)
+    reading = _read_total(given, links, items, vocabulary) or _read_list(given, links)
     return replace(reading, is_guessed=True) if reading is not None and is_of_urgent else reading
 
 
@@ -197,7 +197,7 @@ def _asks_who_has_thing(items: Sequence[Item], links: Links, vocabulary: VaultNa
     """
     begun = list(takewhile(lambda item: not item.names or item.is_silent, items))
     asks_who = any("who" in item.roles for item in begun)
-    if not asks_who or links.is_dated or links.roles & _THINGS_ASKED:
+    if not asks_who or links.is_dated or links.notes or links.roles & _THINGS_ASKED:
         return False
     kinds = [each for clause in links.clauses for each in clause if each.key in ("tag", "folder")]
     return any(not _is_of_people(each, vocabulary) for each in kinds)
@@ -270,13 +270,14 @@ def _read_times(links: Links, today: date) -> None:
 
 def _read_value(links: Links, vocabulary: VaultNames) -> Reading | None:
     """Return the property that a question asks for, or None if it asks for something else."""
-    if len({name.value for name in links.notes}) != 1 or links.clauses or links.spans:
+    paths = _choose_named(links, vocabulary)
+    if len(paths) != 1:
         return None
     if links.left or links.words or ("count" in links.roles and not links.properties):
         return None
     if links.is_unclear or links.is_negated:
         return None
-    path = links.notes[0].value
+    (path,) = paths
     if links.asks_tags:
         return Reading("value", f'path:"{path}"', path, "tags")
     own = vocabulary.properties.get(path, {})
@@ -288,7 +289,23 @@ def _read_value(links: Links, vocabulary: VaultNames) -> Reading | None:
     return Reading("value", f'path:"{path}"', path, named[0])
 
 
-def _read_total(given: Query, links: Links, items: Sequence[Item]) -> Reading | None:
+def _choose_named(links: Links, vocabulary: VaultNames) -> set[str]:
+    """Return the named notes of which all holds that the question says besides.
+
+    An example is "the board meeting", of a note in the folder "Meetings".
+    """
+    paths = set[str]() if links.spans else {name.value for name in links.notes}
+    if any(each.key not in _PLACES for clause in links.clauses for each in clause):
+        return set()
+    if any(each.is_negated for clause in links.clauses for each in clause):
+        return set()
+    kinds = links.clauses
+    return {path for path in paths if all(has_kind(path, kind, vocabulary) for kind in kinds)}
+
+
+def _read_total(
+    given: Query, links: Links, items: Sequence[Item], vocabulary: VaultNames
+) -> Reading | None:
     """Return the sum or mean that a question asks for, or None if it asks for something else.
 
     The words that are left over may name a column, if a note is named that may have a table.
@@ -300,6 +317,8 @@ def _read_total(given: Query, links: Links, items: Sequence[Item]) -> Reading | 
         return None
     groups = reversed(links.properties)  # the last one is named, as in "Wie hoch ist das Budget"
     names = [name for group in groups for name in group] or sorted(links.asked)
+    if names and links.asked >= list_property_names(["price"]) and not links.properties:
+        names += sorted(vocabulary.money)  # as a cost is named "amount"
     if notes and not names:
         names = [fold(" ".join(links.left))] if links.left else []
     elif links.left:
@@ -350,7 +369,8 @@ def _read_list(given: Query, links: Links) -> Reading | None:
     ):
         return None
     if links.properties or (links.notes and not task):
-        links.left += [names[0] for names in links.properties]
+        properties = (Name("property", names[0]) for names in links.properties)
+        links.left += [links.texts.get(name, name.value) for name in properties]
         links.left += dict.fromkeys(links.texts[name] for name in links.notes)
     words = " ".join((*links.words, *links.left))
     days = tuple(dict.fromkeys((*given.days, *links.spans)))

@@ -59,6 +59,7 @@ class VaultNames:
         ticked: the properties whose values are all true or false.
         half_ticked: the properties of which some values are false, and others are no such values.
         units: the units of the values of each property, as written.
+        money: the properties with amounts of money.
         tags: the tags of each note.
         names_of: the names of each note.
         people: the notes that are about a person.
@@ -73,6 +74,7 @@ class VaultNames:
         self.ticked: set[str] = set()
         self.half_ticked: set[str] = set()
         self.units: defaultdict[str, set[str]] = defaultdict(set)
+        self.money: set[str] = set()
         self.tags: defaultdict[str, set[str]] = defaultdict(set)
         self.names_of: dict[str, tuple[str, ...]] = {}
         self.people: set[str] = set()
@@ -149,7 +151,8 @@ class VaultNames:
         return found or (self._find_by_verb(words[0]) if len(words) == 1 else ())
 
     def _find_by_verb(self, word: str) -> tuple[Name, ...]:
-        """Return the properties that a verb names, as "attend" names "attendees"."""
+        """Return the properties that a verb names, as "attended" names "attendees"."""
+        word = word.removesuffix("ed")
         if len(word) < _SHORTEST_VERB:
             return ()
         longest = len(word) + _MOST_IN_ENDING
@@ -243,6 +246,7 @@ def _add_property(found: VaultNames, path: str, name: str, value: str) -> None:
         found.dated.add(name)
     elif len(value) <= _MOST_VALUE_CHARS and (amount := parse_amount(value)) and amount.unit:
         found.units[name].add(amount.unit)
+        found.money.update([name] if amount.is_money else ())
     found.properties.setdefault(path, {}).setdefault(name, []).append(value)
 
 

@@ -133,10 +133,17 @@ def list_filler_words(kind: str) -> frozenset[str]:
 
 def list_opposites(text: str) -> frozenset[tuple[str, ...]]:
     """Return the words for the opposite of a text in any language, as "unpaid" for "paid"."""
-    plain = fold(text)
     begins = [begin for table in _read_tables() for begin in table["opposites"]["begin"]]
-    cut = (plain.removeprefix(begin) for begin in begins if plain.startswith(begin))
-    return frozenset(map(_split_phrase, (*cut, *(f"{begin}{plain}" for begin in begins))))
+    said = _list_synonyms(fold(text))
+    cut = (each.removeprefix(begin) for begin in begins for each in said if each.startswith(begin))
+    opposites = {other for each in cut for other in _list_synonyms(each)}
+    opposites.update(f"{begin}{each}" for begin in begins for each in said)
+    return frozenset(map(_split_phrase, opposites))
+
+
+def _list_synonyms(text: str) -> frozenset[str]:
+    """Return a text, and the words of all languages for the property that it asks for."""
+    return list_property_names(_split_phrase(text)) | {text}
 
 
 def list_order_words(kind: str) -> frozenset[str]:
