@@ -13,10 +13,12 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
 from markdown_it.rules_core import StateCore
 from markdown_it.rules_inline import StateInline
+from markdown_it.token import Token
 from mdit_py_plugins.dollarmath import dollarmath_plugin
 from mdit_py_plugins.footnote import footnote_plugin
 from mdit_py_plugins.gfm_autolink import gfm_autolink_plugin
 
+from vault.notes.tasks import TASK_MARKERS, find_marker
 from vault.notes.text.lines import CODE
 from vault.notes.text.scan import scan_kinds
 
@@ -43,6 +45,7 @@ _FIELD = re.compile(rf"([*_]{{0,3}}){_NAME}\1::[ \t]+(?=\S)")
 _MOST_NESTING = 100
 _TOO_DEEP = 64
 _STATUS = re.compile(r"\[([^\s\[\]])\][ \t]")
+_BOXED_MARKERS = {"TODO", "DONE", "CANCELLED", "CANCELED"}  # which a checkbox says as well
 _BRACKETED = re.compile(rf"\[{_NAME}::[ \t]*")
 _HIDDEN = re.compile(r"\(([^\W\d_][\w \-/]{0,60})$")
 _MOST_VALUE = 300
@@ -125,7 +128,7 @@ def _keep_as_text(state: StateBlock, first: int, end: int, silent: bool) -> bool
 def _find_statuses(state: StateCore, *, has_citations: bool) -> None:
     """Find the checkboxes with another character than a space or `x`, such as `[/]` and `[-]`.
 
-    The parser knows only the two of GitHub.
+    The parser knows only the two of GitHub. In notes, a marker such as `TODO` is a checkbox too.
 
     Args:
         state: the state of the Markdown parser, with the tokens of the blocks.
@@ -141,13 +144,38 @@ def _find_statuses(state: StateCore, *, has_citations: bool) -> None:
             task_line = item.map[0]
         if paragraph.type != "paragraph_open":
             continue
-        match = _STATUS.match(text.content)
         if item.map is None or text.map is None or item.map[0] != text.map[0]:
+            continue
+        match = _STATUS.match(text.content)
+        if match is None and not has_citations and item.map[0] != task_line:
+            task_line = _find_marked_task(item, text, task_line)
             continue
         if match is None or item.map[0] == task_line or (has_citations and match[1].isdigit()):
             continue
         item.meta["status"], task_line = match[1], item.map[0]
         text.content = text.content[match.end() :]
+
+
+def _find_marked_task(item: Token, text: Token, task_line: int) -> int:
+    """Give the item of a list a checkbox if it begins with a marker, such as `TODO` in Logseq.
+
+    A marker that says more than the checkbox stays, such as `WAITING`.
+
+    Args:
+        item: the token of the item.
+        text: the token of its first paragraph.
+        task_line: the index of the line with the last task.
+
+    Returns:
+        The index of the line with the last task.
+    """
+    marker = find_marker(text.content.partition("\n")[0])
+    if not marker or item.map is None or "checked" in item.meta:
+        return task_line
+    item.meta["status"] = TASK_MARKERS[marker]
+    if marker in _BOXED_MARKERS:
+        text.content = text.content[len(marker) :].lstrip(" \t")
+    return item.map[0]
 
 
 def _citation(state: StateInline, silent: bool) -> bool:

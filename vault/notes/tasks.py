@@ -43,6 +43,7 @@ __all__ = [
     "TaskItem",
     "TaskKind",
     "TaskPriority",
+    "find_marker",
     "find_tasks",
     "is_task",
     "read_tasks",
@@ -72,6 +73,7 @@ _MARKER: Final = rf"(?P<marker>{'|'.join(TASK_MARKERS)})[ \t]++(?:\[#[A-C]\](?:[
 _TASK: Final = re.compile(
     rf"{_FOOTNOTE}(?>{ITEM}){{1,9}}(?:\[(?P<box>.)\][ \t]|{_MARKER})(?P<text>.*)"
 )
+_MARKED: Final = re.compile(_MARKER)
 _NEW_ITEM: Final = re.compile(ITEM)
 _DATES_BELOW: Final = re.compile(
     r"[ \t>]*+(?P<dates>(?:(?:SCHEDULED|DEADLINE):[ \t]*+<\d{4}-\d\d-\d\d[^<>]*+>[ \t]*+)++)$"
@@ -247,6 +249,16 @@ def _read_priority(text: str) -> TaskPriority:
         return "none"
     sign = match["emoji"] or (match["letter"] or "").upper() or match["field"].lower()
     return _SIGNS_OF_PRIORITY[sign]
+
+
+def find_marker(text: str) -> str:
+    """Return the marker that makes a list item a task, such as `TODO`, or "" if it has none.
+
+    Args:
+        text: the first line of the item.
+    """
+    found = _MARKED.match(text)
+    return found["marker"] if found else ""
 
 
 def find_tasks(text: MarkdownText) -> Iterator[TaskItem]:

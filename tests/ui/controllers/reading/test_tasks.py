@@ -218,3 +218,39 @@ def test_an_excluded_note_says_that_it_is_not_changed(
     assert read(vault) == TASKS
     (said,) = window.view.notifier.texts()
     assert said.startswith("Strata does not change Garden.md, because it is excluded")
+
+
+LOG = """\
+- TODO [#A] Water the beds
+  DEADLINE: <2026-11-30 Mon>
+- WAITING Mend the hose
+  - DONE Sow
+- TODOS are many
+- TODO
+- A TODO within a line
+
+Done.
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "before", "after"),
+    [
+        ("[#A] Water the beds", "- TODO [#A] Water", "- DONE [#A] Water"),
+        ("WAITING Mend", "- WAITING Mend", "- DONE Mend"),
+        ("Sow", "- DONE Sow", "- TODO Sow"),
+    ],
+)
+def test_a_task_with_a_marker_has_a_checkbox_and_is_ticked(
+    window: WindowPage, vault: Path, qtbot: QtBot, text: str, before: str, after: str
+) -> None:
+    (vault / "Log.md").write_text(LOG, "utf-8")
+    window.view.show_note("Log.md")
+    qtbot.waitUntil(lambda: window.view.note.path == "Log.md")
+    settle()
+    marks = [mark for view in list_views(window) for mark in list_tasks(view._writer.final)]
+    assert [mark.status for mark in marks] == [" ", " ", "x"]
+    click_task(window, text)
+    qtbot.waitUntil(lambda: (vault / "Log.md").read_text("utf-8") == LOG.replace(before, after))
+    window.press("Undo")
+    qtbot.waitUntil(lambda: (vault / "Log.md").read_text("utf-8") == LOG)
