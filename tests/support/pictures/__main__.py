@@ -18,12 +18,15 @@ from pathlib import Path
 
 from PySide6.QtWidgets import QApplication
 
+from chains.cancel import CancelToken
 from resources import locate_resource, sample_vault
 from tests.support.pictures.dialog_pictures import (
+    SHELVES,
     judge_all,
     leave_out_source,
     look_at_price,
     open_judging,
+    open_past,
     open_rehearsal,
     show_compaction,
     show_compare,
@@ -32,6 +35,8 @@ from tests.support.pictures.dialog_pictures import (
     show_quick_ask,
     show_rehearsal,
     show_settings,
+    unfold_claims,
+    unfold_exam,
 )
 from tests.support.pictures.error_pictures import (
     show_approvals,
@@ -76,6 +81,9 @@ from ui.theme import Theme
 README_PICTURE = "Attachments/window.png"
 JUDGE_PICTURE = "Attachments/judging.png"
 REHEARSAL_PICTURE = "Attachments/rehearsal.png"
+CLAIMS_PICTURE = "Attachments/claims.png"
+PAST_PICTURE = "Attachments/then-and-today.png"
+EXAM_PICTURE = "Attachments/lost-facts.png"
 SIZES = ("narrow", "medium", "wide")
 GROUPS: dict[str, Group] = {
     "answers": show_answers,
@@ -172,6 +180,26 @@ def make_guide_pictures(on: Stage) -> None:
     judging.close()
 
 
+def make_proof_pictures(on: Stage, vault: Path) -> None:
+    """Save the guide's pictures of claims, of a request of then and today, and of lost facts.
+
+    Args:
+        vault: a copy of the sample notes, of which one is changed, and one is added.
+    """
+    guide = locate_resource("vault")
+    on.show("light", "usual")
+    save(unfold_claims(on), guide / CLAIMS_PICTURE)
+    note = vault / "Examples/Home server.md"
+    note.write_text(note.read_text("utf-8").replace("night at 02:30", "night at 03:15"), "utf-8")
+    shelves = "\n".join(("# Shelves", "", *SHELVES[:3], ""))
+    (vault / "Shelves.md").write_text(shelves, "utf-8")
+    list(on.assistant.index(CancelToken()))
+    past = open_past(on)
+    save(past, guide / PAST_PICTURE)
+    past.close()
+    save(unfold_exam(on), guide / EXAM_PICTURE)
+
+
 def make_all(folder: Path, names: list[str]) -> None:
     """Save pictures of the states of the named groups, or of all groups."""
     with _copy_vault() as vault, stage(vault) as on:
@@ -255,6 +283,10 @@ def main() -> None:
     with stage() as on:
         make_readme_picture(on)
         make_guide_pictures(on)
+    with tempfile.TemporaryDirectory() as folder:
+        vault = shutil.copytree(sample_vault(), Path(folder) / "Field notes")
+        with stage(vault) as on:
+            make_proof_pictures(on, vault)
 
 
 if __name__ == "__main__":

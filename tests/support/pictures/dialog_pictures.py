@@ -9,6 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QLabel
 
 from app.config.settings import SECTIONS
+from chains.cancel import CancelToken
 from tests.support.models.model_server import Answer, Body
 from tests.support.models.note_judge import answer_with, list_shown
 from tests.support.pictures.gallery import Shot
@@ -22,11 +23,13 @@ from tests.support.pictures.sample_window import (
     wait_until,
 )
 from tests.support.window.window_pages import find
+from ui.chat.message.answer import Answer as AnswerWidget
 from ui.chat.message.blocks import SummaryDivider
 from ui.chat.versions import VersionsDialog
 from ui.panels.chats.save_note import SaveNoteDialog
 from ui.panels.context.compaction import CompactionDialog
 from ui.panels.judge_view import JudgeView
+from ui.panels.past_view import PastView
 from ui.panels.pinned_question import PinQuestionDialog
 from ui.panels.rehearsal.dialog import RehearsalDialog
 from ui.settings.dialog import SettingsDialog
@@ -43,6 +46,14 @@ _FACTS = {
     "shuts itself down": "After ten minutes without mains it shuts itself down.",
     "Test a restore": "A restore from the rented machine is still to be tested.",
 }
+CHECKED = """\
+The server is backed up every night at 02:30. The garage keeps 7 daily and 4 weekly copies, and \
+the last restore test was on 2 March 2026. The films take 2.4 TB.
+"""
+SHELVES: Final = [
+    f"Shelf {number} came on {number % 28 + 1} May 2026 and cost {number * 3}.50 €."
+    for number in range(40, 66)
+]
 BRIEF = """\
 Every night at 02:30 [1].
 
@@ -174,6 +185,49 @@ def _judge_backups(body: Body) -> Answer:
         found = {"verdict": "yes", "quote": said[0]} if said else {"verdict": other}
         entries.append({"n": note.number, **found})
     return answer_with(entries)
+
+
+def unfold_claims(on: Stage) -> AnswerWidget:
+    """Return an answer with the check of its claims unfolded, in a new chat."""
+    on.server.script(lambda _body: Answer(CHECKED, usage=None))
+    on.window.open_session(None)
+    on.ask(BACKUPS)
+    wait_until(lambda: not on.window.controllers.session.is_running)
+    answer = find(on.window, AnswerWidget)
+    wait_until(answer.claims.isVisible)
+    answer.claims.head.click()
+    settle(800)
+    return answer
+
+
+def open_past(on: Stage) -> PastView:
+    """Compare the request of the last answer with that of today's notes."""
+    on.window.run_command("then_and_today")
+    dialog = on.window.controllers.context.past_view
+    wait_until(dialog.next.isEnabled)
+    settle(800)
+    return dialog
+
+
+def unfold_exam(on: Stage) -> SummaryDivider:
+    """Return the divider of a summary that has lost facts, with these unfolded."""
+    told = "\n".join(("The shelves, one by one:", "", *(f"- {shelf}" for shelf in SHELVES)))
+    on.server.script(lambda _body: Answer(told, usage=None))
+    on.window.open_session(None)
+    on.ask("What did the shelves cost?")
+    wait_until(lambda: not on.window.controllers.session.is_running)
+    on.go_on(POWER)
+    on.server.script(lambda _body: Answer(SUMMARY, usage=None))
+    session = on.window.controllers.session
+    list(on.assistant.compact(str(session.session), CancelToken()))
+    session.load()
+    settle(1_500)
+    line = find(on.window, SummaryDivider)
+    wait_until(lambda: line.facts is not None and line.facts.head.isEnabled())
+    if line.facts is not None:
+        line.facts.head.click()
+    settle(800)
+    return line
 
 
 def show_compaction(on: Stage) -> Iterator[Shot]:
