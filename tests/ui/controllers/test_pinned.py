@@ -97,6 +97,26 @@ def test_open_tasks_are_pinned_change_and_are_read_in_the_sidebar(
     qtbot.waitUntil(lambda: right_of(pinned, "open tasks") == "2")
 
 
+def test_tasks_of_logseq_are_pinned_with_their_deadlines_and_the_icon_of_tasks(
+    window: WindowPage, vault: Path, qtbot: QtBot
+) -> None:
+    journal = "- TODO Pay the rent\n  DEADLINE: <2026-12-01 Tue>\n- WAITING Parcel\n"
+    (vault / "2026_11_25.md").write_text(journal)
+    pinned = list_of(window)
+    window.view.composer.set_text("open tasks")
+    window.press_keys("Ctrl+Shift+D")
+    qtbot.waitUntil(pinned.isVisible)
+    qtbot.waitUntil(lambda: right_of(pinned, "open tasks") == "4")
+    press_enter_on(pinned, "open tasks")
+    rows = rows_below(pinned, row_of(pinned, "open tasks"))
+    assert [(row.text, row.icon) for row in rows] == [
+        ("Pay the rent DEADLINE: <2026-12-01 Tue>", "square"),
+        ("WAITING Parcel", "square"),
+        ("Mow the lawn 📅 2026-11-27", "square"),
+        ("Dig the beds", "square"),
+    ]
+
+
 def test_a_question_in_the_message_box_is_pinned_renamed_moved_and_removed_with_undo(
     window: WindowPage, qtbot: QtBot
 ) -> None:
