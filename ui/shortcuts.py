@@ -37,6 +37,8 @@ class WindowActions(QObject):
         for command in COMMANDS:
             action = QAction(command.words, window)
             action.triggered.connect(partial(self._run, command.name))
+            if command.name == "quit":  # also from the settings, which lie above the window
+                action.setShortcutContext(Qt.ShortcutContext.ApplicationShortcut)
             window.addAction(action)
             self._actions[command.name] = action
         Keymap.current().changed.connect(self._set_keys)

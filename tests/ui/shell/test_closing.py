@@ -61,6 +61,15 @@ def test_a_text_in_a_field_is_written_when_the_window_is_closed(
     assert window.assistant.settings.get(key) == value
 
 
+def test_the_keys_that_quit_work_in_the_settings_too(window: WindowPage, qtbot: QtBot) -> None:
+    type_in_setting(window, "chat.maxSeconds", "78", qtbot)
+    focused = window.settings.view.focusWidget()
+    assert focused is not None
+    QTest.keyClick(focused, Qt.Key.Key_Q, Qt.KeyboardModifier.ControlModifier)
+    assert not window.view.isVisible()
+    assert window.assistant.settings.get("chat.maxSeconds") == 78
+
+
 def test_a_setting_that_waits_for_another_one_is_written_when_the_window_is_closed(
     window: WindowPage, monkeypatch: pytest.MonkeyPatch, qtbot: QtBot
 ) -> None:
