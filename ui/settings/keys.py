@@ -186,7 +186,7 @@ class KeySection(QWidget):
         dress(self.state, "caption", tone)
 
     def _lay_out(self) -> None:
-        texts = make_column(self.title, self.state, spacing=2)
+        texts = make_column(self.title, self.state, stretch(), spacing=2)
         buttons = make_row(stretch(), self.test, self.remove, self.save, self.refuse, self.agree)
         controls = make_column(self.field, buttons, spacing=6)
         make_row(grow(texts), controls, margins=(0, 10, 0, 10), spacing=8, parent=self)
