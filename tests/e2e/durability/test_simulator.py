@@ -282,6 +282,30 @@ def test_a_bug_made_by_hand_is_found(name: str) -> None:
     assert find_bug(name, 20_000).broken
 
 
+# The functions whose syncs, each by itself, were left out and found when they were last tried.
+FOUND = (
+    "files._write_temporary",
+    "files.create_synced",
+    "files.open_new",
+    "files.write_atomically",
+    "files.write_synced",
+    "folder bin.put",
+    "folder bin.restore",
+    "folder files._create_folders",
+    "folder files._flush_name",
+    "folder files.append_synced",
+    "folder files.create_file",
+    "folder files.create_synced",
+    "folder files.open_new",
+)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("name", FOUND)
+def test_a_sync_that_is_left_out_is_found(name: str) -> None:
+    assert find_mutation(name, 10_000).broken
+
+
 @pytest.mark.parametrize("is_killed", [False, True])
 def test_a_folder_whose_name_was_not_flushed_is_flushed_when_it_is_used(
     is_killed: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -371,6 +371,11 @@ class Disk:
                 raise Waits from None
             raise
 
+    @property
+    def skips_syncs(self) -> bool:
+        """Whether syncs are left out, and not only locks."""
+        return any(not name.startswith("lock ") for name in self.skipped)
+
     def _is_skipped(self, caller: str) -> bool:
         return caller in self.skipped or caller.partition(":")[0] in self.skipped
 

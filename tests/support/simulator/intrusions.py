@@ -15,6 +15,7 @@ from chains.ledger import OutgoingCall
 from tests.support.simulator.disk import Waits
 from tests.support.simulator.home_acts import start_program
 from tests.support.simulator.promises import WILD
+from vault.edits.journal import EditJournal
 from vault.errors import VaultError
 from vault.review.findings import Finding, FindingNote
 
@@ -68,13 +69,17 @@ def _rename_chat(world: "World", program: Assistant, number: int) -> Check | Non
 
 def _record_call(world: "World", program: Assistant, number: int) -> Check | None:
     """Record a call. The ledger need not survive a power failure."""
+    breaks = len(program.ledger.find_breaks())
     program.ledger.record(OutgoingCall("model", "intruded", number)).finish(1)
     if world.is_kill_planned or world.disk.damaged:
         return None
-    return lambda: any(
-        one["host"] == "intruded" and one["bytes_out"] == number
-        for one in world.programs[0].ledger.list_calls()
-    )
+
+    def is_there() -> bool:
+        ledger = world.programs[0].ledger
+        numbers = {one["bytes_out"] for one in ledger.list_calls() if one["host"] == "intruded"}
+        return number in numbers and len(ledger.find_breaks()) <= breaks
+
+    return is_there
 
 
 def _learn(world: "World", program: Assistant, number: int) -> Check | None:
@@ -92,9 +97,12 @@ def _create_note(world: "World", program: Assistant, number: int) -> Check | Non
     """Create a note. Not in an event whose edits are undone because of a kill."""
     if world.is_kill_planned:
         return None
-    path = f"{WILD}/intruded/{number}.md"
+    path, journal = f"{WILD}/intruded/{number}.md", EditJournal(program.paths.edits)
+    breaks = len(journal.find_breaks())
     program.user_edits.apply(program.user_edits.plan_create(path, f"Made {number}."))
-    return (world.notes / path).exists
+    if world.disk.damaged:
+        return (world.notes / path).exists
+    return lambda: (world.notes / path).exists() and len(journal.find_breaks()) <= breaks
 
 
 def _start_third(world: "World", _program: Assistant, _number: int) -> Check | None:

@@ -27,7 +27,10 @@ def _set(world: "World", program: Assistant) -> None:
 def _remember(world: "World", program: Assistant) -> None:
     memories = program.customization.memories
     before = memories.list_memories()
-    if not before:
+    if not before or world.chance.random() < 0.3:
+        text = f"Remembered {world.chance.randrange(1000)}."
+        add = memories.propose(text).apply
+        world.promises.change("memories", (*before, text), program, add)
         return
     at, text = world.chance.randint(1, len(before)), f"Changed {world.chance.randrange(1000)}."
     if world.chance.random() < 0.5:

@@ -185,7 +185,11 @@ class _Value:
     least: frozenset[object] = frozenset()
 
     def find_broken(self, name: str, program: Assistant) -> Iterator[str]:
-        value = self.read(program)
+        try:
+            value = self.read(program)
+        except AppError as error:
+            yield f"the {name} cannot be read: {error}"
+            return
         if self.allowed and value not in self.allowed:
             yield f"the {name}: {value!r} is none of {self.allowed!r}"
         elif not self.allowed:

@@ -71,10 +71,16 @@ class Step:
         is_any = chance.random() < 0.8
         return Fault(kind, 1 + int(chance.expovariate(0.25))) if is_any else None
 
-    @property
-    def cuts_power(self) -> bool:
-        """Whether the power fails behind the event, if it has not failed in it."""
-        return self.fault is not None and self.fault.kind == "power"
+    def cuts_power(self, *, is_often: bool) -> bool:
+        """Return whether the power fails behind the event, if it has not failed in it.
+
+        Args:
+            is_often: whether it fails in each third event, so that syncs that are left out are
+                found sooner.
+        """
+        return (self.fault is not None and self.fault.kind == "power") or (
+            is_often and self.seed % 3 == 0
+        )
 
     @property
     def opens_chats(self) -> bool:
@@ -95,7 +101,7 @@ class Step:
     def intrude_at(self) -> int:
         """Before which operation another program does something, or 0 in most events."""
         chance = random.Random(f"intrusion {self.seed}")
-        return 1 + int(chance.expovariate(0.25)) if chance.random() < 0.3 else 0
+        return 1 + int(chance.expovariate(0.4)) if chance.random() < 0.3 else 0
 
     @property
     def kills_child(self) -> bool:
@@ -162,6 +168,7 @@ class World:
             self._install(stack)
             watch_home(self.promises)
             self.start().settings.set("vault.exclude", [*EXCLUDED])
+            self.start()
             try:
                 yield self
             finally:
@@ -216,7 +223,9 @@ class World:
         self.promises.note_chats(is_done=how == "done")
         if how == "killed":
             self._killed = act_seed
-        elif step.may_lose_again if again is not None else step.cuts_power:
+        elif step.cuts_power(is_often=self.disk.skips_syncs) or (
+            again is not None and step.may_lose_again
+        ):
             self.reached["power failure behind what was done again"] += again is not None
             self._cut_power(name, random.Random(f"power {step.seed}"))
 
@@ -335,7 +344,8 @@ class World:
         self._check_edits()
 
     def _start_again(self, ended: list[Assistant]) -> None:
-        """Start a program on what some that were killed have left."""
+        """Start as many programs as were killed, on what they have left."""
+        count = len(self.programs)
         for program in ended:
             with suppress(Exception, Killed):
                 program.close()
@@ -343,7 +353,8 @@ class World:
         self.scheduler.drop_all()
         self.disk.settle()
         forget_all()
-        self.start()
+        while len(self.programs) < count:
+            self.start()
 
     def _check_edits(self) -> None:
         """Undo the edits of a killed event, or go on with its undo. All is as before then."""
