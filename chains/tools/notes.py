@@ -82,7 +82,7 @@ _SEARCH: Final = ToolDefinition(
         {
             "query": build_text_schema(
                 "Words and filters: tag:x folder:x link:x linked-from:x date:2024-03 task:open "
-                "[rating:>=4] -tag:x"
+                "task-priority:high [rating:>=4] -tag:x"
             )
         },
         k=build_integer_schema(f"How many passages; {USUAL_HITS} where not given.", 1, MOST_HITS),
