@@ -340,7 +340,10 @@ LOST_PIN = (
 UNREPORTED_LINE_END = (232199009321685,)  # of the ledger
 
 
-@pytest.mark.parametrize("seeds", [UNREPORTED_LINE_END, LOST_PIN])
+DAMAGED_CALL = (436883737517010,)  # of another program, which the disk has damaged in the event
+
+
+@pytest.mark.parametrize("seeds", [UNREPORTED_LINE_END, LOST_PIN, DAMAGED_CALL])
 def test_steps_that_have_failed_hold(seeds: Sequence[int]) -> None:
     assert run_steps([Step(seed) for seed in seeds]).broken == ()
 

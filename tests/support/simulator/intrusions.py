@@ -71,10 +71,12 @@ def _record_call(world: "World", program: Assistant, number: int) -> Check | Non
     """Record a call. The ledger need not survive a power failure."""
     breaks = len(program.ledger.find_breaks())
     program.ledger.record(OutgoingCall("model", "intruded", number)).finish(1)
-    if world.is_kill_planned or world.disk.damaged:
+    if world.is_kill_planned:
         return None
 
     def is_there() -> bool:
+        if world.disk.damaged:  # by this event, perhaps
+            return True
         ledger = world.programs[0].ledger
         numbers = {one["bytes_out"] for one in ledger.list_calls() if one["host"] == "intruded"}
         return number in numbers and len(ledger.find_breaks()) <= breaks
@@ -100,9 +102,12 @@ def _create_note(world: "World", program: Assistant, number: int) -> Check | Non
     path, journal = f"{WILD}/intruded/{number}.md", EditJournal(program.paths.edits)
     breaks = len(journal.find_breaks())
     program.user_edits.apply(program.user_edits.plan_create(path, f"Made {number}."))
-    if world.disk.damaged:
-        return (world.notes / path).exists
-    return lambda: (world.notes / path).exists() and len(journal.find_breaks()) <= breaks
+
+    def is_there() -> bool:
+        has_more = not world.disk.damaged and len(journal.find_breaks()) > breaks
+        return (world.notes / path).exists() and not has_more
+
+    return is_there
 
 
 def _start_third(world: "World", _program: Assistant, _number: int) -> Check | None:
