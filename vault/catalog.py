@@ -22,7 +22,7 @@ from vault.database_file import (
     use_write_ahead_log,
 )
 from vault.embedding.chunking import CHUNKER_VERSION, build_embedded_text
-from vault.errors import DiskFull, IndexDamaged, IndexUnusable
+from vault.errors import DiskFull, IndexDamaged, IndexOutdated, IndexUnusable
 from vault.migrations import (
     MIGRATIONS,
     add_vocabulary,
@@ -62,6 +62,7 @@ class Catalog:
         """Open the catalog. If it is writable, create a missing file and replace a damaged one.
 
         Raises:
+            IndexOutdated: it is read-only, and an earlier version of Strata made it.
             IndexUnusable: the catalog cannot be opened, or was made by another version of Strata.
         """
         self.path = path
@@ -298,19 +299,25 @@ class Catalog:
             is_one = 0 <= version <= _MOST_VERSIONS
             said = self.rows("PRAGMA quick_check(1)")[0][0] if is_one else "a version"
             self._refuse_damaged(said)
-            raise self._other_version_error()
-        differing = {key for key, value in _STAMP.items() if self.meta(key) != value}
+            is_outdated = version < len(MIGRATIONS) and not self._list_differing()
+            raise (IndexOutdated if is_outdated else IndexUnusable)(self._other_version)
+        differing = self._list_differing()
         if not differing:
             return
         if not self.is_writable:
-            raise self._other_version_error()
+            raise IndexUnusable(self._other_version)
         with self.transaction():
             self._forget_files()
             for key, value in {**_STAMP, FINGERPRINT: ""}.items():
                 self.set_meta(key, value)
 
-    def _other_version_error(self) -> IndexUnusable:
-        return IndexUnusable(
+    def _list_differing(self) -> set[str]:
+        """Return what of the format is that of another version, so that all notes are read anew."""
+        return {key for key, value in _STAMP.items() if self.meta(key) != value}
+
+    @property
+    def _other_version(self) -> str:
+        return (
             f"The index in {self.path.parent} was made by another version of Strata. "
             "Index these notes again, and close the other version if it still runs."
         )

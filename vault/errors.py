@@ -14,7 +14,8 @@ VaultError
 │   └── EditUnknown     there is no such edit in the journal
 ├── IndexBusy           another process owns the index
 ├── IndexUnusable       the catalog cannot be opened or written
-│   └── IndexDamaged    the catalog's file is damaged; it is set aside and the index rebuilt
+│   ├── IndexDamaged    the catalog's file is damaged; it is set aside and the index rebuilt
+│   └── IndexOutdated   an earlier version made the catalog; it is brought up to date by writing
 ├── EmbedderFailed      the embedding model or its process failed
 ├── VectorStoreFailed   the vector store or its process failed
 ├── ViewNotUnderstood   a part of a base or of a Dataview query is not understood
@@ -136,6 +137,10 @@ class IndexUnusable(VaultError):
 
 class DiskFull(IndexUnusable):
     """There is no space left for the catalog. It is unchanged."""
+
+
+class IndexOutdated(IndexUnusable):
+    """An earlier version of Strata made the catalog; writing brings it up to date."""
 
 
 class IndexDamaged(IndexUnusable):

@@ -17,7 +17,14 @@ from resources.system.calls import lock_file
 from resources.system.files import make_private_folder, open_file
 from vault.catalog import CATALOG_FILE, Catalog
 from vault.database_file import set_aside
-from vault.errors import IndexBusy, IndexDamaged, IndexUnusable, VaultError, VectorStoreFailed
+from vault.errors import (
+    IndexBusy,
+    IndexDamaged,
+    IndexOutdated,
+    IndexUnusable,
+    VaultError,
+    VectorStoreFailed,
+)
 from vault.migrations import is_damaged
 from vault.options import VectorServer
 from vault.search.exact import ExactScan
@@ -98,12 +105,24 @@ class IndexHandle:
             if self._is_closed:
                 raise IndexUnusable(_CLOSED)
             if self._catalog is None and self._path.exists():
-                catalog = Catalog(self._path, is_writable=False)
+                catalog = self._open_for_reading()
                 if catalog.is_new:  # its creator has not filled it yet
                     catalog.close()
                     return None
                 self._catalog, self._exact = catalog, ExactScan(catalog)
             return self._catalog
+
+    def _open_for_reading(self) -> Catalog:
+        """Open the catalog, which is first brought up to date if an earlier version made it."""
+        try:
+            return Catalog(self._path, is_writable=False)
+        except IndexOutdated as outdated:
+            try:
+                with take_lock(self._index_dir):
+                    Catalog(self._path, is_writable=True).close()
+            except IndexBusy:
+                raise IndexUnusable(str(outdated)) from None
+            return Catalog(self._path, is_writable=False)
 
     def own(self) -> tuple[Catalog, VectorStore]:
         """Lock the index, and return its catalog and vector store for writing.

@@ -1,19 +1,22 @@
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import textwrap
 import threading
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from vault.catalog import Catalog
+from vault.catalog import CATALOG_FILE, Catalog
 from vault.embedder import Embedder
 from vault.errors import IndexBusy, IndexUnusable, VaultError
 from vault.indexing.progress import IndexProgress
 from vault.indexing.status import IndexStatus
+from vault.migrations import MIGRATIONS
 from vault.scope import Scope
 from vault.vault import Vault
 
@@ -46,6 +49,31 @@ def test_one_owner_updates_and_everybody_else_searches(make_index: MakeIndex, no
     owner.close()
     assert second.update().notes == 2
     assert second.search("burned fee").hits[0].path == "b.md"
+
+
+def set_back(index_dir: Path) -> None:
+    """Let an earlier version of Strata have made an index: its last migration is not done."""
+    with closing(sqlite3.connect(index_dir / CATALOG_FILE)) as connection:
+        connection.execute(f"PRAGMA user_version = {len(MIGRATIONS) - 1}")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def test_an_index_of_an_earlier_version_is_searched_at_once(
+    make_index: MakeIndex, notes: Path, tmp_path: Path
+) -> None:
+    with closing(make_index(notes)) as owner:
+        owner.update()
+    set_back(tmp_path / "index")
+    assert make_index(notes).search("rain").hits[0].path == "a.md"
+
+
+def test_an_index_of_an_earlier_version_is_not_changed_below_its_owner(
+    make_index: MakeIndex, notes: Path, tmp_path: Path
+) -> None:
+    make_index(notes).update()
+    set_back(tmp_path / "index")
+    with pytest.raises(IndexUnusable, match="another version of Strata"):
+        make_index(notes).search("rain")
 
 
 @pytest.mark.parametrize("pattern", ["a.md", "*.md", "kept out/"])
