@@ -22,6 +22,7 @@ from resources.system.files import read_file
 
 __all__ = [
     "UNREADABLE",
+    "WITH_REFERENCES",
     "StoredObject",
     "StoredPlace",
     "decode_file",
@@ -50,11 +51,11 @@ _FILTERS: Final = (
     },
 )
 _KINDS: Final[tuple[ObjectKind, ...]] = ("piece", "record", "list", "answer")  # by number
-_WITH_REFERENCES: Final = frozenset({"record", "list"})
-# A reference is the first item of a list. No text can have these characters: in a text, a quotation
-# mark has a backslash before it, and behind the end of one stands a comma or a bracket.
-_HASH: Final = re.compile(r'(?<=\[")[0-9a-f]{32}(?=")')
-_NUMBER: Final = re.compile(r'(?<=\[")#\d+(?=")')
+WITH_REFERENCES: Final = frozenset({"record", "list"})
+# A reference stands alone in a list, or before the number 1. No text can have these characters: in
+# a text, a quotation mark has a backslash before it, and a list of texts has more than one.
+_HASH: Final = re.compile(r'(?<=\[")[0-9a-f]{32}(?="(?:,1)?\])')
+_NUMBER: Final = re.compile(r'(?<=\[")#\d+(?="(?:,1)?\])')
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +79,13 @@ class StoredObject:
     text: str
 
 
-def encode_file(objects: Sequence[StoredObject]) -> bytes:
-    """Return the content of a file with some objects."""
+def encode_file(objects: Sequence[StoredObject], mark: str = "") -> bytes:
+    """Return the content of a file with some objects.
+
+    Args:
+        objects: the objects.
+        mark: what makes the file another one than those with the same objects.
+    """
     ordered = sorted(objects, key=lambda one: one.place.kind)  # alike texts are compressed together
     numbers = {one.name: f"#{at}" for at, one in enumerate(ordered)}
     notes: dict[NoteRef, int] = {}
@@ -94,9 +100,11 @@ def encode_file(objects: Sequence[StoredObject]) -> bytes:
         rows.append(row)
         texts.append(text)
     named_notes = [[note.root, note.path, note.version] for note in notes]
-    told = json.dumps({"notes": named_notes, "objects": rows}, separators=(",", ":"))
-    header, body = _compress(told.encode()), _compress(b"".join(texts))
-    return b"".join((_MAGIC, len(header).to_bytes(_LENGTH_BYTES, "big"), header, body))
+    marked = {"mark": mark} if mark else {}
+    header = {"notes": named_notes, "objects": rows, **marked}
+    told = json.dumps(header, separators=(",", ":"))
+    head, body = _compress(told.encode()), _compress(b"".join(texts))
+    return b"".join((_MAGIC, len(head).to_bytes(_LENGTH_BYTES, "big"), head, body))
 
 
 def decode_header(file: str, content: bytes) -> dict[str, StoredPlace]:
@@ -125,7 +133,7 @@ def decode_file(file: str, content: bytes) -> dict[str, StoredObject]:
     texts = _decompress(body, content)
     for name, place in places.items():
         text = texts[place.start : place.start + place.length].decode("utf-8", "surrogatepass")
-        if has_numbers and place.kind in _WITH_REFERENCES:
+        if has_numbers and place.kind in WITH_REFERENCES:
             text = _NUMBER.sub(lambda match: names[match[0]], text)
         found[name] = StoredObject(name, place, text)
     return found
@@ -143,7 +151,7 @@ def read_texts(path: Path) -> dict[str, str]:
 
 
 def _replace_hashes(text: str, kind: ObjectKind, numbers: Mapping[str, str]) -> str:
-    if kind not in _WITH_REFERENCES:
+    if kind not in WITH_REFERENCES:
         return text
     return _HASH.sub(lambda match: numbers.get(match[0], match[0]), text)
 

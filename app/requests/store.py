@@ -12,7 +12,7 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -22,6 +22,7 @@ from typing import Final, TypeVar
 from app.errors import storage_errors
 from app.requests.files import (
     UNREADABLE,
+    WITH_REFERENCES,
     StoredObject,
     StoredPlace,
     decode_file,
@@ -38,12 +39,13 @@ from app.requests.record import (
     list_references,
 )
 from context.history.quotes import NO_WORDS
-from resources.system.calls import remove_path, sync_folder
+from resources.system.calls import sync_folder
 from resources.system.files import (
     create_file,
     lock_folder,
     make_private_folder,
     read_file,
+    remove_if_there,
     remove_leftovers,
     write_atomically,
 )
@@ -56,6 +58,7 @@ _LOST: Final = (GoneNote("a note", "lost"),)
 _ABANDONED_S: Final = 24 * 3600.0  # a request without an entry in the log is older than this
 _MOST_SMALL: Final = 4  # files that stay apart
 _FULL_BYTES: Final = 128 * 1024  # of a file that is not joined with others any more
+_MARK_BYTES: Final = 8
 _MOST_LOOKS: Final = 3  # for files that other processes join meanwhile
 _Result = TypeVar("_Result")
 _Contents = dict[str, dict[str, StoredObject]]  # of the files that were read so far
@@ -152,17 +155,17 @@ class SentStore:
             StorageFailed: the folder cannot be read.
         """
 
-        def list_places() -> list[StoredPlace]:
+        def list_places() -> tuple[list[StoredPlace], int]:
             names = self._places if references is None else self._find_reachable(references)
-            return [self._places[name] for name in names if name in self._places]
+            return [self._places[name] for name in names if name in self._places], self._measure()
 
         with storage_errors(self.folder), self._lock:
-            places = self._read_steadily(list_places)
+            places, size = self._read_steadily(list_places)
             pieces = frozenset(one.notes for one in places if one.notes and not one.gone)
             requests = sum(one.kind == "record" for one in places)
             removed = chain.from_iterable(one.notes for one in places if one.gone == EXCLUDED)
             excluded = frozenset(note.path for note in removed)
-            return StoredNotes(pieces, self._measure(), requests, excluded)
+            return StoredNotes(pieces, size, requests, excluded)
 
     def _read_steadily(self, read: Callable[[], _Result]) -> _Result:
         """Read files, again if another process has joined some of them meanwhile."""
@@ -181,7 +184,9 @@ class SentStore:
             StorageFailed: the folder cannot be read or written.
         """
         with storage_errors(self.folder), self._lock:
-            if not self.folder.is_dir() or len(self._list_small()) <= _MOST_SMALL:
+            if not self.folder.is_dir():
+                return
+            if len(self._read_steadily(self._list_small)) <= _MOST_SMALL:
                 return
             with lock_folder(self.folder):
                 self._look()
@@ -204,25 +209,35 @@ class SentStore:
             newest_ns: when the newest of them was written, so that what is old stays so.
         """
         joined: dict[str, StoredObject] = {}
+        contents: _Contents = {}
         read = {name: found for name in names if (found := self._decode(name)) is not None}
         for hash_, one in chain.from_iterable(objects.items() for objects in read.values()):
-            known, place = joined.get(hash_), self._places[hash_]
-            is_elsewhere = place.file not in read and not place.gone
-            if not is_elsewhere and (known is None or known.place.gone):
+            is_first = hash_ not in joined or joined[hash_].place.gone
+            if is_first and not self._is_elsewhere(hash_, read, contents):
                 joined[hash_] = one
-        made = self._put(encode_file(tuple(joined.values()))) if joined else ""
+        # Two processes never make the same file: where folders cannot be locked, each may remove
+        # its own, since the other has joined the same files or removed texts meanwhile.
+        mark = os.urandom(_MARK_BYTES).hex()
+        made = self._put(encode_file(tuple(joined.values()), mark)) if joined else ""
         if made:
             os.utime(self.folder / made, ns=(newest_ns, newest_ns))
-        # Where folders cannot be locked, another process may have removed texts meanwhile.
         is_changed = any(not (self.folder / name).exists() for name in read)
-        for name in [made] if is_changed and made else read.keys() - {made}:
-            remove_path(self.folder / name)
+        for name in [made] if is_changed and made else read:
+            remove_if_there(self.folder / name)
         self._forget_files()
 
+    def _is_elsewhere(self, name: str, files: Container[str], contents: _Contents) -> bool:
+        """Return whether an object can be read from a file that is not one of some files."""
+        is_elsewhere = self._places[name].file not in files
+        return is_elsewhere and self._load_whole(name, contents) is not None
+
     def _decode(self, name: str) -> dict[str, StoredObject] | None:
-        """Return the objects in a file, or None if it is damaged."""
+        """Return the objects in a file, or None if it is damaged, as its name shows."""
         try:
-            return decode_file(name, read_file(self.folder / name))
+            content = read_file(self.folder / name)
+            if _name_file(content) != name:
+                raise ValueError("its content is not what was written")
+            return decode_file(name, content)
         except UNREADABLE as error:
             _log.warning("%s cannot be joined with others: %s", name, error)
             self._damaged.add(name)
@@ -259,10 +274,9 @@ class SentStore:
         contents: _Contents = {}
         read: list[tuple[str, StoredPlace, str]] = []
         for name, place in self._places.items():
-            if not place.gone and (place.notes or place.kind == "answer"):
-                loaded = self._load(name, contents)
-                if isinstance(loaded, SentObject):
-                    read.append((name, place, _decode_string(loaded.text)))
+            may_quote = place.notes or place.kind == "answer"
+            if may_quote and (loaded := self._load_whole(name, contents)) is not None:
+                read.append((name, place, _decode_string(loaded.text)))
         hidden = [text for _name, place, text in read if not gone.isdisjoint(place.notes)]
         others = [
             text for _name, place, text in read if place.notes and gone.isdisjoint(place.notes)
@@ -314,14 +328,9 @@ class SentStore:
             found.add(name)
             if not has_items:
                 continue
-            try:
-                loaded = self._load(name, contents)
-                if isinstance(loaded, SentObject):
-                    waiting += list_references(loaded.text)
-            except FileNotFoundError:
-                raise
-            except UNREADABLE as error:
-                _log.warning("The object %s cannot be read: %s", name, error)
+            loaded = self._load_whole(name, contents)
+            if loaded is not None and loaded.kind in WITH_REFERENCES:
+                waiting += list_references(loaded.text)
         return found
 
     def _rewrite(self, decide: Callable[[], _Change | None]) -> int:
@@ -330,17 +339,23 @@ class SentStore:
         Args:
             decide: returns what becomes of an object, while no process adds to the folder.
         """
-        changed = 0
+        changed, done = 0, set[str]()
         with storage_errors(self.folder), self._lock:
             if not self.folder.is_dir():
                 return 0
             with lock_folder(self.folder):
                 self._look()
-                if (change := decide()) is None:
-                    return 0
-                for file in sorted(self._files):
-                    changed += self._rewrite_file(file, change)
-                self._forget_files()
+                while self._files - done:  # again if another process does not wait for the lock
+                    if (change := self._read_steadily(decide)) is None:
+                        break
+                    changed += sum(
+                        self._rewrite_file(file, change) for file in sorted(self._files - done)
+                    )
+                    done |= self._files
+                    self._forget_files()
+                    self._look()
+                if changed:  # what is removed does not come back after a power failure
+                    sync_folder(self.folder)
         return changed
 
     def _rewrite_file(self, file: str, change: _Change) -> int:
@@ -349,7 +364,7 @@ class SentStore:
             own = decode_header(file, content)
             places = {name: change(name, place) for name, place in own.items()}
             changed = sum(places[name] != place for name, place in own.items())
-            objects = decode_file(file, content) if changed else {}
+            objects = _decode_whole(file, content) if changed else {}
         except UNREADABLE as error:
             _log.warning("%s cannot be read: %s", file, error)
             return 0
@@ -362,7 +377,7 @@ class SentStore:
         ]
         if kept:
             self._put(encode_file(kept))
-        remove_path(self.folder / file)
+        remove_if_there(self.folder / file)
         return changed
 
     def _write(self, objects: Sequence[SentObject]) -> None:
@@ -374,7 +389,7 @@ class SentStore:
 
     def _put(self, content: bytes) -> str:
         """Write a file, and return its name."""
-        name = f"{hashlib.sha256(content).hexdigest()[:40]}{_SUFFIX}"
+        name = _name_file(content)
         path = self.folder / name
         if not path.exists():
             with suppress(FileExistsError):  # another process has written the same
@@ -383,28 +398,46 @@ class SentStore:
             write_atomically(path, content)
         else:
             sync_folder(self.folder)
-        self._read_header(name)
+        with suppress(FileNotFoundError):  # another process has joined it with others already
+            self._read_header(name)
         return name
 
     def _look(self) -> None:
+        """Read the headers of the new files, again if one of them is joined with others meanwhile.
+
+        Raises:
+            FileNotFoundError: that happened each time.
+        """
+        for _ in range(_MOST_LOOKS - 1):
+            with suppress(FileNotFoundError):
+                return self._read_new()
+            self._forget_files()
+        return self._read_new()
+
+    def _read_new(self) -> None:
         """Read the headers of the files that are new in the folder."""
         try:
-            names = {one.name for one in os.scandir(self.folder) if one.name.endswith(_SUFFIX)}
+            found = [one for one in os.scandir(self.folder) if one.name.endswith(_SUFFIX)]
         except FileNotFoundError:
-            names = set()
+            found = []
+        names = {one.name for one in found if one.is_file()}  # no link that leads nowhere
         if not self._files <= names:
             self._forget_files()
         for name in sorted(names - self._files):
             self._read_header(name)
 
     def _read_header(self, name: str) -> None:
-        self._files.add(name)
         try:
-            for hash_, place in decode_header(name, read_file(self.folder / name)).items():
+            content = read_file(self.folder / name)
+            self._files.add(name)
+            for hash_, place in decode_header(name, content).items():
                 known = self._places.get(hash_)
                 if known is None or known.gone or not place.gone:
                     self._places[hash_] = place
+        except FileNotFoundError:
+            raise
         except UNREADABLE as error:
+            self._files.add(name)
             self._damaged.add(name)
             _log.warning("%s cannot be read: %s", name, error)
 
@@ -437,6 +470,21 @@ class SentStore:
         made = SentObject.build(text, place.notes, place.kind)
         return made if made.hash == name else _LOST
 
+    def _load_whole(self, name: str, contents: _Contents) -> SentObject | None:
+        """Return an object, or None if it is gone or damaged. For the rest, see `_load`."""
+        try:
+            found = self._load(name, contents)
+        except FileNotFoundError:
+            raise
+        except UNREADABLE as error:
+            file = self._places[name].file
+            if file not in self._damaged:
+                _log.warning("%s cannot be read: %s", file, error)
+            self._damaged.add(file)
+            contents.setdefault(file, {})  # it is not decompressed for each of its objects
+            return None
+        return found if isinstance(found, SentObject) else None
+
     def _measure(self) -> int:
         sizes = ((self.folder / name).stat().st_size for name in self._files)
         return sum(sizes)
@@ -444,6 +492,34 @@ class SentStore:
     def remove_leftovers(self) -> None:
         """Remove temporary files that killed processes left behind."""
         remove_leftovers(self.folder)
+
+
+def _name_file(content: bytes) -> str:
+    """Return the name of a file with a content."""
+    return f"{hashlib.sha256(content).hexdigest()[:40]}{_SUFFIX}"
+
+
+def _decode_whole(file: str, content: bytes) -> dict[str, StoredObject]:
+    """Return the objects in a file, without those that can never be read again.
+
+    Raises:
+        ValueError: it is not damaged, and yet cannot be read. Other errors of `UNREADABLE` mean the
+            same.
+    """
+    is_damaged = _name_file(content) != file
+    try:
+        objects = decode_file(file, content)
+    except UNREADABLE as error:
+        if not is_damaged:
+            raise
+        _log.warning("The damaged file %s is removed: %s", file, error)
+        return {}
+    return {name: one for name, one in objects.items() if not is_damaged or _is_whole(one)}
+
+
+def _is_whole(one: StoredObject) -> bool:
+    made = SentObject.build(one.text, one.place.notes, one.place.kind)
+    return bool(one.place.gone) or made.hash == one.name
 
 
 def _decode_string(text: str) -> str:

@@ -1,15 +1,18 @@
 """Sent requests are stored once, survive damage and kills, and lose what has to go."""
 
+import hashlib
 import json
 import os
 import random
 import zlib
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
+import app.requests.store
 from app.requests.files import (
     StoredObject,
     StoredPlace,
@@ -120,7 +123,7 @@ def test_a_kill_between_the_new_file_and_the_old_one_leaves_nothing_behind(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("app.requests.store.remove_path", die)
+        patched.setattr("app.requests.store.remove_if_there", die)
         with pytest.raises(KeyboardInterrupt):
             store.forget_notes(gone, "excluded")
     fresh = SentStore(store.folder)
@@ -193,7 +196,7 @@ def read_all(store: SentStore) -> list[str]:
     return [text for file in store.folder.iterdir() for text in read_texts(file).values()]
 
 
-@pytest.mark.parametrize("step", ["create_file", "os.utime", "remove_path"])
+@pytest.mark.parametrize("step", ["create_file", "os.utime", "remove_if_there"])
 def test_a_kill_while_files_are_packed_loses_nothing_and_leaves_nothing_behind(
     store: SentStore, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
@@ -241,7 +244,9 @@ def test_a_file_of_the_first_format_is_read_changed_and_packed(store: SentStore)
     """It has the hash of each object that another one names, and is compressed with zlib."""
     reference, wire = add(store, "Where is the safe?", SECRET)
     (file,) = store.folder.iterdir()
-    file.write_bytes(write_as_first_format(file))
+    content = write_as_first_format(file)
+    file.with_stem(hashlib.sha256(content).hexdigest()[:40]).write_bytes(content)
+    file.unlink()
     assert load(store.folder, reference) == wire
     for number in range(9):
         add(store, f"Where is it, {number}?")
@@ -276,6 +281,7 @@ def write_as_first_format(file: Path) -> bytes:
     return b"strata sent 1\n" + len(header).to_bytes(4, "big") + header + body
 
 
+@example([("#0", True), ("#7", True)])
 @given(st.lists(st.tuples(st.text(max_size=60), st.booleans()), min_size=1, max_size=8))
 def test_any_texts_are_read_as_they_were_written_together(texts: list[tuple[str, bool]]) -> None:
     """Also those that look like references: `["#1"]` may be the end of a text and a new one."""
@@ -291,3 +297,129 @@ def test_any_texts_are_read_as_they_were_written_together(texts: list[tuple[str,
     assert {name: one.text for name, one in found.items()} == {
         name: one.text for name, one in objects.items()
     }
+
+
+def pack_at_once(
+    monkeypatch: pytest.MonkeyPatch, other: SentStore, call: str, folder: Path
+) -> list[str]:
+    """Let another process join files just before the first call for a file of the store."""
+    called: list[str] = []
+    real = getattr(app.requests.store, call)
+
+    def pack_and_call(path: Path, *arguments: object) -> object:
+        if path.suffix == ".sent" and path.parent == folder and not called:
+            called.append(path.name)
+            other.pack()
+        return real(path, *arguments)
+
+    monkeypatch.setattr(app.requests.store, call, pack_and_call)
+    return called
+
+
+def test_a_process_that_starts_reads_all_while_another_one_packs(
+    store: SentStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file is gone between the list of the folder and the reading of its header."""
+    wires = dict(add(store, f"Where is it, {number}?", SECRET) for number in range(9))
+    called = pack_at_once(monkeypatch, store, "read_file", store.folder)
+    fresh = SentStore(store.folder)
+    assert all(fresh.load(reference) is not None for reference in wires)
+    assert fresh.list_notes().requests == 9
+    assert called
+
+
+def test_the_size_is_measured_while_another_process_packs(
+    store: SentStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = SentStore(store.folder)
+    for number in range(9):
+        add(store, f"Where is it, {number}?", SECRET)
+    measure_files = SentStore._measure
+
+    def pack_and_measure(self: SentStore) -> int:
+        if self is other:
+            store.pack()
+        return measure_files(self)
+
+    monkeypatch.setattr(SentStore, "_measure", pack_and_measure)
+    assert other.list_notes().size == measure(store)
+
+
+@pytest.mark.parametrize("call", ["create_file", "remove_if_there"])
+def test_two_processes_that_cannot_lock_the_folder_lose_nothing_when_both_pack(
+    store: SentStore, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    monkeypatch.setattr("app.requests.store.lock_folder", lambda _folder: nullcontext())
+    wires = dict(add(store, f"Where is it, {number}?", SECRET) for number in range(9))
+    assert pack_at_once(monkeypatch, SentStore(store.folder), call, store.folder) == []
+    store.pack()
+    for reference, wire in wires.items():
+        assert load(store.folder, reference) == wire
+
+
+@pytest.mark.parametrize("call", ["read_file", "create_file", "remove_if_there"])
+def test_a_text_goes_though_another_process_packs_without_a_lock(
+    store: SentStore, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    monkeypatch.setattr("app.requests.store.lock_folder", lambda _folder: nullcontext())
+    wires = dict(add(store, f"Where is it, {number}?", SECRET) for number in range(9))
+    called = pack_at_once(monkeypatch, SentStore(store.folder), call, store.folder)
+    store.forget_notes({NoteRef("/vault", "Safe.md", "v1")}, "excluded")
+    assert called
+    assert not any("picture" in text for text in read_all(store))
+    assert SentStore(store.folder).list_notes().requests == len(wires)
+    store.remove(set(wires), set())
+    assert count_files(store) == 0
+
+
+def damage_texts(file: Path) -> None:
+    content = bytearray(file.read_bytes())
+    content[-40] ^= 0xFF
+    file.write_bytes(content)
+
+
+def test_a_damaged_file_is_not_joined_and_what_a_good_one_has_is_kept(store: SentStore) -> None:
+    """The same texts may be in two files, as after a merge of the folders of two computers."""
+    wires = dict(add(store, f"Where is it, {number}?", SECRET) for number in range(9))
+    store.pack()
+    (damaged,) = store.folder.iterdir()
+    damaged.rename(damaged.with_suffix(".aside"))
+    for number in range(9):
+        add(store, f"Where is it, {number}?", SECRET)
+    damaged.with_suffix(".aside").rename(damaged)
+    damage_texts(damaged)
+    fresh = SentStore(store.folder)
+    fresh.pack()
+    assert damaged.exists()
+    assert count_files(fresh) == 2
+    damaged.unlink()
+    for reference, wire in wires.items():
+        assert load(store.folder, reference) == wire
+
+
+def test_a_text_that_has_to_go_leaves_a_damaged_file_too(store: SentStore) -> None:
+    reference, _wire = add(store, "Where is the safe?", SECRET, os.urandom(500).hex())
+    (file,) = store.folder.iterdir()
+    damage_texts(file)
+    fresh = SentStore(store.folder)
+    assert fresh.forget_notes({NoteRef("/vault", "Safe.md", "v1")}, "excluded") == 1
+    assert not file.exists()
+    assert fresh.load(reference) is None or fresh.list_notes().notes == frozenset()
+
+
+def test_what_is_removed_does_not_come_back_after_a_power_failure(
+    store: SentStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reference, _wire = add(store, "Where is the safe?", SECRET)
+    flushed: list[int] = []
+    monkeypatch.setattr(
+        "app.requests.store.sync_folder", lambda _folder: flushed.append(count_files(store))
+    )
+    store.remove({reference}, set())
+    assert flushed == [0]
+
+
+def test_a_link_that_leads_nowhere_is_no_file_of_the_store(store: SentStore) -> None:
+    reference, wire = add(store, "Where is the safe?")
+    (store.folder / f"{'0' * 40}.sent").symlink_to(store.folder / "nowhere")
+    assert load(store.folder, reference) == wire
