@@ -111,13 +111,18 @@ class EmbedController(QObject):
         rows = self._rows.get((source, origin), MOST_VIEW_ROWS)
         if wanted.startswith(MORE):
             rows = self._rows[source, origin] = 2 * rows
-        self._waiting.append(_Wanted(view, source, origin, rows))
-        is_stale = any(not self._is_shown(one) for one in self._loading)
-        if self._task is not None and is_stale:
-            self._task.cancel()  # another note has been opened
+        # Notes may change faster than queries are computed, so nothing waits twice.
+        others = (one for one in self._waiting if one.view is not view or one.source != source)
+        self._waiting = [*others, _Wanted(view, source, origin, rows)]
+        self._stop_hidden()
+        self._start()
+
+    def _stop_hidden(self) -> None:
+        """Load nothing more for views that are gone, as after another note or chat was opened."""
+        if self._task is not None and not all(map(self._is_shown, self._loading)):
+            self._task.cancel()
             self._waiting += [one for one in self._loading if self._is_shown(one)]
             self._loading = []
-        self._start()
 
     def _is_shown(self, wanted: _Wanted) -> bool:
         """Return whether a view still exists and shows the note that wants something."""
@@ -126,10 +131,11 @@ class EmbedController(QObject):
         return wanted.view is not self._panel.page or wanted.origin == self._panel.path
 
     def _start(self) -> None:
-        if self._task is not None or not self._waiting:
+        if self._task is not None:
             return
-        self._loading, self._waiting = self._waiting, []
-        wanted = tuple(self._loading)
+        self._loading, self._waiting = list(filter(self._is_shown, self._waiting)), []
+        if not (wanted := tuple(self._loading)):
+            return
         self._task = self._runner.stream(lambda token: _load(self._assistant, wanted, token))
         self._task.yielded.connect(self._on_loaded)
         self._task.failed.connect(self._on_failed)
@@ -141,6 +147,7 @@ class EmbedController(QObject):
             wanted = self._loading.pop(0)
             if self._is_shown(wanted):
                 wanted.view.show_embed(wanted.source, content)
+            self._stop_hidden()
 
     def _on_failed(self, error: Exception) -> None:
         """Show the error in place of what was being loaded, and load the rest anew."""

@@ -2,14 +2,17 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from threading import Event
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
+from shiboken6 import isValid
 
 from app.assistant import Assistant
+from app.library.embedded_notes import EmbeddedNotes
 from chains.cancel import CancelToken
 from tests.support.models.model_server import Answer, ModelServer
 from tests.support.vaults.views import write_view_vault
@@ -17,6 +20,7 @@ from tests.support.window.clicks import LEFT, NONE
 from tests.support.window.note_page import NotePage
 from tests.support.window.window_pages import WindowPage, open_window
 from tests.unit.vault.views.conftest import NoEmbedder, update_words
+from ui.controllers.reading.images import EmbedController
 from ui.controllers.reading.views import draw_block
 from ui.markdown.blocks import Paragraph, TabbedPages, TableRows
 from ui.markdown.embeds import EmbeddedText
@@ -26,7 +30,7 @@ from ui.markdown.page.note_view import NoteView
 from ui.markdown.page.view import MarkdownView
 from ui.tasks import TaskRunner
 from vault.vault import Vault
-from vault.views.blocks import ViewBlock, compute_block
+from vault.views.blocks import ComputedBlock, ViewBlock, compute_block
 
 NOTE = "Books/Emma.md"
 
@@ -374,3 +378,75 @@ def test_the_source_of_a_drawn_query_is_copied_as_the_last_code(
     qtbot.waitUntil(lambda: "Query · 2 notes" in answer.view.toPlainText())
     window.run("copy_code")
     assert QApplication.clipboard().text() == "LIST FROM #book"
+
+
+class SlowViews:
+    """Counts the bases and queries that are computed, each only once `go` is set."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.begun, self.go = 0, Event()
+        compute = EmbeddedNotes.compute_view
+
+        def compute_slowly(
+            notes: EmbeddedNotes, language: str, text: str, path: str, most: int
+        ) -> ComputedBlock | None:
+            self.begun += 1
+            self.go.wait(20)
+            return compute(notes, language, text, path, most)
+
+        monkeypatch.setattr(EmbeddedNotes, "compute_view", compute_slowly)
+
+
+def write_queries(number: int) -> str:
+    return "\n".join(f"```dataview\nLIST FROM #book LIMIT {n + 1}\n```\n" for n in range(number))
+
+
+@pytest.fixture
+def asked(
+    scripted: Assistant, server: ModelServer, vault: Path, qtbot: QtBot
+) -> Iterator[WindowPage]:
+    """A window with an answer that holds six queries."""
+    runner = TaskRunner()
+    scripted.open_vault(vault, remember=False)
+    list(scripted.index(CancelToken()))
+    server.script(Answer(write_queries(6)))
+    window = open_window(scripted, runner, qtbot)
+    window.activate(1280, 800, qtbot)
+    window.composer.send("Which books?")
+    qtbot.waitUntil(lambda: bool(window.chat.answers()))
+    (answer,) = window.chat.answers()
+    qtbot.waitUntil(lambda: answer.view.toPlainText().count("Query · ") == 6)
+    yield window
+    window.close()
+    runner.close()
+
+
+def wait_until_idle(window: WindowPage, qtbot: QtBot) -> None:
+    loader = window.view.note.findChild(EmbedController)
+    assert loader is not None
+    qtbot.waitUntil(lambda: loader._task is None and not loader._waiting)
+
+
+def test_notes_that_change_often_leave_no_queue_of_the_same_queries(
+    asked: WindowPage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow = SlowViews(monkeypatch)
+    for _ in range(10):
+        asked.view.controllers.reading.refresh_views()
+    slow.go.set()
+    wait_until_idle(asked, qtbot)
+    assert 6 <= slow.begun <= 12
+
+
+def test_a_chat_that_is_left_computes_no_more_queries(
+    asked: WindowPage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow = SlowViews(monkeypatch)
+    (answer,) = asked.chat.answers()
+    asked.view.controllers.reading.refresh_views()
+    qtbot.waitUntil(lambda: slow.begun == 1)
+    asked.view.open_session(None)
+    qtbot.waitUntil(lambda: not isValid(answer))
+    slow.go.set()
+    wait_until_idle(asked, qtbot)
+    assert slow.begun <= 2
