@@ -81,9 +81,15 @@ class FindingCard(AccessibleFrame):
         self._below: QWidget | None = None
         self._lay_out()
 
+    @property
+    def is_asking(self) -> bool:
+        """Whether a proposed change is shown below the finding."""
+        return self._below is not None
+
     def take_focus(self) -> None:
-        """Focus the row of the finding's first note."""
-        self._notes[0].setFocus(Qt.FocusReason.OtherFocusReason)
+        """Focus the proposed change, or else the row of the first note, and scroll to it."""
+        (self._below or self._notes[0]).setFocus(Qt.FocusReason.OtherFocusReason)
+        QTimer.singleShot(0, self, self._reveal)
 
     def show_below(self, widget: QWidget | None) -> None:
         """Show a widget below the finding, such as a proposed change, in place of an earlier one.
@@ -101,12 +107,12 @@ class FindingCard(AccessibleFrame):
             QTimer.singleShot(0, self, self._reveal)
 
     def _reveal(self) -> None:
-        """Scroll the panel so that what is shown below the finding is visible."""
+        """Scroll the panel so that the finding, or what is shown below it, is visible."""
         area = self.parentWidget()
         while area is not None and not isinstance(area, QScrollArea):
             area = area.parentWidget()
-        if area is not None and self._below is not None:
-            area.ensureWidgetVisible(self._below)
+        if area is not None:
+            area.ensureWidgetVisible(self._below or self)
 
     def list_rows(self) -> "tuple[NoteButton, ...]":
         """Return the rows of the finding's notes."""

@@ -279,8 +279,11 @@ class ReviewPanel(Pane):
         return tuple(self._cards)
 
     def take_focus(self) -> None:
-        """Focus the first finding, or the button in the header if there are no findings."""
-        self._focus_card(0)
+        """Focus the finding whose change waits for an answer, or else the first one.
+
+        If there are no findings, focus the button in the header.
+        """
+        self._focus_card(next((n for n, card in enumerate(self._cards) if card.is_asking), 0))
 
     def showEvent(self, event: QShowEvent) -> None:
         """Emit `looked_at` when the panel becomes visible, so that the first review can start."""

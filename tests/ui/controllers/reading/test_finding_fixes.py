@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton
+from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
@@ -189,3 +189,55 @@ def test_the_notes_of_a_project_outside_of_the_vault_are_reviewed_fixed_and_open
     qtbot.waitUntil(lambda: len(panel.list_cards()) > 1)
     choices = [action.text() for action in panel.places.menu().actions()]
     assert "Outside" in " ".join(choices)
+
+
+@pytest.fixture
+def small(window: WindowPage, vault: Path, assistant: Assistant, qtbot: QtBot) -> WindowPage:
+    """A window with many findings, of which the panel shows few."""
+    links = "".join(f"See [[Bare{letter}]].\n\n" for letter in "abcdefgh")
+    (vault / "House/Many.md").write_text(f"# Many\n\n{links}", "utf-8")
+    list(assistant.index(CancelToken()))
+    window.activate(1600, 700, qtbot)
+    window.view.controllers.review.start()
+    settle()
+    return window
+
+
+def is_in_view(widget: QWidget) -> bool:
+    return not widget.visibleRegion().isEmpty()
+
+
+def test_the_next_finding_is_in_view_when_one_is_fixed(small: WindowPage, qtbot: QtBot) -> None:
+    panel = small.view.column.review
+    card = find_card(panel, "broken_link")
+    place = panel.list_cards().index(card)
+    choose_first_fix(card, qtbot)
+    find_proposal(card, qtbot).decide("once")
+    settle()
+    following = panel.list_cards()[place]
+    assert following.isAncestorOf(QApplication.focusWidget())
+    assert is_in_view(following.list_rows()[0])
+
+
+def test_a_proposed_change_is_in_view_when_the_panel_is_opened_again(
+    small: WindowPage, qtbot: QtBot
+) -> None:
+    panel = small.view.column.review
+    card = find_card(panel, "broken_link")
+    choose_first_fix(card, qtbot)
+    proposal = find_proposal(card, qtbot)
+    small.composer.view.setFocus()
+    panel.take_focus()
+    settle()
+    focus = QApplication.focusWidget()
+    assert focus is proposal or proposal.isAncestorOf(focus)
+    assert is_in_view(proposal)
+
+
+def choose_first_fix(card: FindingCard, qtbot: QtBot) -> None:
+    """Press the button of a card, and choose the first item of its menu if it has one."""
+    QTest.keyClick(card.fix, Qt.Key.Key_Space)
+    qtbot.waitUntil(lambda: bool(card.findChildren(QMenu) or card.findChildren(ApprovalCard)))
+    for menu in card.findChildren(QMenu):
+        menu.actions()[0].trigger()
+    settle()
