@@ -47,6 +47,7 @@ __all__ = [
 ]
 
 _MOST = 2
+_LEAST_WIDTH = 120
 _COPY_ADDRESS = ButtonText("Copy the address", "Copy the address, to open it elsewhere")
 _COPY_PATH = ButtonText("Copy the path", "Copy where the file is")
 _OPEN_LOG = ButtonText("Open log", "Open the file that has the details of errors")
@@ -71,6 +72,7 @@ class Notifier(QObject):
         self._topics: set[str] = set()  # of the toasts that are shown only once
         self._bottom = 0
         self._find_guarded: Callable[[], Sequence[QWidget]] = tuple
+        self._find_drawers: Callable[[], Sequence[QWidget]] = tuple
         self._used_before: QWidget | None = None
         place.installEventFilter(self)
         if isinstance(app := QApplication.instance(), QApplication):
@@ -88,6 +90,14 @@ class Notifier(QObject):
             find: the function, which is called each time the toasts are positioned.
         """
         self._find_guarded = find
+
+    def set_drawers(self, find: Callable[[], Sequence[QWidget]]) -> None:
+        """Set the function that returns the open drawers, which cover one side of the widget.
+
+        Args:
+            find: the function, which is called each time the toasts are positioned.
+        """
+        self._find_drawers = find
 
     def toast(
         self,
@@ -200,18 +210,30 @@ class Notifier(QObject):
         """Position the toasts above the composer, without covering any guarded widget."""
         if not self._toasts:
             return
-        guarded = self._list_guarded()
+        guarded, (start, width) = self._list_guarded(), self._find_room()
         bottom = self._place.height() - self._bottom - 16
         for toast in reversed(self._toasts):
-            _, column = compute_column(self._place.width())
-            toast.fit(max(120, column))
-            left = (self._place.width() - toast.width()) // 2
+            _, column = compute_column(width)
+            toast.fit(max(_LEAST_WIDTH, column))
+            left = start + (width - toast.width()) // 2
             spot = QRect(QPoint(left, bottom - toast.height()), toast.size())
             while covered := next((area for area in guarded if area.intersects(spot)), None):
                 spot.moveBottom(covered.top() - 8)
             toast.setGeometry(spot)
             toast.raise_()
             bottom = spot.top() - 8
+
+    def _find_room(self) -> tuple[int, int]:
+        """Return the left edge and the width of what no drawer covers, if a toast fits in there."""
+        left, right = 0, self._place.width()
+        for drawer in self._find_drawers():
+            start = self._place.mapFromGlobal(drawer.mapToGlobal(QPoint())).x()
+            if start > 0:
+                right = min(right, start)
+            else:
+                left = max(left, start + drawer.width())
+        has_room = right - left >= _LEAST_WIDTH
+        return (left, right - left) if has_room else (0, self._place.width())
 
     def _list_guarded(self) -> list[QRect]:
         """Return the areas that toasts must not cover."""

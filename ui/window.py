@@ -521,6 +521,8 @@ class MainWindow(QMainWindow):
         middle.columns_changed.connect(self.note.head.show_columns)
         middle.composer_resized.connect(self.notifier.set_bottom)
         self.notifier.set_guard(self.transcript.list_guarded_buttons)
+        self.notifier.set_drawers(self.columns.list_drawers)
+        self.columns.changed.connect(self.notifier.arrange)
         scroller = self.transcript.scroller
         for moved in (scroller.jump_moved, scroller.bar.valueChanged, scroller.bar.rangeChanged):
             moved.connect(self.notifier.arrange)

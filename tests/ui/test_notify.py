@@ -149,6 +149,21 @@ def test_a_toast_leaves_the_buttons_below_the_last_answer_free(
         assert page.view.childAt(centre) is button
 
 
+@pytest.mark.parametrize("command", ["toggle_panel", "toggle_sidebar"])
+def test_a_drawer_does_not_cover_the_action_of_a_toast(
+    assistant: Assistant, runner: TaskRunner, qtbot: QtBot, command: str
+) -> None:
+    page = open_window(assistant, runner, qtbot)
+    page.activate(900, 700, qtbot)
+    page.view.notifier.toast("List.md changed", (UNDO, lambda: None))
+    page.run(command)
+    QApplication.processEvents()
+    (toast,) = page.view.notifier.list_regions()
+    for button in toast.findChildren(QAbstractButton):
+        centre = button.mapTo(page.view, button.rect().center())
+        assert page.view.childAt(centre) is button
+
+
 def test_the_action_of_a_toast_is_reached_by_f6_and_the_focus_goes_back(
     assistant: Assistant, runner: TaskRunner, qtbot: QtBot
 ) -> None:

@@ -6,6 +6,8 @@ and can be opened as a drawer too. The user's choices for a wide window are reme
 again when the window is wide enough.
 """
 
+from collections.abc import Sequence
+
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QApplication, QSplitter, QWidget
@@ -133,6 +135,10 @@ class Columns(QWidget):
         if not self._drawers:
             return False
         return self._close(self._drawers[-1].content)
+
+    def list_drawers(self) -> Sequence[QWidget]:
+        """Return the drawers that are open."""
+        return tuple(self._drawers)
 
     def arrange(self) -> None:
         """Lay out the columns for the current width of the window.
