@@ -118,6 +118,8 @@ _FRACTIONS: Final = _split_words(
     "half halves third thirds quarter quarters fourth fourths fifth fifths tenth tenths point"
 )
 _HAS_NUMBER: Final = re.compile(rf"\d|\b(?:{_NUMBER_WORDS.replace(' ', '|')})\b", re.IGNORECASE)
+# What any text with a number has, also one in which marks of Markdown touch the word of a number.
+_MAY_HAVE_NUMBER: Final = re.compile(rf"\d|{_NUMBER_WORDS.replace(' ', '|')}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +231,7 @@ def find_numbers(text: str) -> Iterator[LocatedNumber]:
     Args:
         text: the text, of any length.
     """
-    if not _HAS_NUMBER.search(text):
+    if not _MAY_HAVE_NUMBER.search(fold(text)):
         return
     tokens = _join_groups(text, _list_tokens(text))
     for at, token in enumerate(tokens):

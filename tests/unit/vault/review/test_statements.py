@@ -2,7 +2,7 @@
 
 import pytest
 
-from vault.review.statements import find_statements
+from vault.review.statements import find_numbers, find_statements
 
 
 @pytest.mark.parametrize(
@@ -36,6 +36,23 @@ def test_quantities_are_read(text: str, values: list[list[float]]) -> None:
 )
 def test_numbers_that_name_something_are_words(text: str) -> None:
     assert list(find_statements(text)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("_two_ litres", 2.0),
+        ("__five__ kg", 5.0),
+        ("twenty_two", 22.0),
+        ("ｔｗｏ litres", 2.0),
+        ("ﬁve litres", 5.0),
+        ("５００ kg", 500.0),
+        ("٣٥ kg", 35.0),
+    ],
+)
+def test_a_number_alone_in_its_text_is_found_as_among_others(text: str, value: float) -> None:
+    for each in (text, f"{text}, 7 kg"):
+        assert next(find_numbers(each)).quantity.values == {value}
 
 
 def test_each_sentence_is_a_statement() -> None:
