@@ -22,6 +22,7 @@ __all__ = [
     "find_pdf_page",
     "make_embed_source",
     "make_view_embed",
+    "make_view_embeds",
     "point_more",
     "read_embed_source",
     "renew_boxes",
@@ -32,6 +33,8 @@ NOTE_ICON = "file-text"
 PDF_ICON = "file-pdf"
 VIEW_ICON = "table"
 _VIEW = "```"  # which no name of a note begins with
+_MOST_VIEWS = 20
+_MORE_VIEWS = "Further bases and queries stay source here."
 _VIEW_LANGUAGES = ("base", "dataview")
 _EMBEDS = "![["
 _PAGE = re.compile(r"page=(\d{1,18})\b")
@@ -85,6 +88,21 @@ def make_view_embed(code: Leaf) -> Embed | None:
         return None
     text = "\n".join("".join(text for _, text in line) for line in code.lines)
     return Embed(f"{_VIEW}{code.language}\n{text}", code.boxes, max(0, code.line - 1), code)
+
+
+def make_view_embeds(leaves: Sequence[Leaf]) -> tuple[Leaf, ...]:
+    """Return the leaves of an answer, of which bases and queries are shown as their results.
+
+    After the first ones, the others stay source, since each may take seconds.
+    """
+    made, left = list[Leaf](), _MOST_VIEWS
+    for leaf in leaves:
+        view = make_view_embed(leaf)
+        left -= view is not None
+        made.append(leaf if view is None or left < 0 else view)
+        if view is not None and left == -1:
+            made.append(QuietRow(_MORE_VIEWS, "info", None, leaf.boxes, leaf.line))
+    return tuple(made)
 
 
 def point_more(leaf: Leaf, source: str) -> Leaf:

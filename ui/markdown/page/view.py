@@ -27,7 +27,7 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QSizePolicy, QTextBrowser, QW
 
 from chains.citations.answer_sources import Source
 from ui.markdown.blocks import CodeLines, Embed, Leaf
-from ui.markdown.embeds import make_view_embed, split_view_target
+from ui.markdown.embeds import make_view_embed, make_view_embeds, split_view_target
 from ui.markdown.inline import CALLOUT, MORE, NOTE, TAB, find_counterpart
 from ui.markdown.page.card import CitationCard
 from ui.markdown.page.citations import LinkHandler, find_unverified_pills
@@ -132,7 +132,7 @@ class MarkdownView(QTextBrowser):
         stream.feed(text)
         leaves = stream.finish()
         if self._embeds is not None:
-            leaves = tuple(make_view_embed(leaf) or leaf for leaf in leaves)
+            leaves = make_view_embeds(leaves)
         self.set_leaves(leaves)
 
     @property

@@ -20,6 +20,7 @@ from tests.support.window.clicks import LEFT, NONE
 from tests.support.window.note_page import NotePage
 from tests.support.window.window_pages import WindowPage, open_window
 from tests.unit.vault.views.conftest import NoEmbedder, update_words
+from ui.chat.message.sections import AnswerView
 from ui.controllers.reading.images import EmbedController
 from ui.controllers.reading.views import draw_block
 from ui.markdown.blocks import Paragraph, TabbedPages, TableRows
@@ -450,3 +451,17 @@ def test_a_chat_that_is_left_computes_no_more_queries(
     slow.go.set()
     wait_until_idle(asked, qtbot)
     assert slow.begun <= 2
+
+
+def test_an_answer_with_very_many_queries_shows_the_results_of_the_first(qtbot: QtBot) -> None:
+    view = AnswerView()
+    qtbot.addWidget(view)
+    wanted: list[str] = []
+    view.embed_wanted.connect(wanted.append)
+    view.set_markdown(write_queries(300))
+    assert len(wanted) == 20
+    text = view.toPlainText()
+    assert "LIMIT 20\n" not in text
+    assert "LIMIT 21\n" in text
+    assert "LIMIT 300" in text
+    assert text.count("Further bases and queries stay source here.") == 1
