@@ -171,6 +171,15 @@ class _Filters:
     clauses: list[tuple[Condition, ...]] = field(default_factory=list)
     limits: dict[str, list[Any]] = field(default_factory=dict)
 
+    def can_join(self, found: re.Match[str]) -> bool:
+        """Return whether a filter is another way to fulfil one that was parsed before it.
+
+        Of limits such as `due:`, several values are always alternatives.
+        """
+        key = (found["key"] or "").lower()
+        is_repeated = key in self.limits and FILTERS[key].is_repeatable
+        return bool(self.clauses) or is_repeated
+
     def add_match(self, found: re.Match[str], *, is_alternative: bool) -> bool:
         """Add a filter, and return whether it is valid.
 
@@ -216,7 +225,7 @@ def parse_query(text: str) -> Query:
                 phrases.append(" ".join(phrase.split()))
             continue
         between = text[end : found.start()]
-        joins = bool(filters.clauses) and _OR.fullmatch(between) is not None
+        joins = _OR.fullmatch(between) is not None and filters.can_join(found)
         if filters.add_match(found, is_alternative=joins):
             words.append(" " if joins else between)
             end = found.end()

@@ -25,6 +25,16 @@ def test_filters_are_taken_out_of_the_words() -> None:
     }
 
 
+def test_or_between_two_limits_of_a_kind_is_no_word() -> None:
+    for either, both in (
+        ("date:2024 OR date:2025", "date:2024 date:2025"),
+        ("task-priority:low OR task-priority:high", "task-priority:low task-priority:high"),
+        ("seeds due:2024-03 OR due:2024-05", "seeds due:2024-03 due:2024-05"),
+    ):
+        assert parse_query(either) == parse_query(both)
+    assert parse_query("date:2024 OR seeds").words == "OR seeds"
+
+
 @pytest.mark.parametrize(
     ("value", "first", "after"),
     [
