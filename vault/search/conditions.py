@@ -405,7 +405,7 @@ def find_by_property(condition: Condition, catalog: Catalog, _paths: Mapping[int
     """
     rows = _read_values(condition.name, catalog)
     if condition.value == ANY_VALUE:
-        return {int(number) for number, _ in rows}
+        return {number for number, _ in rows} | _find_with_inner(condition.name, catalog)
     mark = find_decimal_mark(value for _, value in rows)
     fulfilled = {int(number) for number, value in rows if compare_values(value, condition, mark)}
     if condition.comparison != "!=":
@@ -413,6 +413,18 @@ def find_by_property(condition: Condition, catalog: Catalog, _paths: Mapping[int
     return fulfilled - {
         int(number) for number, value in rows if not compare_values(value, condition, mark)
     }
+
+
+def _find_with_inner(name: str, catalog: Catalog) -> set[int]:
+    """Find the notes that have properties within one of this name, such as `project.state`."""
+    rows = (
+        catalog.rows(
+            "SELECT DISTINCT file_id FROM properties WHERE substr(name, 1, ?) = ?",
+            (len(form) + 1, f"{form}."),
+        )
+        for form in _list_forms(name)
+    )
+    return {int(number) for found in rows for (number,) in found}
 
 
 def find_property_mark(name: str, catalog: Catalog) -> DecimalMark:

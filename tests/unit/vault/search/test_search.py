@@ -267,3 +267,16 @@ def test_no_other_passage_comes_before_one_of_which_the_query_is_a_title() -> No
     assert apply_boosts(0.0, Boosts(NEAR_TITLE)) > apply_boosts(1.0, Boosts(NEAR_TITLE - 0.001))
     assert apply_boosts(0.0, Boosts(0.9)) < apply_boosts(0.0, Boosts(1.0))
     assert apply_boosts(1.0, Boosts(1.0)) == pytest.approx(0.9)
+
+
+def test_a_note_has_a_property_if_it_has_others_within_it(index_of_notes: NotesIndexer) -> None:
+    vault = index_of_notes(
+        {
+            "Alpha.md": "---\nproject:\n  state: open\n---\n",
+            "Gamma.md": "---\nproject: Gamma\n---\n",
+            "Other.md": "---\nprojects: [Alpha]\nproject_id: 3\n---\n",
+        }
+    )
+    found = vault.list_notes("[project:*]", 10)
+    assert {hit.path for hit in found.hits} == {"Alpha.md", "Gamma.md"}
+    assert [hit.path for hit in vault.list_notes("-[project:*]", 10).hits] == ["Other.md"]
