@@ -81,6 +81,8 @@ def write_yearly_days(span: Span) -> str:
         return f"--{first:%m}"
     begin = "01-01" if first == date.min else f"{first:%m-%d}"
     end = "12-31" if after == date.max else f"{after - timedelta(days=1):%m-%d}"
+    if end == "02-28" and (after - first).days > 1:
+        end = "02-29"  # the end of February in each year
     return f"--{begin}" if begin == end else f"--{begin}..--{end}"
 
 

@@ -61,6 +61,11 @@ def test_a_birthday_is_that_of_any_year(index: Vault, question: str, condition: 
         ("Who has a birthday next month?", date(2026, 11, 28), "[birthday:--12]"),
         ("Who has a birthday this year?", date(2026, 11, 28), "[birthday:--01-01..--12-31]"),
         ("Which birthdays are before 1 June?", date(2026, 11, 28), "[birthday:--01-01..--05-31]"),
+        (
+            "Who has a birthday between 20 and 28 February?",
+            date(2026, 11, 28),
+            "[birthday:--02-20..--02-29]",
+        ),
         ("Wer hat nächste Woche Geburtstag?", date(2026, 11, 28), "[birthday:--11-30..--12-06]"),
         ("Wer wurde letzte Woche geboren?", date(2026, 11, 28), "[birthday:--11-16..--11-22]"),
         (
