@@ -2,7 +2,7 @@
 
 import posixpath
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import date, timedelta
 from typing import Final, Literal
 
@@ -31,6 +31,7 @@ from vault.questions.words import (
     list_date_words,
     list_opposites,
     list_property_names,
+    list_same_states,
 )
 from vault.search.conditions import ANY_VALUE, TICKED, Condition, cut_day, parse_property
 
@@ -309,24 +310,37 @@ class _Linker:
     def _take_opposite(self, at: int) -> int:
         """Link a word whose opposite the vault has, as "not paid" or "unpaid" to "paid: false".
 
-        Return 0 if it has none. After "not", the opposite may be a value, as "unpaid".
+        A value of a property may say the same in another language, as "paid" for the German
+        "bezahlt". After "not", one may say the opposite, as "unpaid". Return 0 if there is none.
         """
         item, links = self._items[at], self._links
         if item.roles or item.names or not (links.heads or links.subject or self._is_summed(at)):
             return 0
-        opposites = (words for words in sorted(list_opposites(item.text)) if words)
-        names = [name for words in opposites for name in self._vocabulary.find(words)]
+        names = self._find_all(list_opposites(item.text))
         ticked = {each.value for each in names if each.kind == "property"}
         if ticked and self._vocabulary.ticked.issuperset(ticked):
             links.is_negated = not links.is_negated
             links.add(*(Condition("property", TICKED, name) for name in sorted(ticked)))
             return 1
-        values = {each for each in names if each.kind == "value"}
-        if not links.is_negated or len({each.property for each in values}) != 1:
+        if self._add_state(self._find_all(list_same_states(item.text))):
+            return 1
+        if not links.is_negated:
             return 0
         links.is_negated = False
-        links.add(*(Condition("property", each.value, each.property) for each in values))
-        return 1
+        links.is_negated = not self._add_state(names)
+        return int(not links.is_negated)
+
+    def _find_all(self, texts: Collection[tuple[str, ...]]) -> list[Name]:
+        return [name for words in sorted(texts) if words for name in self._vocabulary.find(words)]
+
+    def _add_state(self, names: Sequence[Name]) -> bool:
+        """Add a condition for the values among some names, if one property has all of them."""
+        values = {each for each in names if each.kind == "value"}
+        if len({each.property for each in values}) != 1:
+            return False
+        found = sorted(values, key=lambda each: each.value)
+        self._links.add(*(Condition("property", each.value, each.property) for each in found))
+        return True
 
     def _take_mentioned(self, at: int) -> bool:
         """Take an item as one of the words that notes mention, and return whether it is one."""
@@ -353,6 +367,7 @@ class _Linker:
                 links.subject = subject
         links.roles |= roles
         links.asked |= item.asked
+        links.unknown += [item.text] if item.asked and not (item.names or roles) else []
         links.states += [item.text] if roles & STATES and not item.is_silent else []
         if roles & {"or", "and"} and "filler" not in roles - {"and"}:
             self._join(roles)

@@ -42,6 +42,7 @@ class Links:
         properties: the properties that are named without a value. Of several that one word may
             mean, any is meant.
         asked: words for properties that the question asks for.
+        unknown: the words of the question for properties that no note has.
         roles: the roles of all phrases.
         spans: the days that a note must be dated with.
         words: the words that a note must hold.
@@ -68,6 +69,7 @@ class Links:
     texts: dict[Name, str] = field(default_factory=dict)
     properties: list[tuple[str, ...]] = field(default_factory=list)
     asked: set[str] = field(default_factory=set)
+    unknown: list[str] = field(default_factory=list)
     roles: set[str] = field(default_factory=set)
     spans: list[Span] = field(default_factory=list)
     words: list[str] = field(default_factory=list)

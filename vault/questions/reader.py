@@ -361,6 +361,7 @@ def _is_written(names: Sequence[str], item: Item) -> bool:
 
 def _read_list(given: Query, links: Links) -> Reading | None:
     """Return the list or count that a question asks for, or None if it asks for something else."""
+    links.left += links.unknown
     roles, task = links.roles, _choose_task(links)
     clauses = (*given.clauses, *links.clauses, *_find_task_notes(links, task))
     is_filtered = bool(clauses or links.spans or given.has_filter)

@@ -32,6 +32,7 @@ __all__ = [
     "list_order_words",
     "list_priority_words",
     "list_property_names",
+    "list_same_states",
     "list_same_things",
     "list_second_words",
     "names_total",
@@ -139,6 +140,18 @@ def list_opposites(text: str) -> frozenset[tuple[str, ...]]:
     opposites = {other for each in cut for other in _list_synonyms(each)}
     opposites.update(f"{begin}{each}" for begin in begins for each in said)
     return frozenset(map(_split_phrase, opposites))
+
+
+def list_same_states(text: str) -> frozenset[tuple[str, ...]]:
+    """Return the words of all languages for a state, as "unpaid" for the German "unbezahlt"."""
+    begins = [begin for table in _read_tables() for begin in table["opposites"]["begin"]]
+    said = fold(text)
+    same = set(list_property_names(_split_phrase(said)))
+    for begin in begins:
+        if said.startswith(begin):
+            states = list_property_names(_split_phrase(said.removeprefix(begin)))
+            same.update(f"{other}{state}" for state in states for other in begins)
+    return frozenset(map(_split_phrase, same))
 
 
 def _list_synonyms(text: str) -> frozenset[str]:

@@ -16,6 +16,14 @@ NOTES: Final = {
     "Bücher/Faust.md": "---\ntags: [buch]\ngelesen: true\n---\nEin Drama.\n",
 }
 
+# Words for a state, such as "paid", are neither passed over nor taken for another state.
+STATES: Final = {"Power": "paid", "Water": "unpaid", "Gas": "open", "Phone": ""}
+BILLS: Final = {
+    f"Bills/{name}.md": f"---\ntags: [bill]\n{f'status: {state}' * bool(state)}\n---\nOf May.\n"
+    for name, state in STATES.items()
+}
+BOOKS: Final = {"Emma.md": "A novel. #book\n", "Dune.md": "#book\n", "Bills/Gas.md": "#bill\n"}
+
 
 @pytest.fixture(scope="module")
 def index(index_of_notes: NotesIndexer) -> Vault:
@@ -85,3 +93,58 @@ def test_a_verb_behind_what_is_not_a_value_that_it_is_like(index_of_notes: Notes
     reading = index.read_question("Quelles notes sont payées ?")
     assert reading is not None
     assert reading.query == "[status:payé]"
+
+
+@pytest.fixture(scope="module")
+def of_states(index_of_notes: NotesIndexer) -> Vault:
+    return index_of_notes(BILLS)
+
+
+@pytest.fixture(scope="module")
+def without_states(index_of_notes: NotesIndexer) -> Vault:
+    return index_of_notes(BOOKS)
+
+
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [
+        ("Which bills are paid?", {"Power"}),
+        ("Welche Rechnungen sind bezahlt?", {"Power"}),
+        ("Quelles factures sont payées ?", {"Power"}),
+        ("¿Qué facturas están pagadas?", {"Power"}),
+        ("Welche Rechnungen sind unbezahlt?", {"Water"}),
+        ("Quelles factures sont impayées ?", {"Water"}),
+        ("¿Qué facturas están impagadas?", {"Water"}),
+        ("Which bills have not been paid?", {"Water", "Gas", "Phone"}),
+        ("Welche Rechnungen sind noch nicht bezahlt?", {"Water", "Gas", "Phone"}),
+        ("¿Qué facturas no están pagadas?", {"Water", "Gas", "Phone"}),
+    ],
+)
+def test_a_state_is_found_in_another_language(
+    of_states: Vault, question: str, found: set[str]
+) -> None:
+    reading = of_states.read_question(question)
+    assert reading is not None
+    assert reading.operation == "list"
+    hits = of_states.list_notes(reading.query, 100).hits
+    assert {PurePosixPath(hit.path).stem for hit in hits} == found
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which bills are paid?",
+        "How many bills are paid?",
+        "Welche Rechnungen sind bezahlt?",
+        "Quelles factures sont payées ?",
+        "¿Qué facturas están pagadas?",
+        "Which books are rated?",
+        "Welche Bücher sind bewertet?",
+        "List all books with a phone number",
+    ],
+)
+def test_a_property_that_no_note_has_is_not_passed_over(
+    without_states: Vault, question: str
+) -> None:
+    reading = without_states.read_question(question)
+    assert reading is None or reading.operation not in ("list", "count")
