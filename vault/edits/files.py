@@ -191,7 +191,7 @@ def remove_temporary(root: Path, path: str, temporary: str) -> bool:
             with suppress(FileNotFoundError):
                 folder.remove_file(temporary)
             _sync(folder)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):  # a file may be in its place
         return _flush_above(root, path)
     except UnsafePath:  # there is a link in its place
         return True
@@ -209,7 +209,7 @@ def _flush_above(root: Path, path: str) -> bool:
         try:
             with _open_parent(root, str(folder / "_")) as (nearest, _):
                 _sync(nearest)
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             continue
         except (OSError, UnsafePath):
             return False

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from context.json_codec import encode
 from tests.support.kills.killed_edits import kill_edits
 from vault.edits.editor import NoteEditor
+from vault.edits.files import remove_temporary
 from vault.edits.journal import EditJournal, EditRun, hash_content, parse_journal
 from vault.edits.undo import EditHistory, build_change_diff
 from vault.errors import EditFailed, EditRefused, NoteUnreadable, UndoRefused
@@ -348,3 +349,11 @@ def test_lines_that_are_no_steps_break_nothing(
     assert journal.read() == steps
     assert journal.prune((), datetime.now(UTC)) == 0
     assert not journal.merge(steps)
+
+
+@pytest.mark.parametrize("path", ["new/Note.md", "new/inner/Note.md"])
+def test_an_edit_is_over_when_a_file_has_taken_the_place_of_its_folder(
+    tmp_path: Path, path: str
+) -> None:
+    (tmp_path / "new").write_text("a file of another program")
+    assert remove_temporary(tmp_path, path, ".strata-1.tmp")
