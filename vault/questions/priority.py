@@ -39,6 +39,8 @@ _WITHOUT_NAME: Final = {
 _MARK: Final = "*"
 _THINGS: Final[frozenset[NameKind]] = frozenset(("tag", "folder", "note", "value"))
 _BEFORE_NAMES: Final = frozenset((*MARKS, "mention"))
+# The words of a name that may stand before a priority in it, or behind it.
+_MOST_AROUND: Final = 4
 
 
 def write_priorities(text: str, vocabulary: VaultNames) -> tuple[str, bool]:
@@ -76,12 +78,28 @@ def _find_only(pattern: re.Pattern[str], text: str) -> re.Match[str] | None:
 
 
 def _is_name(match: re.Match[str], vocabulary: VaultNames) -> bool:
-    """Return whether something is named by what was found, as in "the tag urgent"."""
+    """Return whether something is named by what was found, as in "the tag urgent".
+
+    It may be a part of the name, as in "the Important Project".
+    """
     before = split_words(match.string[: match.start()])[-1:]
     if any(find_roles(word.text) & _BEFORE_NAMES for word in before):
         return True
-    words = [word.folded for word in split_words(match["own"])]
-    return any(name.kind in _THINGS for name in vocabulary.find_exactly(words))
+    spans = _list_spans(match)
+    return any(name.kind in _THINGS for words in spans for name in vocabulary.find_exactly(words))
+
+
+def _list_spans(match: re.Match[str]) -> Iterator[list[str]]:
+    """Yield the words of what was found, alone and with some of those before and behind it."""
+    text, (start, end) = match.string, match.span("own")
+    before, own, behind = (
+        [word.folded for word in split_words(part)]
+        for part in (text[:start], text[start:end], text[end:])
+    )
+    before, behind = before[-_MOST_AROUND:], behind[:_MOST_AROUND]
+    for first in range(len(before) + 1):
+        for last in range(len(behind) + 1):
+            yield [*before[first:], *own, *behind[:last]]
 
 
 def _find_kind(match: re.Match[str]) -> str:
