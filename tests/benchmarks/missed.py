@@ -49,8 +49,8 @@ REASONS: Final[Mapping[str, str]] = {
         "The answers of tools are examined line by line, which takes 3 % more than the goal."
     ),
     "walk: faults": (
-        "A chat whose first question had been taken back could not be opened from the search; it is "
-        "mended, and the walk was not run again since."
+        "A chat whose first question had been taken back could not be opened from the search; it "
+        "is mended, and the walk was not run again since."
     ),
     "busy: longest frame": ("One frame of 12,429 took 109 ms; its cause was not looked for yet."),
     "time machine: kept": (
