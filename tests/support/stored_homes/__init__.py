@@ -2,12 +2,13 @@
 
 An archive is named after the schema of its index. A new schema gets a new archive, made by
 `python -m tests.support.stored_homes.make FOLDER` with `/tmp/strata` as the folder, and by
-`tar -cJf` of the folders `home` and `notes` without `chroma`. No archive is ever changed.
+`tar -cJf` of the folders `home` and `notes` without `chroma*`. No archive is ever changed.
 """
 
 import hashlib
 import json
 import os
+import re
 import sqlite3
 import tarfile
 from collections.abc import Iterator
@@ -16,12 +17,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.paths import Paths
+from resources.system.line_chain import move_line
 
 __all__ = ["NAMES", "StoredHome", "unpack"]
 
 _FOLDER = Path(__file__).parent
 NAMES = tuple(sorted(file.name.removesuffix(".tar.xz") for file in _FOLDER.glob("*.tar.xz")))
 _OLD_NOTES = "/tmp/strata/notes"
+_FOLDER_ID = re.compile(rb'"folder_id": "\d+:\d+"')
 
 
 @dataclass(frozen=True)
@@ -52,13 +55,25 @@ def unpack(name: str, folder: Path) -> StoredHome:
     with tarfile.open(_FOLDER / f"{name}.tar.xz") as archive:
         archive.extractall(folder, filter="data")
     home = StoredHome(Paths.find({"STRATA_HOME": str(folder / "home")}), folder / "notes")
-    old = json.dumps(_OLD_NOTES).encode()
+    old, new = (json.dumps(str(path)).encode() for path in (_OLD_NOTES, home.notes))
+    found = home.notes.stat()
     for file in (folder / "home").rglob("*"):
         if file.suffix in (".jsonl", ".toml"):
-            content = file.read_bytes()
-            file.write_bytes(content.replace(old, json.dumps(str(home.notes)).encode()))
+            content = file.read_bytes().replace(old, new)
+            named = _FOLDER_ID.sub(
+                f'"folder_id": "{found.st_dev}:{found.st_ino}"'.encode(), content
+            )
+            file.write_bytes(_hash_lines(named))
     _move_index(home)
     return home
+
+
+def _hash_lines(content: bytes) -> bytes:
+    """Return lines whose hashes fit what they are now, as if they had been written so."""
+    lines = [b""]
+    for line in content.split(b"\n"):
+        lines.append(move_line(line, lines[-1]) if line.startswith(b"{") else line)
+    return b"\n".join(lines[1:])
 
 
 def _move_index(home: StoredHome) -> None:
