@@ -1,9 +1,10 @@
 """Ask questions, open file choosers, and tidy up after dialogs: focus, highlights, Ctrl+Enter."""
 
 from collections.abc import Callable
+from functools import partial
 from typing import TypeVar
 
-from PySide6.QtCore import QChildEvent, QEvent, QFileInfo, QObject, QSize, Qt, Signal
+from PySide6.QtCore import QChildEvent, QEvent, QFileInfo, QObject, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QCursor, QGuiApplication, QKeyEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -79,7 +80,8 @@ class DialogWatch(QObject):
             if event.type() == QEvent.Type.Show:
                 self._on_shown(watched)
             elif event.type() == QEvent.Type.Hide:
-                self._on_hidden(watched)
+                # Not now: a dialog is hidden while it is deleted too, maybe with the one below it.
+                QTimer.singleShot(0, self, partial(self._on_hidden, watched))
         return super().eventFilter(watched, event)
 
     def _on_shown(self, dialog: QDialog) -> None:
@@ -89,7 +91,7 @@ class DialogWatch(QObject):
 
     def _on_hidden(self, dialog: QDialog) -> None:
         self._update_highlights(is_covered=False)
-        give_keys_back(dialog.parentWidget())
+        give_keys_back(dialog.parentWidget() if isValid(dialog) else self._window)
         if self._window.isVisible():
             self.closed.emit()
 

@@ -65,6 +65,7 @@ def test_a_saved_note_gives_the_focus_to_the_message(window: WindowPage) -> None
     window.run("save_note")
     QTest.keyClick(window.save_dialog.name, Qt.Key.Key_Return)
     assert window.toasts()
+    settle()
     assert is_in(window.view, "Message")
 
 

@@ -13,6 +13,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QDialog, QFileDialog, QWidget
 from pytestqt.qtbot import QtBot
+from shiboken6 import isValid
 
 import ui
 from app.assistant import Assistant
@@ -155,6 +156,18 @@ def test_each_dialog_takes_the_keys_and_gives_them_back(
             qtbot.waitUntil(below.isActiveWindow)
             dialog = below
         assert QApplication.focusWidget() is focused, name
+
+
+def test_a_dialog_is_deleted_with_the_one_above_it(window: WindowPage, qtbot: QtBot) -> None:
+    """Qt hides both while it deletes them, when no code may look at them any more."""
+    window.view.sidebar.chat_search.setFocus()
+    open_question(window)
+    upper = wait_for_dialog("QuestionDialog", qtbot)
+    lower = upper.parentWidget()
+    assert lower is not None
+    lower.deleteLater()
+    qtbot.waitUntil(lambda: not isValid(upper))
+    qtbot.waitUntil(window.view.isActiveWindow)
 
 
 def test_the_small_window_gives_the_keys_back(window: WindowPage, qtbot: QtBot) -> None:
