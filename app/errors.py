@@ -47,6 +47,7 @@ _CODES: Mapping[type[Exception], str] = {
     vault.ReadingFailed: "storage",
     vault.IndexUnusable: "storage",
     vault.IndexDamaged: "storage",
+    vault.IndexOutdated: "storage",
     vault.DiskFull: "storage",
     vault.IndexBusy: "busy",
     vault.EmbedderFailed: "model_unavailable",
