@@ -102,6 +102,7 @@ def test_tasks_of_logseq_are_pinned_with_their_deadlines_and_the_icon_of_tasks(
 ) -> None:
     journal = "- TODO Pay the rent\n  DEADLINE: <2026-12-01 Tue>\n- WAITING Parcel\n"
     (vault / "2026_11_25.md").write_text(journal)
+    qtbot.waitUntil(lambda: bool(window.assistant.search("parcel", 1).hits))
     pinned = list_of(window)
     window.view.composer.set_text("open tasks")
     window.press_keys("Ctrl+Shift+D")
