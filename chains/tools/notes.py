@@ -77,7 +77,7 @@ MOST_EMBEDDED_CHARS: Final = 12_000  # of what a note embeds, in the result of `
 _NOTHING_FOUND: Final = "Nothing was found. Try other words, or list the notes."
 _SEARCH: Final = ToolDefinition(
     "search_notes",
-    "Find passages of the user's notes by words and meaning. Each has a number to cite.",
+    "Find passages of the notes by words and meaning. Each has a number to cite.",
     build_arguments_schema(
         {
             "query": build_text_schema(
@@ -85,15 +85,15 @@ _SEARCH: Final = ToolDefinition(
                 "task-priority:high [rating:>=4] -tag:x"
             )
         },
-        k=build_integer_schema(f"How many passages; {USUAL_HITS} where not given.", 1, MOST_HITS),
-        offset=build_integer_schema("So many are left out.", 0),
+        k=build_integer_schema(f"How many; {USUAL_HITS} where not given.", 1, MOST_HITS),
+        offset=build_integer_schema("How many to skip.", 0),
     ),
 )
 _READ: Final = ToolDefinition(
     "read_note",
     "Read a note, or some of its lines. It gets a number to cite it by.",
     build_arguments_schema(
-        {"path": build_text_schema("The note's path, as search_notes and list_folder give it.")},
+        {"path": build_text_schema("Its path, as search_notes and list_folder give it.")},
         start=build_integer_schema("First line, counted from 1.", 1),
         end=build_integer_schema("Last line.", 1),
     ),
