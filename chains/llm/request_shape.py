@@ -58,6 +58,7 @@ MOST_REFUSAL_CHARS: Final = 2_000
 # No model has an output limit outside of these: a smaller number in a refusal means something else.
 LEAST_OUTPUT_TOKENS: Final = 128
 MOST_OUTPUT_TOKENS: Final = 10_000_000
+MOST_LIMIT_DIGITS: Final = 10  # Python refuses to read a number of some thousand digits
 MOST_LIMITS_TRIED: Final = 3
 
 
@@ -152,7 +153,8 @@ def _list_texts(value: object) -> set[str]:
 def _read_limit(text: str) -> int | None:
     """Return an output limit that is possible, or None."""
     digits = text.replace(",", "")
-    limit = int(digits) if digits.isascii() and digits.isdecimal() else 0
+    is_number = digits.isascii() and digits.isdecimal() and len(digits) < MOST_LIMIT_DIGITS
+    limit = int(digits) if is_number else 0
     return limit if LEAST_OUTPUT_TOKENS <= limit < MOST_OUTPUT_TOKENS else None
 
 

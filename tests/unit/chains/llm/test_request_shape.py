@@ -372,7 +372,10 @@ def test_an_output_limit_is_kept_with_the_rest_of_the_shape():
     shape = no("temperature").with_output_limit(4_096)
     assert shape.texts == ("no temperature", "at most 4,096 tokens out")
     assert RequestShape.from_dict(shape.to_dict()) == shape
-    assert RequestShape.from_dict({"limits": ["8192", "4096", "x", 3, "-5"]}).output_limit == 4_096
+    assert (
+        RequestShape.from_dict({"limits": ["8192", "4096", "x", 3, "-5", "9" * 5_000]}).output_limit
+        == 4_096
+    )
     assert shape.with_form("text_only").limit_output(5_000) == 4_096
     assert (shape.limit_output(500), USUAL_SHAPE.limit_output(5_000)) == (500, 5_000)
 
