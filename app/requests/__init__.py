@@ -4,7 +4,6 @@
 
     pieces      Split a JSON text so that equal pieces are stored once, and note whose text each is.
     record      The values: an object, the record of a request, a request that was read again.
-    files       How objects are written together in a file.
     files       Write objects together in a file, and read them again.
     store       The files: add and load requests, remove texts and requests.
     keep        Store a request while its answer arrives, with the notes of its texts.

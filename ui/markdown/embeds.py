@@ -5,7 +5,7 @@ the notes that it embeds.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from ui.markdown.blocks import Box, CodeLines, Embed, Leaf, Paragraph, QuietRow, Run, make_key
@@ -20,6 +20,7 @@ __all__ = [
     "draw_embed",
     "enclose",
     "find_pdf_page",
+    "list_view_sources",
     "make_embed_source",
     "make_view_embed",
     "make_view_embeds",
@@ -103,6 +104,11 @@ def make_view_embeds(leaves: Sequence[Leaf]) -> tuple[Leaf, ...]:
         if view is not None and left == -1:
             made.append(QuietRow(_MORE_VIEWS, "info", None, leaf.boxes, leaf.line))
     return tuple(made)
+
+
+def list_view_sources(sources: Iterable[str]) -> list[str]:
+    """Return those of some embedded sources that are bases or queries, whose results may change."""
+    return [one for one in sources if split_view_target(read_embed_source(one)) is not None]
 
 
 def point_more(leaf: Leaf, source: str) -> Leaf:

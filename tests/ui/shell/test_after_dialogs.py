@@ -1,8 +1,5 @@
 """What dialogs leave behind in the window: the focus, and the buttons that opened them."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from PySide6.QtCore import QPoint, QPointF, QRect, Qt, QTimer
 from PySide6.QtGui import QCursor, QEnterEvent, QImage
@@ -10,30 +7,11 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QAbstractButton, QApplication, QDialog, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.assistant import Assistant
-from tests.support.models.model_server import Answer, ModelServer
 from tests.support.window.clicks import button_named
 from tests.support.window.waiting import settle
-from tests.support.window.window_pages import WindowPage, open_window
-from ui.tasks import TaskRunner
+from tests.support.window.window_pages import WindowPage
 
-ANSWER = "The barrel holds 210 litres."
 DIALOGS = ("settings", "save_note", "shortcuts", "show_request", "first_run", "compact", "compare")
-
-
-@pytest.fixture
-def window(
-    scripted: Assistant, server: ModelServer, small_vault: Path, runner: TaskRunner, qtbot: QtBot
-) -> Iterator[WindowPage]:
-    """A window with two answered questions."""
-    scripted.open_vault(small_vault, remember=False)
-    page = open_window(scripted, runner, qtbot, mode="chat")
-    page.activate(1440, 900, qtbot)
-    for question in ("How much does it hold?", "Surely?"):
-        server.script(Answer(ANSWER))
-        page.composer.send(question)
-    yield page
-    page.close()
 
 
 def find_dialog(window: WindowPage) -> QDialog:

@@ -5,7 +5,7 @@ The classes are found, not listed: a new one fails here until `OPENERS` says how
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,21 +16,18 @@ from pytestqt.qtbot import QtBot
 from shiboken6 import isValid
 
 import ui
-from app.assistant import Assistant
 from app.customize.skills import Skill
 from app.spending import LimitQuestion
 from chains.errors import SpendingLimitReached
 from chains.tool import ApprovalRequest, Proposal
-from tests.support.models.model_server import Answer, ModelServer
 from tests.support.window.waiting import settle
-from tests.support.window.window_pages import WindowPage, open_window
+from tests.support.window.window_pages import WindowPage
 from ui.chat.message.approval_card import ApprovalDialog
 from ui.chat.quick_ask import QuickAskWindow
 from ui.controllers.agent.spending import LimitDialog
 from ui.panels.notes.comparison import ComparisonDialog
 from ui.panels.pinned_question import PinQuestionDialog
 from ui.settings.skills import SkillDialog
-from ui.tasks import TaskRunner
 from ui.widgets.buttons import UNDO
 from ui.widgets.dialogs import QuestionDialog
 from vault.review.comparison import compare_texts
@@ -89,20 +86,6 @@ OPENERS: dict[str, Opener] = {
     "SkillDialog": open_skill,
     "VersionsDialog": run("compare"),
 }
-
-
-@pytest.fixture
-def window(
-    scripted: Assistant, server: ModelServer, small_vault: Path, runner: TaskRunner, qtbot: QtBot
-) -> Iterator[WindowPage]:
-    scripted.open_vault(small_vault, remember=False)
-    page = open_window(scripted, runner, qtbot, mode="chat")
-    page.activate(1440, 900, qtbot)
-    for question in ("How much does it hold?", "Surely?"):
-        server.script(Answer("The barrel holds 210 litres."))
-        page.composer.send(question)
-    yield page
-    page.close()
 
 
 def list_dialog_classes() -> set[str]:

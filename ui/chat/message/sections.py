@@ -12,12 +12,7 @@ from PySide6.QtGui import QPainter
 from chains.citations.pieces import SectionPiece, cut_pieces, write_piece
 from chains.citations.sections import Lines, ShownSection
 from ui.markdown.blocks import HeadingLeaf, Leaf, Paragraph, Run, Style
-from ui.markdown.embeds import (
-    EmbeddedText,
-    EmbedFailure,
-    read_embed_source,
-    split_view_target,
-)
+from ui.markdown.embeds import EmbeddedText, EmbedFailure, list_view_sources
 from ui.markdown.inline import FOLD, SECTION
 from ui.markdown.page.images import Embedded
 from ui.markdown.page.lines import SourceLines
@@ -59,9 +54,8 @@ class AnswerView(MarkdownView):
 
     def refresh_views(self) -> None:
         """Request the results of bases and queries anew, because notes have changed."""
-        for source in list(self._embeds or ()):
-            if split_view_target(read_embed_source(source)) is not None:
-                self.embed_wanted.emit(source)
+        for source in list_view_sources(self._embeds or ()):
+            self.embed_wanted.emit(source)
 
     def show_sections(self, lead: str, sections: Sequence[ShownSection]) -> None:
         """Show sections of notes in place of the text.

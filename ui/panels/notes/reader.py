@@ -19,7 +19,7 @@ from PySide6.QtGui import QKeyEvent, QResizeEvent, QWheelEvent
 from PySide6.QtWidgets import QFrame, QMenu, QScrollArea, QWidget
 
 from app.faults import report_fault
-from ui.markdown.embeds import read_embed_source, split_view_target
+from ui.markdown.embeds import list_view_sources
 from ui.markdown.inline import FOOTNOTE, MORE, find_counterpart
 from ui.markdown.note_parts import (
     NotePart,
@@ -211,9 +211,8 @@ class NoteReader(QScrollArea):
 
     def refresh_views(self) -> None:
         """Request the results of bases and queries anew, because notes have changed."""
-        for source in list(self._embeds):
-            if split_view_target(read_embed_source(source)) is not None:
-                self.embed_wanted.emit(source)
+        for source in list_view_sources(self._embeds):
+            self.embed_wanted.emit(source)
 
     def light(self, first: int, last: int) -> None:
         """Highlight lines without scrolling. If `first` is 0, remove the highlight."""
