@@ -95,7 +95,7 @@ def locate_links(number: int, line: str) -> Iterator[LocatedLink]:
         embed, label, quoted, bare = match.groups("")
         raw = quoted or bare
         if not _SCHEME.match(raw):
-            target, _, heading = unquote(raw).partition("#")
+            target, heading = map(unquote, raw.partition("#")[::2])  # "%23" is a part of a name
             link = Link(target.strip(), heading.strip(), label.strip(), bool(embed), number)
             written = raw.partition("#")[0]
             start = match.start(3 if quoted else 4) + len(written) - len(written.lstrip())

@@ -16,7 +16,7 @@ from vault.notes.amounts import parse_amount
 from vault.notes.kinds import drop_note_suffix
 from vault.notes.properties import read_tick
 from vault.notes.units import can_convert
-from vault.questions.words import are_same_word, list_same_things, split_words
+from vault.questions.words import are_same_word, cut_signs, list_same_things, split_words
 from vault.scope import WHOLE, Scope
 from vault.search.conditions import cut_day
 
@@ -69,6 +69,7 @@ class VaultNames:
     def __init__(self) -> None:
         self._by_words: dict[tuple[str, ...], list[Name]] = {}
         self._by_beginning: defaultdict[str, list[tuple[str, ...]]] = defaultdict(list)
+        self._by_plain_words: defaultdict[tuple[str, ...], list[Name]] = defaultdict(list)
         self.properties: dict[str, dict[str, list[str]]] = {}
         self.dated: set[str] = set()
         self.ticked: set[str] = set()
@@ -92,6 +93,9 @@ class VaultNames:
             self._by_beginning[_cut_beginning(words[0])].append(words)
         if name not in self._by_words[words]:
             self._by_words[words].append(name)
+        plain = tuple(map(cut_signs, words))
+        if plain != words and name not in self._by_plain_words[plain]:
+            self._by_plain_words[plain].append(name)
 
     def list_values(self, name: str) -> frozenset[str]:
         """Return all values of a property."""
@@ -136,6 +140,9 @@ class VaultNames:
     def find(self, words: Sequence[str]) -> tuple[Name, ...]:
         """Return what a phrase names. Each of its words may be in another form.
 
+        A sign such as that of "C#" is a part of the name. It may be left out if no other name is
+        written so, as in "net" for ".NET".
+
         Args:
             words: the words of the phrase, folded.
         """
@@ -147,7 +154,7 @@ class VaultNames:
             if all(map(are_same_word, words, other))
             for name in self._by_words[other]
         )
-        found = (*exact, *alike)
+        found = (*exact, *alike) or tuple(self._by_plain_words.get(tuple(words), ()))
         return found or (self._find_by_verb(words[0]) if len(words) == 1 else ())
 
     def _find_by_verb(self, word: str) -> tuple[Name, ...]:

@@ -23,6 +23,7 @@ __all__ = [
     "are_alike",
     "are_same_word",
     "asks_to_exclude",
+    "cut_signs",
     "find_phrases",
     "find_roles",
     "has_negation",
@@ -43,12 +44,16 @@ _LANGUAGES: Final = ("en", "de", "fr", "es")
 _MOST_WORDS: Final = 60
 _MOST_IN_PHRASE: Final = 6
 _NUMBER: Final = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d+[.,]\d+"
+# The signs before or behind a word that tell names apart, as in "C#", "C++", ".NET" and "A-".
+_DOT: Final = r"(?<!\S)\.(?=[^\W\d_])"
+_SIGNS: Final = r"(?:\+{1,2}|#)(?![\w+#])|(?<=(?<![^\W_])[^\W\d_])-(?![\w-])"
 # A word, or a number with a decimal point or thousands, but no date such as 19.11.2026. A sign of a
 # currency is a part of its number.
 _WORD: Final = re.compile(
     rf"(?<![\w.,])(?:[{CURRENCIES}] ?(?:{_NUMBER}|\d+)|(?:{_NUMBER}|\d+) ?[{CURRENCIES}]|{_NUMBER})"
-    rf"(?![.,-]?\d)|{WORD.pattern}"
+    rf"(?![.,-]?\d)|(?:{_DOT})?{WORD.pattern}(?:{_SIGNS})?"
 )
+_SIGN: Final = re.compile(r"^\.|[+#-]+$")
 _APART: Final = frozenset(",;:/|")
 _ENDS: Final = frozenset(".!?…¡¿")
 _SHORTEST_STEM: Final = 3
@@ -78,6 +83,11 @@ class Word:
     folded: str
     is_apart: bool = False
     is_first: bool = False
+
+
+def cut_signs(word: str) -> str:
+    """Return a folded word without the signs before or behind it, as "c" for "c#"."""
+    return word if word.isalnum() else _SIGN.sub("", word)
 
 
 @dataclass(frozen=True, slots=True)

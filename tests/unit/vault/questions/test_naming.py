@@ -56,3 +56,44 @@ def test_a_limit_in_another_currency_is_not_compared(index: Vault) -> None:
     reading = index.read_question("Which tools are under 20 €?")
     assert reading is not None
     assert reading.query == "tag:tool [price:<20 €]"
+
+
+SIGNED: Final = {
+    "Languages/C.md": "---\ntags: [language]\ngrade: A\n---\n",
+    "Languages/C++.md": "---\ntags: [language, C++]\ngrade: A+\n---\n",
+    "Languages/C#.md": "---\ntags: [language]\ngrade: A-\n---\n",
+    "Languages/F#.md": "---\ntags: [language]\ngrade: B\n---\n[sharp](C%23.md)\n",
+    "Languages/Net.md": "---\ntags: [platform]\naliases: [.NET]\n---\n[[C]]\n",
+    "Work/R&D.md": "---\ntags: [r&d]\n---\n",
+}
+
+
+@pytest.fixture(scope="module")
+def signed(index_of_notes: NotesIndexer) -> Vault:
+    return index_of_notes(SIGNED)
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("Which notes link to C#?", ["F#"]),
+        ("Which notes link to C?", ["Net"]),
+        ("Which notes link to C++?", []),
+        ("Which notes are tagged C++?", ["C++"]),
+        ("Which notes are tagged C#?", []),
+        ("Which notes are tagged R&D?", ["R&D"]),
+        ("Which notes does .NET link to?", ["C"]),
+        ("Which notes does net link to?", ["C"]),
+        ("Which languages have the grade A+?", ["C++"]),
+        ("Which languages have the grade A?", ["C"]),
+        ("Which languages have the grade A-?", ["C#"]),
+    ],
+)
+def test_signs_tell_names_apart(signed: Vault, question: str, names: list[str]) -> None:
+    assert list_note_names(signed, question) == names
+
+
+def test_none_is_said_of_the_name_that_was_written(signed: Vault) -> None:
+    reading = signed.read_question("Which notes are tagged C#?")
+    assert reading is not None
+    assert "with the tag #C#" in signed.list_notes(reading.query, 10).describe_total()
