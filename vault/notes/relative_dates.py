@@ -10,7 +10,7 @@ from typing import Final, cast
 
 from vault.notes.date_spans import Span, Unit, build_day_span, build_unit_span
 
-__all__ = ["WEEKDAY_NAMES", "find_relative_spans", "remove_relative_dates"]
+__all__ = ["WEEKDAY_NAMES", "build_named_day", "find_relative_spans", "remove_relative_dates"]
 
 _DAYS: Final = {
     "today": 0,
@@ -38,6 +38,8 @@ _DAYS: Final = {
     "pasado manana": 2,
     "esta manana": 0,
 }
+# Words that mean a day where they stand alone, and may mean something else in a sentence.
+_LONE_DAYS: Final = {"morgen": 1, "manana": 1, "hier": -1}
 # "Morgen" is a part of a day too, as in "gestern Morgen".
 _TOMORROW: Final = "(?:(?<=gestern und )|(?<=gestern bis )|(?<=heute und )|(?<=heute bis ))morgen"
 _UNITS: Final = {
@@ -160,6 +162,17 @@ def find_relative_spans(text: str, today: date) -> Iterator[Span]:
             if span is not None:
                 yield span
         text = form.sub("|", text)
+
+
+def build_named_day(text: str, today: date) -> Span | None:
+    """Return the day that a text is only a name of, such as the German "morgen", or None.
+
+    Args:
+        text: the text in lower case and without umlauts.
+        today: the current date.
+    """
+    days = (_DAYS | _LONE_DAYS).get(text)
+    return None if days is None else build_unit_span("day", days, today)
 
 
 def remove_relative_dates(text: str) -> str:

@@ -19,6 +19,7 @@ from vault.questions.words import (
     Phrase,
     Word,
     find_phrases,
+    list_date_words,
     list_property_names,
     list_same_things,
     split_words,
@@ -56,8 +57,15 @@ _MARK: Final = "\ue000"
 _BEFORE_DIGITS: Final = f"-−{CURRENCIES} "
 # A month without a year or a day, after a word such as "from".
 _MONTH_AFTER: Final = re.compile(
-    r"(?<!\d\s)\b(?P<before>from|of|aus dem|vom|im|aus|de|du|d['’]|en)\s*"
+    r"(?<!\d\s)\b(?P<before>from|of|aus dem|vom|im|aus|de|du|d['’]|en|before|after|until|till|vor"
+    r"|nach|bis|avant|apr[eè]s|jusqu['’]en|antes de|despu[eé]s de|hasta|tras)\s*"
     r"(?P<month>[^\W\d_]{3,10})\b"
+    r"(?!,?\s+(?:de\s+)?\d)",
+    re.IGNORECASE,
+)
+_MONTHS_BETWEEN: Final = re.compile(
+    r"\b(?P<before>between|from|zwischen|von|entre|desde|de)\s+(?P<month>[^\W\d_]{3,10})\s+"
+    r"(?P<to>and|to|until|und|bis|et|[aày]|hasta)\s+(?P<last>[^\W\d_]{3,10})\b"
     r"(?!,?\s+(?:de\s+)?\d)",
     re.IGNORECASE,
 )
@@ -263,12 +271,29 @@ def _find_asked(words: Sequence[Word], at: int) -> tuple[frozenset[str], int]:
 
 def find_spans(text: str, today: date) -> tuple[Span, ...]:
     """Return the dates in a question, and months without a year after a word such as "from"."""
-    return find_date_spans(_name_months(text), today)
+    return find_date_spans(_name_dates(text), today)
 
 
-def _name_months(text: str) -> str:
-    """Write "in" before a month without a year, as in "notes from October"."""
-    return _MONTH_AFTER.sub(_name_month, text)
+def _name_dates(text: str) -> str:
+    """Write what names a date only in questions as it is read anywhere.
+
+    A month without a year gets "in", as in "notes from October", and the German "morgen" becomes
+    "tomorrow", except where it is a part of a day, as in "am Morgen".
+    """
+    return _MONTH_AFTER.sub(_name_month, _MONTHS_BETWEEN.sub(_name_range, _name_tomorrow(text)))
+
+
+def _name_tomorrow(text: str) -> str:
+    words, tomorrow = split_words(text), list_date_words("tomorrow")
+    before = ("", *(word.folded for word in words))
+    shown, end = [], 0
+    for word, last in zip(words, before, strict=False):
+        is_meant = word.folded in tomorrow and (word.text.islower() or word.is_first)
+        if is_meant and last not in list_date_words("before_morning"):
+            at = text.index(word.text, end)
+            shown.append(f"{text[end:at]}tomorrow")
+            end = at + len(word.text)
+    return "".join((*shown, text[end:]))
 
 
 def _name_month(match: re.Match[str]) -> str:
@@ -276,12 +301,20 @@ def _name_month(match: re.Match[str]) -> str:
     return match[0] if number is None else f"{match['before']} in {_ENGLISH_MONTHS[number - 1]}"
 
 
+def _name_range(match: re.Match[str]) -> str:
+    """Write "in" before both months of a range, as in "between May and July"."""
+    months = [find_month(match[name]) for name in ("month", "last")]
+    first, last = (_ENGLISH_MONTHS[month - 1] if month else "" for month in months)
+    is_range = first and last
+    return f"{match['before']} in {first} {match['to']} in {last}" if is_range else match[0]
+
+
 def _find_date_words(text: str, words: Sequence[Word], today: date) -> list[bool]:
     """Return for each word whether it is part of a date."""
     if not find_spans(text, today):
         return [False] * len(words)
     every = [word.folded for word in words]
-    left = [word.folded for word in split_words(remove_dates(_name_months(text)))]
+    left = [word.folded for word in split_words(remove_dates(_name_dates(text)))]
     is_date = [True] * len(words)
     for block in SequenceMatcher(None, every, left, autojunk=False).get_matching_blocks():
         is_date[block.a : block.a + block.size] = [False] * block.size

@@ -1,12 +1,13 @@
 """Which days a question means: two of them, a range, and dates that are written short."""
 
-from datetime import date
+from datetime import date, timedelta
 from typing import Final
 
 import pytest
 
 from vault.questions.reader import read_question
 from vault.questions.vocabulary import VaultNames
+from vault.search.query import parse_query
 
 TODAY: Final = date(2026, 11, 26)
 YESTERDAY, TOMORROW = "date:2026-11-25", "date:2026-11-27"
@@ -116,3 +117,56 @@ def test_a_short_month_is_understood() -> None:
 def test_a_date_with_two_readings_is_not_claimed(written: str) -> None:
     reading = read_question(f"notes about {written}", VaultNames, TODAY)
     assert reading is None or "date:" not in reading.query
+
+
+@pytest.mark.parametrize(
+    ("question", "days"),
+    [
+        ("notes before June", "date:..2026-05-31"),
+        ("Welche Notizen sind nach Juni?", "date:2026-07-01.."),
+        ("notes avant juin", "date:..2026-05-31"),
+        ("notas antes de junio", "date:..2026-05-31"),
+        ("notes until June", "date:..2026-06-30"),
+        ("notes between May and July", "date:2026-05-01..2026-07-31"),
+        ("notes from May to July", "date:2026-05-01..2026-07-31"),
+        ("Notizen zwischen Mai und Juli", "date:2026-05-01..2026-07-31"),
+        ("notes entre mai et juillet", "date:2026-05-01..2026-07-31"),
+        ("notas entre mayo y julio", "date:2026-05-01..2026-07-31"),
+    ],
+)
+def test_a_month_without_a_year_is_a_limit(question: str, days: str) -> None:
+    assert read_days(question) == {days}
+
+
+@pytest.mark.parametrize(
+    ("question", "query"),
+    [
+        ("Which tasks are due tomorrow?", "task:open due:2026-11-27"),
+        ("Welche Aufgaben sind morgen fällig?", "task:open due:2026-11-27"),
+        ("Quelles tâches sont dues demain ?", "task:open due:2026-11-27"),
+        ("¿Qué tareas vencen mañana?", "task:open due:2026-11-27"),
+        ("Welche Aufgaben habe ich morgen?", "task:any date:2026-11-27"),
+        ("tareas de mañana", "task:any date:2026-11-27"),
+    ],
+)
+def test_tomorrow_is_named_in_four_languages(question: str, query: str) -> None:
+    reading = read_question(question, VaultNames, TODAY)
+    assert reading is not None
+    assert reading.query == query
+
+
+@pytest.mark.parametrize(
+    "question", ["Notizen vom Morgen", "notas de la mañana", "Notizen von Frau Morgen"]
+)
+def test_a_morning_is_not_tomorrow(question: str) -> None:
+    assert TOMORROW not in (read_days(question) or ())
+
+
+@pytest.mark.parametrize(
+    ("word", "day"), [("tomorrow", 1), ("morgen", 1), ("demain", 1), ("mañana", 1), ("hier", -1)]
+)
+def test_a_filter_takes_the_name_of_a_day(word: str, day: int) -> None:
+    first = date.today() + timedelta(days=day)
+    for key in ("due", "date"):
+        query = parse_query(f"{key}:{word}")
+        assert (query.due or query.days) == ((first, first + timedelta(days=1)),)
