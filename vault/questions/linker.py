@@ -33,7 +33,14 @@ from vault.questions.words import (
     list_property_names,
     list_same_states,
 )
-from vault.search.conditions import ANY_VALUE, TICKED, Condition, cut_day, parse_property
+from vault.search.conditions import (
+    ANY_DAY,
+    ANY_VALUE,
+    TICKED,
+    Condition,
+    cut_day,
+    parse_property,
+)
 
 __all__ = ["link_items"]
 
@@ -45,6 +52,7 @@ _FREE: Final[dict[str, Literal["tag", "folder"]]] = {"tag": "tag", "folder": "fo
 _ANNOUNCING: Final = frozenset({"not", "or", "and", "in", "tasks", *STATES, *MARKS})
 # Roles that say what was done on a day, which a property of a note may hold.
 _EVENTS: Final = ("created", "done")
+_MOST_IN_DUE_DATE: Final = 3
 _YEAR: Final = re.compile(r"\d{4}")
 _MONTH_DAYS: Final = 31
 _MONTH: Final = timedelta(days=_MONTH_DAYS)
@@ -299,13 +307,28 @@ class _Linker:
             self._end_mark()
         if self._mark and (used := self._take_marked(at)):
             return used
-        if used := self._values.take(at):
+        if used := self._take_undated(at) or self._values.take(at):
             return used
         name = self._choose_name(at)
         if name is not None and self._takes_name(at, name):
             self._add_name(at, name)
             return 1
         return self._take_opposite(at) or self._take_role(at)
+
+    def _take_undated(self, at: int) -> int:
+        """Link the words for a due date that tasks do not have, as in "tasks without a due date".
+
+        Return 0 if there is none.
+        """
+        links, dates = self._links, list_date_words("due_date")
+        if not (links.is_negated and "tasks" in self._around.roles):
+            return 0
+        folded = [fold(item.text) for item in self._items[at : at + _MOST_IN_DUE_DATE]]
+        used = next((n for n in range(len(folded), 0, -1) if " ".join(folded[:n]) in dates), 0)
+        if used:
+            links.add(Condition("due", ANY_DAY))
+            links.roles.add("open")
+        return used
 
     def _take_opposite(self, at: int) -> int:
         """Link a word whose opposite the vault has, as "not paid" or "unpaid" to "paid: false".
@@ -482,11 +505,13 @@ class _Linker:
         """Choose which of the names of an item is meant.
 
         A note that is a value too, as a person in "Which meetings did Sofia attend", is one where
-        notes are asked for by it.
+        notes are asked for by it, or summed up, as in "the total of the bills of Sofia".
         """
-        item, links = self._items[at], self._links
+        item, roles = self._items[at], self._around.roles
+        is_of_several = bool(self._links.clauses) and not roles.isdisjoint(("total", "mean"))
+        is_of_notes = (self._links.heads or is_of_several) and "link" not in roles
         name = self._around.choose_name(at)
-        if name is None or name.kind != "note" or not links.heads or "link" in self._around.roles:
+        if name is None or name.kind != "note" or not is_of_notes:
             return name
         values = item.list_names("value")
         return values[0] if values and list_bare_values(item) else name

@@ -18,7 +18,8 @@ from vault.questions.priority import write_priorities
 from vault.questions.tokens import Item, find_spans, list_items, names_tag
 from vault.questions.vocabulary import Name, VaultNames
 from vault.questions.words import are_alike, find_roles, list_date_words, list_property_names
-from vault.search.conditions import Condition, is_comparable
+from vault.search.conditions import ANY_VALUE, Condition, is_comparable
+from vault.search.filter_kinds import write_date_filter
 from vault.search.query import Query, parse_query, write_query
 
 __all__ = ["Operation", "PartlyRead", "Reading", "read_question"]
@@ -138,17 +139,12 @@ def _read_one(text: str, read_names: Callable[[], VaultNames], today: date) -> R
     if list_date_words("weekday") & set(map(fold, links.left)):
         return None  # a weekday without a word such as "on", which is not known to be a date
     _read_times(links, today)
-    links.is_unclear |= bool(given.priorities) and _asks_for_notes_with_tasks(links)
     if is_of_urgent and "done" not in links.roles:
         links.roles.add("open")
     if not given.has_filter and (value := _read_value(links, vocabulary)) is not None:
         return value
     reading = _read_total(given, links, items, vocabulary) or _read_list(given, links)
     return replace(reading, is_guessed=True) if reading is not None and is_of_urgent else reading
-
-
-def _asks_for_notes_with_tasks(links: Links) -> bool:
-    return links.subject == "notes" and "tasks" in links.roles
 
 
 def _is_of_filters(given: Query, items: Sequence[Item]) -> bool:
@@ -317,7 +313,9 @@ def _read_total(
         return None
     groups = reversed(links.properties)  # the last one is named, as in "Wie hoch ist das Budget"
     names = [name for group in groups for name in group] or sorted(links.asked)
-    if names and links.asked >= list_property_names(["price"]) and not links.properties:
+    asked = links.asked.union(*(item.asked for item in items))
+    is_of_price = asked >= list_property_names(["price"])
+    if names and is_of_price and not any(_is_written(names, item) for item in items):
         names += sorted(vocabulary.money)  # as a cost is named "amount"
     if notes and not names:
         names = [fold(" ".join(links.left))] if links.left else []
@@ -362,7 +360,9 @@ def _is_written(names: Sequence[str], item: Item) -> bool:
 def _read_list(given: Query, links: Links) -> Reading | None:
     """Return the list or count that a question asks for, or None if it asks for something else."""
     links.left += links.unknown
-    roles, task = links.roles, _choose_task(links)
+    roles, task = links.roles, _choose_task(links, given)
+    if links.subject == "notes" and "tasks" in roles:
+        given = replace(given, priorities=())
     clauses = (*given.clauses, *links.clauses, *_find_task_notes(links, task))
     is_filtered = bool(clauses or links.spans or given.has_filter)
     if _is_not_said(links, task) or not _asks_for_list(
@@ -430,11 +430,19 @@ def _is_not_said(links: Links, task: str) -> bool:
         return True  # a question for what was done on a day, which a diary answers
     if links.roles >= {"tasks", "recent"}:
         return True  # no task says when it was changed
+    if task and _lacks_part(links):
+        return True  # the tasks may be meant, and not their notes
     if task and _limits_priority(links):
         return True  # each task has a priority of its own, which a note's property does not tell
     if "mean" in links.roles:
         return True  # a mean of what is not known, which no list or count tells
     return "changed" in links.roles and (bool(task) or len(links.spans) != 1)
+
+
+def _lacks_part(links: Links) -> bool:
+    """Return whether a property or a tag must not be there, as in "tasks without a place"."""
+    denied = (each for clause in links.clauses for each in clause if each.is_negated)
+    return any(each.key == "has" or each.value == ANY_VALUE for each in denied)
 
 
 def _limits_priority(links: Links) -> bool:
@@ -469,7 +477,7 @@ def _limit_changes(query: Query) -> Query:
     )
 
 
-def _choose_task(links: Links) -> TaskKind | Literal[""]:
+def _choose_task(links: Links, given: Query) -> TaskKind | Literal[""]:
     """Return the kind of tasks that a question asks for, or an empty string for notes."""
     roles = links.roles
     is_of_tasks = "tasks" in roles or not (links.heads or "notes" in roles)
@@ -477,7 +485,7 @@ def _choose_task(links: Links) -> TaskKind | Literal[""]:
         links.left += links.states
         return ""
     if links.subject == "notes":
-        return _take_tasks_as_part(links)
+        return _take_tasks_as_part(links, given)
     if "tasks" not in roles and not roles & {"list", "count", "what"}:
         links.left += links.states
         return ""
@@ -486,11 +494,17 @@ def _choose_task(links: Links) -> TaskKind | Literal[""]:
     return "open" if roles & {"open", "due", "overdue"} else "any"
 
 
-def _take_tasks_as_part(links: Links) -> Literal[""]:
-    """Add the condition that notes have tasks, as in "Which notes have open tasks"."""
+def _take_tasks_as_part(links: Links, given: Query) -> Literal[""]:
+    """Add the condition that notes have tasks, as in "Which notes have tasks due tomorrow"."""
     roles = links.roles
-    kind = "done-task" if "done" in roles else "open-task" if "open" in roles else "task"
-    links.clauses.append((Condition("has", kind, is_negated=links.is_without_tasks),))
+    is_open = bool(roles & {"open", *_DUE})
+    kind = "done-task" if "done" in roles else "open-task" if is_open else "task"
+    limits = [f"task-priority:{value}" for value in given.priorities]
+    if roles & _DUE and "tasks" in roles:
+        limits += [f"due:{write_date_filter(span)}" for span in links.spans]
+        links.spans = []
+    part = Condition("has", " ".join((kind, *limits)), is_negated=links.is_without_tasks)
+    links.clauses.append((part,))
     links.is_without_tasks = False
     # Days and words may be those of the tasks, as in "notes with no tasks about plumbing".
     links.is_unclear = links.is_unclear or bool(links.spans or links.words)

@@ -28,15 +28,16 @@ from vault.notes.amounts import (
 from vault.notes.keywords import fold
 from vault.notes.links import fold_link_name
 from vault.notes.properties import normalize_name, read_tick
-from vault.notes.tasks import TaskKind, find_tasks
+from vault.notes.tasks import TaskKind
 from vault.notes.units import can_convert, convert_amount
 from vault.records import Records
-from vault.search.passages import Passages
 
 __all__ = [
+    "ANY_DAY",
     "ANY_VALUE",
     "FILE_FIELDS",
     "PARTS",
+    "TASK_PARTS",
     "TICKED",
     "Comparison",
     "Condition",
@@ -61,6 +62,8 @@ Comparison = Literal["=", "!=", "<", "<=", ">", ">=", "~"]
 
 # The value of a condition that a note has a property at all, as in `[rating:*]`.
 ANY_VALUE: Final = "*"
+# The value of a limit of days that any day fulfils, as in `-due:..`, which has no due date.
+ANY_DAY: Final = ".."
 # The value that a property of true and false has in notes that "have" it, as in "not read".
 TICKED: Final = "true"
 _FORMS: Final[tuple[Literal["NFC", "NFD"], ...]] = ("NFC", "NFD")
@@ -74,7 +77,11 @@ PARTS: Final = {
     "open-task": "an open task",
     "done-task": "a done task",
 }
-_TASKS: Final[Mapping[str, TaskKind]] = {"task": "any", "open-task": "open", "done-task": "done"}
+TASK_PARTS: Final[Mapping[str, TaskKind]] = {
+    "task": "any",
+    "open-task": "open",
+    "done-task": "done",
+}
 _TEST: Final = re.compile(
     r"(?P<order><=|>=|<|>)\s*(?P<first>[^<>]+?)\s+(?P<also>(?:<=|>=|<|>)[^<>]+)"
     r"|(?P<sign><=|>=|!=|<|>|=|~)?\s*(?P<value>.+)"
@@ -130,8 +137,6 @@ class Condition:
     @property
     def shown_value(self) -> str:
         """The value in a sentence, such as "rating: at least 4" for a property."""
-        if self.key == "has":
-            return PARTS[self.value]
         if self.name and self.value == ANY_VALUE:
             return f"the property {self.name}"
         return f"{self.name}: {self._show_limits()}" if self.name else self.value
@@ -382,17 +387,8 @@ def find_linked_from(condition: Condition, catalog: Catalog, paths: Mapping[int,
     return {number for number, path in paths.items() if path in linked and path != source}
 
 
-def find_by_part(condition: Condition, catalog: Catalog, paths: Mapping[int, str]) -> set[int]:
-    """Find the notes that have a part, such as a link or an open task."""
-    if (kind := _TASKS.get(condition.value)) is not None:
-        passages = Passages(catalog)
-        texts = passages.details(passages.find_with_tasks())
-        with_task = {
-            passage.path
-            for passage in texts.values()
-            if any(task.is_of_kind(kind) for task in find_tasks(passage.markdown_text))
-        }
-        return {number for number, path in paths.items() if path in with_task}
+def find_by_part(condition: Condition, catalog: Catalog, _paths: Mapping[int, str]) -> set[int]:
+    """Find the notes that have a part that is in a table of its own, such as a link."""
     table = {"tag": "tags", "link": "links", "property": "properties"}[condition.value]
     rows = catalog.rows(f"SELECT DISTINCT file_id FROM {table}")  # noqa: S608 - a name of ours
     return {int(number) for (number,) in rows}

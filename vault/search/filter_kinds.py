@@ -3,25 +3,37 @@
 A filter is added with a row in `FILTERS`, and a function that reads its value or finds its notes.
 """
 
+import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from functools import partial
 from typing import Any, Final, Literal, cast, get_args
 
+from vault.catalog import Catalog
 from vault.notes.date_spans import (
     Span,
     build_day,
     build_day_span,
     build_month_span,
     build_year_span,
+    is_in_ranges,
     move_ahead,
 )
-from vault.notes.dates import find_date_spans, find_month, is_weekday, remove_dates
-from vault.notes.tasks import TASK_PRIORITIES, TaskKind, TaskPriority
+from vault.notes.dates import (
+    find_date_spans,
+    find_month,
+    fold_date_text,
+    is_weekday,
+    remove_dates,
+)
+from vault.notes.relative_dates import build_named_day
+from vault.notes.tasks import TASK_PRIORITIES, TaskItem, TaskKind, TaskPriority, find_tasks
 from vault.search.conditions import (
     PARTS,
+    TASK_PARTS,
+    Condition,
     FindNotes,
     find_by_folder,
     find_by_link,
@@ -32,13 +44,17 @@ from vault.search.conditions import (
     find_by_tag,
     find_linked_from,
 )
+from vault.search.metadata import MetadataReader
+from vault.search.passages import Passages
 
 __all__ = [
     "FILTERS",
     "FilterKind",
     "TaskFilter",
+    "TaskTest",
     "describe_priority",
     "list_priorities",
+    "read_task_test",
     "write_date_filter",
 ]
 
@@ -48,13 +64,15 @@ _DATE = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
 _YEAR = re.compile(r"\d{4}")
 _SIGN = re.compile(r"[<>]=?")
 _ANY = "*"
+# The limits of tasks within `has:`, with the word before their values in a sentence.
+_LIMITS_OF_TASKS = {"due": "due", "date": "dated", "task-priority": "with"}
 _NO_TASK = (
     "names no kind of task, so it was searched as words. Write task:open, task:done or task:any."
 )
 _NO_PART = (
     "names nothing that a note may have, so it was searched as words. Write "
     + ", ".join(f"has:{part}" for part in PARTS)
-    + "."
+    + ', or what a task has besides, as in has:"open-task due:2024-03 task-priority:>=high".'
 )
 _NO_PRIORITY = (
     "names no priority, so it was searched as words. Write task-priority:high, "
@@ -72,24 +90,70 @@ class FilterKind:
 
     Attributes:
         phrase: how a sentence names the notes that fulfil it, `{}` being the value. It is empty
-            if the sentence names something else than notes.
+            if the sentence names something else than notes, unless it is one of alternatives.
         parse: reads a value, or returns None if the text is no value of this filter.
         listed_as: the field of `Query.filters` that has its values.
-        opposite: how a sentence names the notes that do not fulfil it, or an empty string if the
-            filter cannot be negated.
+        opposite: how a sentence names the notes that do not fulfil it.
         find: finds the notes that fulfil it, or None if it limits times, days or tasks, which
             `vault.search.filters` compares.
         is_repeatable: whether several values of it count, and not only the last one.
         bad_value: what is said of a value that cannot be read. If it is empty, nothing is said.
+        describe: how a sentence names a value, or None if it names it as it is written.
+        find_other: finds the notes for a limit of times, days or tasks that is negated, or joined
+            with another filter by `OR`.
     """
 
     phrase: str
     parse: Callable[[str], Any]
     listed_as: str
-    opposite: str = ""
+    opposite: str
     find: FindNotes | None = None
     is_repeatable: bool = True
     bad_value: str = ""
+    describe: Callable[[str], str] | None = None
+    find_other: FindNotes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TaskTest:
+    """What a task must fulfil, besides conditions on its note.
+
+    Attributes:
+        kind: its kind.
+        days: ranges of days, in one of which it must be dated.
+        due: ranges of days, in one of which it must be due.
+        priorities: values such as `>=high`, of which it must have one of the priorities.
+    """
+
+    kind: TaskFilter
+    days: Sequence[Span] = ()
+    due: Sequence[Span] = ()
+    priorities: Sequence[str] = ()
+
+    def is_met(self, task: TaskItem) -> bool:
+        """Return whether a task fulfils all of this."""
+        if not self.kind or not task.is_of_kind(self.kind):
+            return False
+        wanted = [each for value in self.priorities for each in list_priorities(value)]
+        if wanted and task.priority not in wanted:
+            return False
+        dated = ((self.days, task.list_days), (self.due, task.list_due_days))
+        return all(
+            not days or any(is_in_ranges(span, days) for span in list_spans())
+            for days, list_spans in dated
+        )
+
+
+def find_with_task(test: TaskTest, catalog: Catalog, paths: Mapping[int, str]) -> set[int]:
+    """Find the notes that have a task which fulfils a test."""
+    passages = Passages(catalog)
+    texts = passages.details(passages.find_with_tasks())
+    found = {
+        passage.path
+        for passage in texts.values()
+        if any(map(test.is_met, find_tasks(passage.markdown_text)))
+    }
+    return {number for number, path in paths.items() if path in found}
 
 
 def write_date_filter(span: Span) -> str:
@@ -112,7 +176,40 @@ def _parse_link(value: str) -> str | None:
 
 
 def _parse_part(value: str) -> str | None:
-    return value.lower() if value.lower() in PARTS else None
+    part, *limits = value.lower().split()
+    is_known = part in TASK_PARTS if limits else part in PARTS
+    return " ".join((part, *limits)) if is_known and all(map(_parse_limit, limits)) else None
+
+
+def _parse_limit(limit: str) -> object:
+    """Return what a limit of tasks within `has:` means, such as `due:2024-03`, or None."""
+    key, _, value = limit.partition(":")
+    return FILTERS[key].parse(value) if key in _LIMITS_OF_TASKS else None
+
+
+def _describe_part(value: str) -> str:
+    """Describe what a note has, as "an open task with high priority"."""
+    part, *limits = value.split()
+    values = (limit.partition(":")[::2] for limit in limits)
+    told = (f"{_LIMITS_OF_TASKS[key]} {_describe_limit(key, value)}" for key, value in values)
+    return " ".join((PARTS[part], *told))
+
+
+def _describe_limit(key: str, value: str) -> str:
+    describe = FILTERS[key].describe
+    return value if describe is None else describe(value)
+
+
+def _find_by_part(condition: Condition, catalog: Catalog, paths: Mapping[int, str]) -> set[int]:
+    """Find the notes that have a part, such as a link, or an open task with high priority."""
+    part, *limits = condition.value.split()
+    if part not in TASK_PARTS:
+        return find_by_part(condition, catalog, paths)
+    read: dict[str, list[Any]] = {key: [] for key in _LIMITS_OF_TASKS}
+    for limit in limits:
+        read[limit.partition(":")[0]].append(_parse_limit(limit))
+    test = TaskTest(TASK_PARTS[part], read["date"], read["due"], read["task-priority"])
+    return find_with_task(test, catalog, paths)
 
 
 def _parse_task(value: str) -> TaskFilter | None:
@@ -217,6 +314,8 @@ def _parse_named_days(text: str, today: date, *, is_ahead: bool) -> Span | None:
         today: the current date.
         is_ahead: whether a weekday, and a month without its year, is the next one.
     """
+    if (day := build_named_day(fold_date_text(text), today)) is not None:
+        return day
     said = (f"{before}{text}" for before in ("", "in ", "on "))
     whole = next((each for each in said if not remove_dates(each).strip()), "")
     spans = find_date_spans(whole, today)
@@ -227,6 +326,56 @@ def _parse_named_days(text: str, today: date, *, is_ahead: bool) -> Span | None:
     is_month = any(map(find_month, words)) and _YEAR.search(text) is None
     is_open = is_ahead and (is_day or is_month)
     return move_ahead(spans[0], today, is_weekday=is_day) if is_open else spans[0]
+
+
+def _describe_days(value: str) -> str:
+    """Describe a value, with a range of days such as `2024-03..2024-05` in words."""
+    first, dots, last = value.partition("..")
+    if not dots:
+        return value
+    if not first:
+        return f"until {last}" if last else "on any day"
+    return f"from {first} to {last}" if last else f"from {first} on"
+
+
+def _describe_task(value: str) -> str:
+    return PARTS["task" if value == "any" else f"{value}-task"]
+
+
+def read_task_test(condition: Condition) -> TaskTest | None:
+    """Return what a task must fulfil by a condition such as `due:2024-03`, or None for others."""
+    value, any_kind = FILTERS[condition.key].parse(condition.value), TASK_PARTS["task"]
+    tests = {
+        "task": lambda: TaskTest(value),
+        "due": lambda: TaskTest(any_kind, due=[value]),
+        "date": lambda: TaskTest(any_kind, days=[value]),
+        "task-priority": lambda: TaskTest(any_kind, priorities=[value]),
+    }
+    return tests[condition.key]() if condition.key in tests else None
+
+
+def _find_by_task(condition: Condition, catalog: Catalog, paths: Mapping[int, str]) -> set[int]:
+    """Find the notes with a task that fulfils a limit."""
+    test = read_task_test(condition)
+    return set() if test is None else find_with_task(test, catalog, paths)
+
+
+def _find_by_day(condition: Condition, catalog: Catalog, _paths: Mapping[int, str]) -> set[int]:
+    """Find the notes with a date in their names, headings or properties."""
+    found = MetadataReader(catalog).find_by_day([FILTERS[condition.key].parse(condition.value)])
+    rows = catalog.rows(
+        "SELECT DISTINCT file_id FROM chunks WHERE id IN (SELECT value FROM json_each(?))",
+        (json.dumps(sorted(found)),),
+    )
+    return {int(number) for (number,) in rows}
+
+
+def _find_by_change(condition: Condition, catalog: Catalog, _paths: Mapping[int, str]) -> set[int]:
+    """Find the notes that were changed since a day, or before it."""
+    limit = FILTERS[condition.key].parse(condition.value).timestamp()
+    rows = catalog.rows("SELECT id, mtime_ns FROM files WHERE state = 'indexed'")
+    is_after = condition.key == "after"
+    return {int(number) for number, time_ns in rows if (time_ns / 1e9 >= limit) == is_after}
 
 
 def _parse_day(text: str) -> datetime | None:
@@ -259,7 +408,13 @@ FILTERS: Final[Mapping[str, FilterKind]] = {
         "linked from “{}”", _parse_link, "linked-from", "not linked from “{}”", find_linked_from
     ),
     "has": FilterKind(
-        "with {}", _parse_part, "has", "without {}", find_by_part, bad_value=_NO_PART
+        "with {}",
+        _parse_part,
+        "has",
+        "without {}",
+        _find_by_part,
+        bad_value=_NO_PART,
+        describe=_describe_part,
     ),
     "property": FilterKind(  # written in brackets, with a comparison
         "with {}", _parse_text, "other", "without {}", find_by_property
@@ -268,30 +423,55 @@ FILTERS: Final[Mapping[str, FilterKind]] = {
         "changed since {}",
         _parse_day,
         "after",
+        "not changed since {}",
         is_repeatable=False,
         bad_value=_NO_DATE.format("after", ""),
+        find_other=_find_by_change,
     ),
     "before": FilterKind(
         "changed before {}",
         _parse_day,
         "before",
+        "not changed before {}",
         is_repeatable=False,
         bad_value=_NO_DATE.format("before", ""),
+        find_other=_find_by_change,
     ),
     "date": FilterKind(
         "with a date in name, heading or properties: {}",
         _parse_days,
         "date",
+        "without a date in name, heading or properties: {}",
         bad_value=_NO_DATE.format("date", ", or a range such as date:2024-03-01..2024-03-15"),
+        describe=_describe_days,
+        find_other=_find_by_day,
     ),
     "due": FilterKind(
         "due {}",
         _parse_due_days,
         "due",
+        "not due {}",
         bad_value=_NO_DATE.format("due", ", or a range such as due:2024-03-01..2024-03-15"),
+        describe=_describe_days,
+        find_other=_find_by_task,
     ),
-    "task": FilterKind("", _parse_task, "task", is_repeatable=False, bad_value=_NO_TASK),
+    "task": FilterKind(
+        "",
+        _parse_task,
+        "task",
+        "without {}",
+        is_repeatable=False,
+        bad_value=_NO_TASK,
+        describe=_describe_task,
+        find_other=_find_by_task,
+    ),
     "task-priority": FilterKind(
-        "with {}", _parse_priority, "task-priority", bad_value=_NO_PRIORITY
+        "with {}",
+        _parse_priority,
+        "task-priority",
+        "without {}",
+        bad_value=_NO_PRIORITY,
+        describe=describe_priority,
+        find_other=_find_by_task,
     ),
 }

@@ -9,11 +9,11 @@ from vault.notes.keywords import build_query_terms, fold, match_all
 from vault.notes.tasks import TaskItem, find_tasks
 from vault.scope import WHOLE, Scope
 from vault.search.conditions import Condition
-from vault.search.filter_kinds import FILTERS, list_priorities
+from vault.search.filter_kinds import FILTERS, TaskTest
 from vault.search.metadata import MetadataReader
 from vault.search.passages import Passage, Passages
 from vault.search.query import Query
-from vault.search.task_tags import TagClause, list_task_tags, read_tag_clause
+from vault.search.task_tags import KEYS_OF_TASKS, TagClause, list_task_tags, read_tag_clause
 
 __all__ = [
     "ChosenPassages",
@@ -68,7 +68,7 @@ def choose_passages(
     if query.task_kind and chosen is not None:
         chosen = _keep_with_task(query, passages, chosen, tag_clauses)
     elif query.days and chosen is not None:
-        dated = _find_dated(query.days, catalog)
+        dated = MetadataReader(catalog).find_by_day(query.days)
         chosen = {number: hash for number, hash in chosen.items() if number in dated}
     missing: list[str] = []
     for phrase in query.phrases:
@@ -97,15 +97,11 @@ def list_matching_tasks(
         tag_clauses: the conditions on tags that the tasks must fulfil.
     """
     text = passage.markdown_text
-    priorities = {each for value in query.priorities for each in list_priorities(value)}
+    test = TaskTest(query.task_kind, query.days, query.due, query.priorities)
     for task in find_tasks(text):
-        if priorities and task.priority not in priorities:
-            continue
-        is_of_days = not query.days or _is_in_days(task.list_days(), query.days)
-        is_due = not query.due or _is_in_days(task.list_due_days(), query.due)
-        if query.task_kind and task.is_of_kind(query.task_kind) and is_of_days and is_due:
+        if test.is_met(task):
             tags = list_task_tags(task, text, passage.heading) if tag_clauses else ()
-            if all(clause.is_met(passage.path, tags) for clause in tag_clauses):
+            if all(clause.is_met(passage.path, task, tags) for clause in tag_clauses):
                 yield task
 
 
@@ -148,8 +144,8 @@ def _find_files(
     paths = {int(row[0]): str(row[1]) for row in rows}
     found, tag_clauses = set(paths), list[TagClause]()
     for clause in query.clauses:
-        if query.task_kind and any(each.key == "tag" for each in clause):
-            others = [each for each in clause if each.key != "tag"]
+        if query.task_kind and any(each.key in KEYS_OF_TASKS for each in clause):
+            others = [each for each in clause if each.key not in KEYS_OF_TASKS]
             fulfilled = find_matching(others, catalog, paths)
             tag_clause, matching = read_tag_clause(clause, fulfilled, catalog, paths)
             tag_clauses.append(tag_clause)
@@ -165,7 +161,8 @@ def find_matching(
     """Return the file ids of the notes that fulfil at least one of several conditions."""
     found = set[int]()
     for condition in clause:
-        find = FILTERS[condition.key].find
+        kind = FILTERS[condition.key]
+        find = kind.find or kind.find_other
         matching = paths.keys() & find(condition, catalog, paths) if find is not None else set()
         found |= paths.keys() - matching if condition.is_negated else matching
     return found
@@ -180,19 +177,6 @@ def _is_in_time(query: Query, row: Row) -> bool:
 
 def _is_in_days(spans: Iterable[Span], days: Collection[Span]) -> bool:
     return any(is_in_ranges(span, days) for span in spans)
-
-
-def _find_dated(days: Collection[Span], catalog: Catalog) -> Collection[int]:
-    """Return the ids of the passages with a date in the ranges, in names, headings or properties.
-
-    Args:
-        days: the ranges of days.
-        catalog: the catalog of the index.
-    """
-    reader = MetadataReader(catalog)
-    details = reader.read_passages_with_year()
-    found = {number for number, each in details.items() if _is_in_days(each.named_spans, days)}
-    return found | reader.find_by_note(days)
 
 
 def _keep_with_task(

@@ -129,6 +129,20 @@ class MetadataReader:
             for file, path, title, aliases, mtime_ns in rows
         ]
 
+    def find_by_day(self, days: Collection[Span]) -> set[int]:
+        """Return the ids of the passages with a date in names, headings or properties.
+
+        Args:
+            days: the ranges of days, one of which must contain the date.
+        """
+        details = self.read_passages_with_year()
+        found = {
+            number
+            for number, each in details.items()
+            if any(is_in_ranges(span, days) for span in each.named_spans)
+        }
+        return found | self.find_by_note(days)
+
     def find_by_note(self, days: Collection[Span]) -> set[int]:
         """Return the ids of all passages of the notes with a date in their path or properties.
 

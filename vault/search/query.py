@@ -3,22 +3,25 @@
     path:garden  file:"seed list"  tag:recipe/soup  after:2024-03  before:2025  "word for word"
     date:2024-03  date:2024-03-04..2024-03-10  task:open  due:..2024-03  link:Server  [rating:>=4]
     task-priority:>=high  linked-from:Server  has:open-task
-    -tag:draft  tag:soup OR tag:stew
+    -tag:draft  tag:soup OR tag:stew  has:"open-task due:2024-03 task-priority:>=high"
 
 `folder:` names a whole folder, or with `/` before it the path of one, and `path:` any part of a
 path. `link:` keeps the notes that link to a note, and `linked-from:` those that a note links to.
 `has:` keeps the notes with a `tag`, `link`, `property`, `task`, `open-task` or `done-task`, and a
-name and a test in square brackets those with such a property. The test `*` is passed by every
-value, `!=5` by every other one, `>=2 <=4` by those between, and `~word` by those that contain it.
-The fields of a file count as properties, as in `[file.ext:pdf]`. `-` before one of these filters
-excludes its notes, and `OR` between two of them keeps the notes of both. `after:` and `before:`
-limit the time of a note's last change, and `date:` the dates in its names, headings and properties.
-`task:` is `open`, `done` or `any`, and keeps the passages with such a task. With it, `date:` limits
-the dates of tasks, `due:` their due dates alone, and `task-priority:` their priority, which is
-`lowest`, `low`, `none`, `medium`, `high` or `highest`, or `*` for any mark. A filter's value
-follows the colon without a space and may be quoted. Text that only looks like a filter, such as a
-web address or an invalid date, is searched as words. If a filter was probably meant, as in
-`tag: recipe`, the query reports it as a problem.
+name and a test in square brackets those with such a property. Behind a kind of task, the limits of
+tasks below may stand. The test `*` is passed by every value, `!=5` by every other one, `>=2 <=4` by
+those between, and `~word` by those that contain it. The fields of a file count as properties, as in
+`[file.ext:pdf]`. `after:` and `before:` limit the time of a note's last change, and `date:` the
+dates in its names, headings and properties. `task:` is `open`, `done` or `any`, and keeps the
+passages with such a task. With it, `date:` limits the dates of tasks, `due:` their due dates alone,
+and `task-priority:` their priority, which is `lowest`, `low`, `none`, `medium`, `high` or
+`highest`, or `*` for any mark.
+
+`-` before a filter excludes its notes, and `OR` between two filters keeps the notes of both, or the
+tasks if only tasks are chosen. A note then fulfils a limit of tasks with any task that does. A
+filter's value follows the colon without a space and may be quoted. Text that only looks like a
+filter, such as a web address or an invalid date, is searched as words. If a filter was probably
+meant, as in `tag: recipe`, the query reports it as a problem.
 """
 
 import re
@@ -32,7 +35,6 @@ from vault.search.conditions import Condition, parse_property
 from vault.search.filter_kinds import (
     FILTERS,
     TaskFilter,
-    describe_priority,
     write_date_filter,
 )
 
@@ -48,6 +50,7 @@ _PART = re.compile(
     r'|"(?P<phrase>[^"\n]+)")(?=[\s.,;:!?)]|$)',
     re.IGNORECASE,
 )
+_OF_TASKS = frozenset({"task", "due", "task-priority"})
 _OR = re.compile(r"\s+OR\s+")
 # A filter with a space before its value, at the start or end of the text. Elsewhere it is prose.
 _VALUE = r'"[^"\n]+"|[^\s"]+'
@@ -130,8 +133,16 @@ class Query:
 
     @property
     def task_kind(self) -> TaskFilter:
-        """The kind of task that is chosen, which is any if only days or priorities are limited."""
-        return self.task or ("any" if self.due or self.priorities else "")
+        """The kind of task that is chosen, which is any if only days or priorities are limited.
+
+        Tasks are also chosen by alternatives such as `due:2024-03 OR task-priority:high`.
+        """
+        is_of_tasks = any(
+            all(each.key in _OF_TASKS for each in clause)
+            and not all(each.is_negated for each in clause)
+            for clause in self.clauses
+        )
+        return self.task or ("any" if self.due or self.priorities or is_of_tasks else "")
 
     def list_limits(self) -> Mapping[str, Sequence[str]]:
         """Return the values of the filters that are no conditions, by key, as they are written."""
@@ -166,19 +177,18 @@ class _Filters:
     Attributes:
         clauses: the conditions on notes.
         limits: the values of the other filters, by key.
+        last: the limits that were parsed last, as alternative conditions, unless a condition
+            followed them.
     """
 
     clauses: list[tuple[Condition, ...]] = field(default_factory=list)
     limits: dict[str, list[Any]] = field(default_factory=dict)
+    last: tuple[Condition, ...] = ()
 
-    def can_join(self, found: re.Match[str]) -> bool:
-        """Return whether a filter is another way to fulfil one that was parsed before it.
-
-        Of limits such as `due:`, several values are always alternatives.
-        """
-        key = (found["key"] or "").lower()
-        is_repeated = key in self.limits and FILTERS[key].is_repeatable
-        return bool(self.clauses) or is_repeated
+    @property
+    def is_empty(self) -> bool:
+        """Whether no filter was parsed that another one could be joined with."""
+        return not (self.clauses or self.last)
 
     def add_match(self, found: re.Match[str], *, is_alternative: bool) -> bool:
         """Add a filter, and return whether it is valid.
@@ -193,13 +203,18 @@ class _Filters:
             return self._add_condition(condition, is_alternative=is_alternative)
         key = found["key"].lower()
         value = FILTERS[key].parse(found["quoted"] or found["plain"])
-        if value is None or (is_negated and not FILTERS[key].opposite):
+        if value is None:
             return False
-        if FILTERS[key].find is None:
-            self.limits.setdefault(key, []).append(value)
-            return True
-        condition = Condition(key, value, is_negated=is_negated)
-        return self._add_condition(condition, is_alternative=is_alternative)
+        if FILTERS[key].find is not None:
+            condition = Condition(key, value, is_negated=is_negated)
+            return self._add_condition(condition, is_alternative=is_alternative)
+        limit = Condition(key, found["quoted"] or found["plain"], is_negated=is_negated)
+        is_same = FILTERS[key].is_repeatable and any(each.key == key for each in self.last)
+        if is_negated or (is_alternative and not is_same):
+            return self._add_condition(limit, is_alternative=is_alternative)
+        self.limits.setdefault(key, []).append(value)
+        self.last = (*self.last, limit) if is_alternative else (limit,)
+        return True
 
     def find_last(self, key: str) -> Any:
         """Return the last value of a filter that counts once, or None."""
@@ -208,9 +223,20 @@ class _Filters:
     def _add_condition(self, condition: Condition | None, *, is_alternative: bool) -> bool:
         if condition is None:
             return False
-        before = self.clauses.pop() if is_alternative and self.clauses else ()
+        before = self._take_last() if is_alternative else ()
         self.clauses.append((*before, condition))
+        self.last = ()
         return True
+
+    def _take_last(self) -> tuple[Condition, ...]:
+        """Remove what was parsed last, and return it as alternative conditions."""
+        if not self.last:
+            return self.clauses.pop() if self.clauses else ()
+        key = self.last[0].key
+        if not (left := self.limits.pop(key)[: -len(self.last)]):
+            return self.last
+        self.limits[key] = left
+        return self.last
 
 
 def parse_query(text: str) -> Query:
@@ -225,7 +251,7 @@ def parse_query(text: str) -> Query:
                 phrases.append(" ".join(phrase.split()))
             continue
         between = text[end : found.start()]
-        joins = _OR.fullmatch(between) is not None and filters.can_join(found)
+        joins = _OR.fullmatch(between) is not None and not filters.is_empty
         if filters.add_match(found, is_alternative=joins):
             words.append(" " if joins else between)
             end = found.end()
@@ -272,10 +298,10 @@ def split_filter(query: Query) -> Iterator[tuple[str, Query]]:
         others = tuple(other for other in query.clauses if other is not clause)
         yield " or ".join(map(_describe, clause)), replace(query, clauses=others)
     for key, values in query.list_limits().items():
-        phrase = "dated {}" if query.task_kind and key == "date" else FILTERS[key].phrase
+        kind = FILTERS[key]
+        phrase = "dated {}" if query.task_kind and key == "date" else kind.phrase
         if values and phrase:
-            describe = describe_priority if key == "task-priority" else _describe_value
-            text = phrase.format(" or ".join(map(describe, values)))
+            text = phrase.format(" or ".join(map(kind.describe or str, values)))
             yield text, _drop_limit(query, key)
     if query.words.strip():
         text = f"containing “{' '.join(query.words.split())}”"
@@ -293,19 +319,10 @@ def _drop_limit(query: Query, key: str) -> Query:
     return replace(query, after=None) if key == "after" else replace(query, before=None)
 
 
-def _describe_value(value: str) -> str:
-    """Describe a value, with a range of days such as `2024-03..2024-05` in words."""
-    first, dots, last = value.partition("..")
-    if not dots:
-        return value
-    if not first:
-        return f"until {last}" if last else "on any day"
-    return f"from {first} to {last}" if last else f"from {first} on"
-
-
 def _describe(condition: Condition) -> str:
-    kind = FILTERS[condition.key]
-    return (kind.opposite if condition.is_negated else kind.phrase).format(condition.shown_value)
+    kind, value = FILTERS[condition.key], condition.shown_value
+    phrase = kind.opposite if condition.is_negated else kind.phrase or "with {}"
+    return phrase.format(value if kind.describe is None else kind.describe(value))
 
 
 def _write_clause(clause: Sequence[Condition]) -> str:
@@ -343,6 +360,4 @@ def _describe_bad_value(found: re.Match[str]) -> str | None:
     kind = FILTERS.get((found["key"] or "").lower())
     if kind is None or not kind.bad_value:
         return None
-    if found["not"] and not kind.opposite:
-        return f"{found[0]} cannot be excluded, so it was searched as words."
     return f"{found[0]} {kind.bad_value}"

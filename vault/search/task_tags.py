@@ -17,10 +17,13 @@ from vault.notes.tasks import TaskItem
 from vault.notes.text.inline import find_tags
 from vault.notes.text.markdown_text import MarkdownText
 from vault.search.conditions import Condition, find_by_tag
+from vault.search.filter_kinds import TaskTest, read_task_test
 
-__all__ = ["TagClause", "list_task_tags", "read_tag_clause"]
+__all__ = ["KEYS_OF_TASKS", "TagClause", "list_task_tags", "read_tag_clause"]
 
 _KEY: Final = "tag"
+# The conditions that each task fulfils or not, and not only its note.
+KEYS_OF_TASKS: Final = frozenset({_KEY, "task", "due", "date", "task-priority"})
 # A line of tags alone, maybe behind a word such as "Tags:". Without possessive quantifiers, the
 # time for another line would double with each tag.
 _TAG_LINE: Final = re.compile(
@@ -31,24 +34,31 @@ _TAG_LINE: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class TagClause:
-    """Alternative conditions of a query, of which at least one is on a tag.
+    """Alternative conditions of a query, of which at least one is on a tag or on the task itself.
 
     Attributes:
         others: the paths of the notes that fulfil one of the other conditions.
         tagged: the paths of the notes that have the tag themselves, by the condition on it.
+        tests: what a task must fulfil, by the condition on it, such as `-due:2024`.
     """
 
     others: frozenset[str]
     tagged: Mapping[Condition, frozenset[str]]
+    tests: Mapping[Condition, TaskTest]
 
-    def is_met(self, path: str, tags: Collection[str]) -> bool:
+    def is_met(self, path: str, task: TaskItem, tags: Collection[str]) -> bool:
         """Return whether a task fulfils one of the conditions.
 
         Args:
             path: the path of its note.
+            task: the task.
             tags: the tags in its line and in the headings above it.
         """
-        return path in self.others or any(
+        if path in self.others:
+            return True
+        if any(test.is_met(task) != each.is_negated for each, test in self.tests.items()):
+            return True
+        return any(
             (path in paths or _has_tag(tags, each.value)) != each.is_negated
             for each, paths in self.tagged.items()
         )
@@ -57,7 +67,7 @@ class TagClause:
 def read_tag_clause(
     clause: Sequence[Condition], others: Collection[int], catalog: Catalog, paths: Mapping[int, str]
 ) -> tuple[TagClause, set[int]]:
-    """Read alternative conditions of a query for tasks, of which at least one is on a tag.
+    """Read alternative conditions of a query for tasks, of which one is on a tag or a task.
 
     Args:
         clause: the conditions.
@@ -74,7 +84,11 @@ def read_tag_clause(
         own = _find_tagged_notes(condition, catalog, holding)
         found |= paths.keys() - own if condition.is_negated else holding
         tagged[condition] = frozenset(paths[number] for number in own)
-    return TagClause(frozenset(paths[number] for number in others), tagged), found
+    read = ((each, read_task_test(each)) for each in clause)
+    tests = {condition: test for condition, test in read if test is not None}
+    if tests:
+        found = set(paths)
+    return TagClause(frozenset(paths[number] for number in others), tagged, tests), found
 
 
 def list_task_tags(task: TaskItem, text: MarkdownText, heading: Sequence[str]) -> tuple[str, ...]:

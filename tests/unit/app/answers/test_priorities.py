@@ -91,7 +91,6 @@ def test_tasks_are_listed_by_their_priority(answer: Asking, question: str, begin
     [
         "What is the priority of the site?",
         "Which tasks mention the word urgent?",
-        "Which notes have tasks with high priority?",
     ],
 )
 def test_a_priority_that_is_not_that_of_tasks_is_no_filter(answer: Asking, question: str) -> None:

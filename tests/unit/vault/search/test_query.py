@@ -182,10 +182,45 @@ def test_brackets_and_signs_of_prose_are_words(text: str) -> None:
     assert parse_query(text) == Query(text)
 
 
-def test_a_day_or_task_that_cannot_be_excluded_is_said() -> None:
-    assert parse_query("-task:open roof").problems == (
-        "-task:open cannot be excluded, so it was searched as words.",
-    )
+@pytest.mark.parametrize(
+    ("text", "described"),
+    [
+        ("tag:a OR due:2026-12", "with the tag #a or due 2026-12"),
+        ("due:2026-12 OR tag:a", "due 2026-12 or with the tag #a"),
+        ("due:2026-11 OR due:2026-12 OR tag:a", "due 2026-11 or due 2026-12 or with the tag #a"),
+        ("tag:a OR task:open", "with the tag #a or with an open task"),
+        ("-due:..", "not due on any day"),
+        ("-task:done", "without a done task"),
+        ("-task-priority:>=high", "without high priority or above"),
+        ("-after:2024-03", "not changed since 2024-03"),
+        (
+            "-date:2024-03..2024-05",
+            "without a date in name, heading or properties: from 2024-03 to",
+        ),
+        ('has:"open-task due:2026-12"', "with an open task due 2026-12"),
+        ('-has:"task task-priority:high"', "without a task with high priority"),
+    ],
+)
+def test_each_filter_can_be_excluded_and_be_an_alternative(text: str, described: str) -> None:
+    query = parse_query(text)
+    assert describe_filters(query).startswith(described)
+    assert (query.words, query.problems) == ("", ())
+    assert parse_query(write_query(query)) == query
+
+
+def test_a_limit_beside_an_alternative_stays_one() -> None:
+    query = parse_query("due:2026 due:2027 OR tag:a")
+    assert query.due == parse_query("due:2026").due
+    assert [len(clause) for clause in query.clauses] == [2]
+
+
+@pytest.mark.parametrize(
+    "part", ["open-task tag:a", "tag due:2024", "task due:someday", "due:2024"]
+)
+def test_what_is_no_limit_of_a_task_is_words_and_named(part: str) -> None:
+    query = parse_query(f'has:"{part}" roof')
+    assert not query.has_filter
+    assert "names nothing that a note may have" in query.problems[0]
 
 
 @pytest.mark.parametrize("key", FILTERS)
@@ -200,14 +235,11 @@ def test_each_filter_of_the_table_is_read_written_and_described(key: str) -> Non
 
 
 @pytest.mark.parametrize("key", FILTERS)
-def test_a_filter_is_negated_only_if_its_row_says_so(key: str) -> None:
+def test_each_filter_is_negated_by_a_sign(key: str) -> None:
     value = VALUES.get(key, "2024-03-01")
     negated = parse_query("-[rating:4] soup" if key == "property" else f"-{key}:{value} soup")
-    if FILTERS[key].opposite:
-        assert negated.clauses[0][0].is_negated
-        assert describe_filters(negated).startswith(FILTERS[key].opposite.partition("{")[0])
-    else:
-        assert (negated.has_filter, len(negated.problems)) == (False, 1)
+    assert negated.clauses[0][0].is_negated
+    assert describe_filters(negated).startswith(FILTERS[key].opposite.partition("{")[0])
 
 
 @pytest.mark.parametrize(
