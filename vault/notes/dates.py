@@ -21,6 +21,7 @@ from vault.notes.date_spans import (
 )
 from vault.notes.relative_dates import (
     WEEKDAY_NAMES,
+    build_named_day,
     find_relative_spans,
     remove_relative_dates,
 )
@@ -33,6 +34,7 @@ __all__ = [
     "find_date_spans",
     "find_iso_days",
     "find_month",
+    "find_named_day",
     "find_written_spans",
     "fold_date_text",
     "is_weekday",
@@ -172,6 +174,11 @@ def find_date_spans(text: str, today: date) -> tuple[Span, ...]:
         found += [_build_asked_span(match, today) for match in form.finditer(said)]
         said = form.sub("|", said)  # in "5 March 2024" no March 2024 is named
     return tuple(dict.fromkeys(span for span in found if span is not None))
+
+
+def find_named_day(text: str, today: date) -> Span | None:
+    """Return the day that a text is only a name of, such as "tomorrow" or "mañana", or None."""
+    return build_named_day(fold_date_text(text), today)
 
 
 def find_month(word: str) -> int | None:

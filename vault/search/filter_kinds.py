@@ -24,11 +24,10 @@ from vault.notes.date_spans import (
 from vault.notes.dates import (
     find_date_spans,
     find_month,
-    fold_date_text,
+    find_named_day,
     is_weekday,
     remove_dates,
 )
-from vault.notes.relative_dates import build_named_day
 from vault.notes.tasks import TASK_PRIORITIES, TaskItem, TaskKind, TaskPriority, find_tasks
 from vault.search.conditions import (
     PARTS,
@@ -314,7 +313,7 @@ def _parse_named_days(text: str, today: date, *, is_ahead: bool) -> Span | None:
         today: the current date.
         is_ahead: whether a weekday, and a month without its year, is the next one.
     """
-    if (day := build_named_day(fold_date_text(text), today)) is not None:
+    if (day := find_named_day(text, today)) is not None:
         return day
     said = (f"{before}{text}" for before in ("", "in ", "on "))
     whole = next((each for each in said if not remove_dates(each).strip()), "")
