@@ -1,10 +1,11 @@
 """The files of the store: how objects are written together, and how they are read again.
 
-A file has a header, which names its objects and their notes, and the texts of the objects, both
-compressed. Where an object refers to others of the same file, their numbers take the place of their
-hashes, which cannot be compressed.
+A file has a header, which names its objects and their notes, and blocks with the texts of the
+objects. Each of these parts is compressed alone and has spare bytes, from which it is repaired, so
+that damage which is too large for them costs one block. Where an object refers to others of the
+same file, their numbers take the place of their hashes, which cannot be compressed.
 
-    strata sent 2 | length of the header | header | texts of lists, records, answers and pieces
+    strata sent 3 | sizes | header | lists and records | answers and pieces | … | sizes again
 """
 
 import json
@@ -12,12 +13,14 @@ import lzma
 import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from app.requests.pieces import NoteRef
 from app.requests.record import ObjectKind
+from app.requests.repairs import add_spare, count_spare_bytes, restore
 from resources.system.files import read_file
 
 __all__ = [
@@ -29,15 +32,27 @@ __all__ = [
     "decode_header",
     "encode_file",
     "read_texts",
+    "repair_file",
 ]
 
 UNREADABLE: Final = (
     *(OSError, ValueError, KeyError, TypeError, IndexError),
     *(zlib.error, lzma.LZMAError),
 )
-_MAGIC: Final = b"strata sent 2\n"
-_OLD_MAGIC: Final = b"strata sent 1\n"  # with zlib, and hashes in all texts
+_MAGIC: Final = b"strata sent 3\n"
+_PLAIN_MAGIC: Final = b"strata sent 2\n"  # without spare bytes, and with one block
+_OLD_MAGIC: Final = b"strata sent 1\n"  # with zlib too, and hashes in all texts
 _LENGTH_BYTES: Final = 4
+_CHECK_BYTES: Final = 4
+_PART_BYTES: Final = 3 * _LENGTH_BYTES  # of the sizes and the checksum of a part
+_BLOCK_BYTES: Final = 96 * 1024  # of texts, before they are compressed
+# How many sectors of a part may be damaged. Without the header nothing of a file can be read, and
+# without a record nothing of a request.
+_SPARE: Final = 2
+_MORE_SPARE: Final = 4
+_SMALL_BYTES: Final = 1024  # one is enough for a part that is smaller
+_LARGE_BYTES: Final = 4 * 1024
+_FED_BYTES: Final = 64  # what is decompressed at once of a damaged part
 # A dictionary that is larger than any file needs only takes memory. The rest suits short texts.
 _FILTERS: Final = (
     {
@@ -86,7 +101,8 @@ def encode_file(objects: Sequence[StoredObject], mark: str = "") -> bytes:
         objects: the objects.
         mark: what makes the file another one than those with the same objects.
     """
-    ordered = sorted(objects, key=lambda one: one.place.kind)  # alike texts are compressed together
+    # Alike texts are compressed together.
+    ordered = sorted(objects, key=lambda one: (not _is_structure(one.place), one.place.kind))
     numbers = {one.name: f"#{at}" for at, one in enumerate(ordered)}
     notes: dict[NoteRef, int] = {}
     rows, texts = list[list[Any]](), list[bytes]()
@@ -103,8 +119,135 @@ def encode_file(objects: Sequence[StoredObject], mark: str = "") -> bytes:
     marked = {"mark": mark} if mark else {}
     header = {"notes": named_notes, "objects": rows, **marked}
     told = json.dumps(header, separators=(",", ":"))
-    head, body = _compress(told.encode()), _compress(b"".join(texts))
-    return b"".join((_MAGIC, len(head).to_bytes(_LENGTH_BYTES, "big"), head, body))
+    count = sum(_is_structure(one.place) for one in ordered)
+    return _join_parts([told.encode(), b"".join(texts[:count]), *_group_texts(texts[count:])])
+
+
+def _is_structure(place: StoredPlace) -> bool:
+    return place.kind in WITH_REFERENCES
+
+
+def _group_texts(texts: Sequence[bytes]) -> Iterator[bytes]:
+    """Yield blocks of whole texts, each with about as many bytes."""
+    total = sum(map(len, texts))
+    least = total / max(1, total // _BLOCK_BYTES)
+    block, size, left = list[bytes](), 0, total
+    for text in texts:
+        block.append(text)
+        size += len(text)
+        left -= len(text)
+        if left and size >= least:
+            yield b"".join(block)
+            block, size = [], 0
+    if size:
+        yield b"".join(block)
+
+
+class _Part(NamedTuple):
+    """A part of a file: the header or a block.
+
+    Attributes:
+        length: the length of its compressed data.
+        whole_length: the length of its texts.
+        check: the checksum of the compressed data.
+        spare: how many sectors of it may be damaged.
+    """
+
+    length: int
+    whole_length: int
+    check: int
+    spare: int
+
+    @property
+    def size(self) -> int:
+        """The length of the part in the file, with its spare bytes."""
+        return count_spare_bytes(self.length, self.spare) + self.length
+
+
+def _join_parts(texts: Sequence[bytes]) -> bytes:
+    """Return a file with a header and blocks, each of which is compressed."""
+    packed = [_compress(text) for text in texts]
+    lengths = [len(text) for text in texts]
+    return _join_packed(packed, lengths)
+
+
+def _join_packed(packed: Sequence[bytes], lengths: Sequence[int]) -> bytes:
+    sizes = b"".join(
+        number.to_bytes(_LENGTH_BYTES, "big")
+        for data, length in zip(packed, lengths, strict=True)
+        for number in (len(data), length, zlib.crc32(data))
+    )
+    count = len(packed).to_bytes(_LENGTH_BYTES, "big")
+    told = count + sizes + count
+    told += zlib.crc32(told).to_bytes(_CHECK_BYTES, "big")
+    parts = [add_spare(data, _count_spare(at, len(data))) for at, data in enumerate(packed)]
+    return b"".join((_MAGIC, told, *parts, told))
+
+
+def _count_spare(at: int, length: int) -> int:
+    """Return how many spare sectors a part has.
+
+    Args:
+        at: the index of the part.
+        length: the length of its compressed data.
+    """
+    if length < _SMALL_BYTES:
+        return 1
+    return _MORE_SPARE if at < 2 and length >= _LARGE_BYTES else _SPARE
+
+
+def _read_parts(content: bytes) -> tuple[list[_Part], int]:
+    """Return the parts of a file, and the offset of the first one.
+
+    Raises:
+        ValueError: the sizes are damaged at both places.
+    """
+    first = content[len(_MAGIC) : len(_MAGIC) + _LENGTH_BYTES]
+    last = content[-_LENGTH_BYTES - _CHECK_BYTES : -_CHECK_BYTES]
+    for written, is_last in ((first, False), (last, True)):
+        length = int.from_bytes(written, "big") * _PART_BYTES + 2 * _LENGTH_BYTES + _CHECK_BYTES
+        start = len(content) - length if is_last else len(_MAGIC)
+        told = content[start : start + length] if start >= 0 else b""
+        check = told[-_CHECK_BYTES:]
+        if len(told) == length and zlib.crc32(told[:-_CHECK_BYTES]) == int.from_bytes(check, "big"):
+            return list(_list_parts(told)), len(_MAGIC) + length
+    raise ValueError("it is no file of sent requests, or its sizes are damaged")
+
+
+def _list_parts(told: bytes) -> Iterator[_Part]:
+    numbers = [
+        int.from_bytes(told[at : at + _LENGTH_BYTES], "big")
+        for at in range(_LENGTH_BYTES, len(told) - _LENGTH_BYTES - _CHECK_BYTES, _LENGTH_BYTES)
+    ]
+    for at in range(0, len(numbers), 3):
+        length, whole_length, check = numbers[at : at + 3]
+        yield _Part(length, whole_length, check, _count_spare(at // 3, length))
+
+
+def _restore_parts(content: bytes) -> Iterator[tuple[_Part, bytes, bool]]:
+    """Yield the compressed parts of a file, repaired, and whether each is whole.
+
+    Raises:
+        ValueError: nothing can be read.
+    """
+    parts, start = _read_parts(content)
+    for part in parts:
+        stored = content[start : start + part.size]
+        data = stored[part.size - part.length :]
+        if zlib.crc32(data) != part.check:
+            data = restore(stored, part.length, part.spare)
+        yield part, data, zlib.crc32(data) == part.check
+        start += part.size
+
+
+def repair_file(content: bytes) -> bytes:
+    """Return the content of a damaged file as it was written, or as it is if that is impossible."""
+    with suppress(ValueError):
+        found = list(_restore_parts(content))
+        if all(is_whole for _part, _data, is_whole in found):
+            lengths = [part.whole_length for part, _data, _is_whole in found]
+            return _join_packed([data for _part, data, _is_whole in found], lengths)
+    return content
 
 
 def decode_header(file: str, content: bytes) -> dict[str, StoredPlace]:
@@ -112,29 +255,29 @@ def decode_header(file: str, content: bytes) -> dict[str, StoredPlace]:
 
     Args:
         file: the name of the file.
-        content: its content.
+        content: its content, which may be damaged.
 
     Raises:
         ValueError: it is no file of sent requests. Other errors of `UNREADABLE` mean damage.
     """
-    return dict(_list_places(file, json.loads(_split(content)[0])))
+    return dict(_list_places(file, json.loads(_read_header(content))))
 
 
 def decode_file(file: str, content: bytes) -> dict[str, StoredObject]:
     """Return the objects in a file by their names, in order.
 
-    The arguments and exceptions are those of `decode_header`.
+    A text that the damage of a file took is cut or empty. The arguments and exceptions are those of
+    `decode_header`.
     """
-    header, body = _split(content)
-    places = dict(_list_places(file, json.loads(header)))
+    places = dict(_list_places(file, json.loads(_read_header(content))))
     names = {f"#{at}": name for at, name in enumerate(places)}
-    has_numbers = content.startswith(_MAGIC)
+    has_numbers = not content.startswith(_OLD_MAGIC)
     found = dict[str, StoredObject]()
-    texts = _decompress(body, content)
+    texts = _read_texts(content)
     for name, place in places.items():
-        text = texts[place.start : place.start + place.length].decode("utf-8", "surrogatepass")
+        text = _decode_text(texts[place.start : place.start + place.length])
         if has_numbers and place.kind in WITH_REFERENCES:
-            text = _NUMBER.sub(lambda match: names[match[0]], text)
+            text = _NUMBER.sub(lambda match: names.get(match[0], match[0]), text)
         found[name] = StoredObject(name, place, text)
     return found
 
@@ -156,12 +299,41 @@ def _replace_hashes(text: str, kind: ObjectKind, numbers: Mapping[str, str]) -> 
     return _HASH.sub(lambda match: numbers.get(match[0], match[0]), text)
 
 
+def _read_header(content: bytes) -> bytes:
+    """Return the header of a file."""
+    if content.startswith((_PLAIN_MAGIC, _OLD_MAGIC)):
+        return _split(content)[0]
+    _part, data, _is_whole = next(_restore_parts(content))
+    return lzma.decompress(data, lzma.FORMAT_RAW, filters=_FILTERS)
+
+
+def _read_texts(content: bytes) -> bytes:
+    """Return the texts of a file in their order. What is damaged has zeros in its place."""
+    if content.startswith((_PLAIN_MAGIC, _OLD_MAGIC)):
+        return _decompress(_split(content)[1], content)
+    _header, *blocks = _restore_parts(content)
+    return b"".join(
+        lzma.decompress(data, lzma.FORMAT_RAW, filters=_FILTERS)
+        if is_whole
+        else _decompress_start(data)[: part.whole_length].ljust(part.whole_length, b"\0")
+        for part, data, is_whole in blocks
+    )
+
+
+def _decompress_start(data: bytes) -> bytes:
+    """Return what can be decompressed, up to the first damage."""
+    decompressor = lzma.LZMADecompressor(lzma.FORMAT_RAW, filters=_FILTERS)
+    found = list[bytes]()
+    with suppress(lzma.LZMAError, EOFError):
+        for at in range(0, len(data), _FED_BYTES):
+            found.append(decompressor.decompress(data[at : at + _FED_BYTES]))
+    return b"".join(found)
+
+
 def _split(content: bytes) -> tuple[bytes, bytes]:
-    """Return the header of a file, and its compressed texts."""
-    if not content.startswith((_MAGIC, _OLD_MAGIC)):
-        raise ValueError("it is no file of sent requests")
-    start = len(_MAGIC) + _LENGTH_BYTES
-    end = start + int.from_bytes(content[len(_MAGIC) : start], "big")
+    """Return the header of a file of an earlier format, and its compressed texts."""
+    start = len(_PLAIN_MAGIC) + _LENGTH_BYTES
+    end = start + int.from_bytes(content[len(_PLAIN_MAGIC) : start], "big")
     return _decompress(content[start:end], content), content[end:]
 
 
@@ -183,6 +355,14 @@ def _list_places(file: str, header: Mapping[str, Any]) -> Iterator[tuple[str, St
         length, refs = int(row[1]), tuple(notes[at] for at in row[2])
         yield str(row[0]), StoredPlace(file, start, length, refs, _KINDS[row[3]], str(row[4]))
         start += length
+
+
+def _decode_text(data: bytes) -> str:
+    """Return a text, or an empty one if its bytes are damaged."""
+    try:
+        return data.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError:
+        return ""
 
 
 def _encode(text: str) -> bytes:

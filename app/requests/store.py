@@ -28,6 +28,7 @@ from app.requests.files import (
     decode_file,
     decode_header,
     encode_file,
+    repair_file,
 )
 from app.requests.pieces import NoteRef
 from app.requests.record import (
@@ -102,6 +103,7 @@ class SentStore:
         self._places: dict[str, StoredPlace] = {}
         self._files: set[str] = set()
         self._damaged: set[str] = set()
+        self._torn: set[str] = set()  # damaged files that may be repaired
 
     def add(self, objects: Sequence[SentObject]) -> str:
         """Store the objects of a request, and return the reference to its record.
@@ -113,7 +115,8 @@ class SentStore:
             make_private_folder(self.folder)
             with lock_folder(self.folder):  # what is there already is not removed meanwhile
                 self._look()
-                if new := [one for one in objects if not self._has(one.hash)]:
+                contents: _Contents = {}
+                if new := [one for one in objects if not self._has(one.hash, contents)]:
                     self._write(new)
                 else:  # by a process that may have been killed before it flushed their names
                     sync_folder(self.folder)
@@ -186,13 +189,37 @@ class SentStore:
         with storage_errors(self.folder), self._lock:
             if not self.folder.is_dir():
                 return
-            if len(self._read_steadily(self._list_small)) <= _MOST_SMALL:
+            small = self._read_steadily(self._list_small)
+            if len(small) <= _MOST_SMALL and not self._torn:
                 return
             with lock_folder(self.folder):
                 self._look()
+                self._repair_files()
+                if len(self._list_small()) <= _MOST_SMALL:
+                    return
                 chosen = list(_take_first(self._list_small(), _FULL_BYTES))
                 if len(chosen) > 1:
                     self._join([name for name, _stat in chosen], chosen[-1][1].st_mtime_ns)
+
+    def _repair_files(self) -> None:
+        """Write the damaged files again that can be repaired from their spare bytes."""
+        for name in sorted(self._torn):
+            self._torn.discard(name)
+            path = self.folder / name
+            with suppress(FileNotFoundError):  # it is joined with others, or its texts went
+                content = self._read_repaired(name)
+                if _name_file(content) == name:
+                    write_atomically(path, content)
+                    self._damaged.discard(name)
+                    _log.warning("%s was damaged, and is repaired", name)
+                    continue
+                _log.warning("%s is damaged", name)
+                self._damaged.add(name)
+
+    def _read_repaired(self, name: str) -> bytes:
+        """Return the content of a file, as it was written if that is still possible."""
+        content = read_file(self.folder / name)
+        return content if _name_file(content) == name else repair_file(content)
 
     def _list_small(self) -> list[tuple[str, os.stat_result]]:
         """Return the files that may be joined with others, oldest first."""
@@ -234,7 +261,7 @@ class SentStore:
     def _decode(self, name: str) -> dict[str, StoredObject] | None:
         """Return the objects in a file, or None if it is damaged, as its name shows."""
         try:
-            content = read_file(self.folder / name)
+            content = self._read_repaired(name)
             if _name_file(content) != name:
                 raise ValueError("its content is not what was written")
             return decode_file(name, content)
@@ -360,7 +387,7 @@ class SentStore:
 
     def _rewrite_file(self, file: str, change: _Change) -> int:
         try:
-            content = read_file(self.folder / file)
+            content = self._read_repaired(file)
             own = decode_header(file, content)
             places = {name: change(name, place) for name, place in own.items()}
             changed = sum(places[name] != place for name, place in own.items())
@@ -430,9 +457,12 @@ class SentStore:
         try:
             content = read_file(self.folder / name)
             self._files.add(name)
+            is_torn = _name_file(content) != name
+            if is_torn and name not in self._damaged:
+                self._torn.add(name)
             for hash_, place in decode_header(name, content).items():
                 known = self._places.get(hash_)
-                if known is None or known.gone or not place.gone:
+                if known is None or known.gone or not (place.gone or is_torn):
                     self._places[hash_] = place
         except FileNotFoundError:
             raise
@@ -446,8 +476,13 @@ class SentStore:
         self._files.clear()
         self._places.clear()
 
-    def _has(self, name: str) -> bool:
-        return name in self._places and not self._places[name].gone
+    def _has(self, name: str, contents: _Contents) -> bool:
+        """Return whether an object is stored, and was not lost by damage."""
+        place = self._places.get(name)
+        if place is None or place.gone:
+            return False
+        is_doubted = place.file in self._damaged or place.file in self._torn
+        return not is_doubted or self._load_whole(name, contents) is not None
 
     def _load(self, name: str, contents: _Contents) -> SentObject | tuple[GoneNote, ...]:
         """Return an object, or the notes whose text is gone.

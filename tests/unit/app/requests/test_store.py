@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import random
+import re
 import zlib
 from contextlib import nullcontext
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+import app.requests.files
 import app.requests.store
 from app.requests.files import (
     StoredObject,
@@ -19,6 +21,7 @@ from app.requests.files import (
     decode_file,
     encode_file,
     read_texts,
+    repair_file,
 )
 from app.requests.pieces import KnownText, NoteRef, NoteTexts
 from app.requests.record import GoneNote, ObjectKind, SentObject, SentTexts, build_objects
@@ -240,11 +243,14 @@ def test_another_process_reads_on_while_files_are_packed(
     assert other.list_notes(wires).requests == 9
 
 
-def test_a_file_of_the_first_format_is_read_changed_and_packed(store: SentStore) -> None:
-    """It has the hash of each object that another one names, and is compressed with zlib."""
+@pytest.mark.parametrize("version", [1, 2])
+def test_a_file_of_an_earlier_format_is_read_changed_and_packed(
+    store: SentStore, version: int
+) -> None:
+    """The first has the hash of each object that another one names, and is compressed with zlib."""
     reference, wire = add(store, "Where is the safe?", SECRET)
     (file,) = store.folder.iterdir()
-    content = write_as_first_format(file)
+    content = write_as_earlier_format(file, version)
     file.with_stem(hashlib.sha256(content).hexdigest()[:40]).write_bytes(content)
     file.unlink()
     assert load(store.folder, reference) == wire
@@ -260,15 +266,24 @@ def test_a_file_of_the_first_format_is_read_changed_and_packed(store: SentStore)
     assert [one.reason for one in found.gone] == ["excluded"]
 
 
-def write_as_first_format(file: Path) -> bytes:
-    """Return the content of a file as the first format wrote it."""
+def write_as_earlier_format(file: Path, version: int) -> bytes:
+    """Return the content of a file as an earlier format wrote it."""
     objects = decode_file(file.name, file.read_bytes())
+    numbers = {name: f"#{at}" for at, name in enumerate(objects)}
+    told = {name: one.text for name, one in objects.items()}
+    if version == 2:
+        told = {
+            name: re.sub(r"[0-9a-f]{32}", lambda match: numbers.get(match[0], match[0]), text)
+            if objects[name].place.kind in ("record", "list")
+            else text
+            for name, text in told.items()
+        }
     kinds = "piece", "record", "list", "answer"
     notes = list({note: None for one in objects.values() for note in one.place.notes})
     rows = [
         [
             one.name,
-            len(one.text.encode()),
+            len(told[one.name].encode()),
             [notes.index(note) for note in one.place.notes],
             kinds.index(one.place.kind),
             one.place.gone,
@@ -276,9 +291,10 @@ def write_as_first_format(file: Path) -> bytes:
         for one in objects.values()
     ]
     named = [[note.root, note.path, note.version] for note in notes]
-    header = zlib.compress(json.dumps({"notes": named, "objects": rows}).encode(), 9)
-    body = zlib.compress("".join(one.text for one in objects.values()).encode(), 9)
-    return b"strata sent 1\n" + len(header).to_bytes(4, "big") + header + body
+    compress = zlib.compress if version == 1 else app.requests.files._compress
+    header = compress(json.dumps({"notes": named, "objects": rows}).encode())
+    body = compress("".join(told.values()).encode())
+    return f"strata sent {version}\n".encode() + len(header).to_bytes(4, "big") + header + body
 
 
 @example([("#0", True), ("#7", True)])
@@ -372,10 +388,107 @@ def test_a_text_goes_though_another_process_packs_without_a_lock(
     assert count_files(store) == 0
 
 
+def damage(file: Path, start: int, length: int) -> None:
+    """Overwrite bytes of a file with others."""
+    content = file.read_bytes()
+    others = bytes(byte ^ 0xA5 for byte in content[start : start + length])
+    file.write_bytes(content[:start] + others + content[start + length :])
+
+
 def damage_texts(file: Path) -> None:
-    content = bytearray(file.read_bytes())
-    content[-40] ^= 0xFF
+    """Damage more of the last block than its spare bytes can repair."""
+    size = file.stat().st_size
+    damage(file, size - 500, 400)
+
+
+def encode_many(count: int) -> tuple[dict[str, str], bytes]:
+    """Return requests, each with a note of its own, and a file with all of them."""
+    wires: dict[str, str] = {}
+    rows: dict[str, StoredObject] = {}
+    for number in range(count):
+        rng = random.Random(number)
+        said = " ".join(rng.choices(WORDS, k=60)) + rng.randbytes(200).hex()
+        known = KnownText(said, (f"{number}.md",))
+        notes = NoteTexts(("/vault",), {f"{number}.md": "v1"}, {}, (known,))
+        wire = json.dumps({"messages": [OTHER, said, f"Question {number}?"]})
+        objects = build_objects(SentTexts(wire, wire, {"model": "m"}), notes)
+        wires[objects[-1].hash] = wire
+        for one in objects:
+            place = StoredPlace("", 0, 0, one.notes, one.kind)
+            rows[one.hash] = StoredObject(one.hash, place, one.text)
+    return wires, encode_file(tuple(rows.values()))
+
+
+def write_many(folder: Path, count: int) -> tuple[dict[str, str], Path]:
+    wires, content = encode_many(count)
+    folder.mkdir()
+    file = folder / f"{hashlib.sha256(content).hexdigest()[:40]}.sent"
     file.write_bytes(content)
+    return wires, file
+
+
+def list_exact(folder: Path, wires: dict[str, str]) -> list[str]:
+    """Return the requests that are read as they were stored. Others say that they are not."""
+    store, exact = SentStore(folder), list[str]()
+    for reference, wire in wires.items():
+        found = store.load(reference)
+        is_same = found is not None and found.wire is not None and found.wire.text == wire
+        assert found is None or found.is_exact == is_same
+        exact += [reference] if is_same else []
+    return exact
+
+
+def test_a_file_is_repaired_wherever_some_bytes_of_it_are_damaged() -> None:
+    _wires, content = encode_many(100)
+    for start in range(0, len(content), 211):
+        for length in (1, 60):
+            others = bytes(byte ^ 0xA5 for byte in content[start : start + length])
+            changed = content[:start] + others + content[start + length :]
+            assert repair_file(changed) == content, start
+    for cut in (1, 8, 60, 200):
+        assert repair_file(content[:-cut]) == content, cut
+
+
+@pytest.mark.parametrize("place", [0.0, 0.3, 0.6, 0.9])
+def test_a_repaired_file_is_read_whole_and_written_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, place: float
+) -> None:
+    wires, file = write_many(tmp_path / "sent", 12)
+    content = file.read_bytes()
+    damage(file, int(place * len(content)), 50)
+    assert list_exact(file.parent, wires) == list(wires)
+    SentStore(file.parent).pack()
+    assert file.read_bytes() == content
+    assert "was damaged, and is repaired" in caplog.text
+
+
+@pytest.mark.parametrize("place", [0.5, 0.7, 0.9])
+def test_large_damage_costs_the_texts_that_it_meets_and_no_others(
+    tmp_path: Path, place: float
+) -> None:
+    """Blocks behind the damage are read, and each request that lost a text says so."""
+    wires, file = write_many(tmp_path / "sent", 400)
+    size = file.stat().st_size
+    assert size > 100_000
+    damage(file, int(place * size), 8_000)
+    some = dict(list(wires.items())[::8])
+    exact = list_exact(file.parent, some)
+    assert len(some) / 2 < len(exact) < len(some)
+    store = SentStore(file.parent)
+    assert all(store.load(one) is not None for one in some)
+
+
+def test_a_text_that_damage_took_is_stored_again_when_it_is_sent_again(store: SentStore) -> None:
+    said = random.Random(3).randbytes(2_000).hex()
+    wires = dict(add(store, f"Where is it, {number}?", said) for number in range(9))
+    store.pack()
+    (file,) = store.folder.iterdir()
+    damage(file, file.stat().st_size - 1_500, 1_000)
+    fresh = SentStore(store.folder)
+    assert list_exact(store.folder, wires) == []
+    fresh.pack()
+    add(fresh, "Where is it now?", said)
+    assert list_exact(store.folder, wires) == list(wires)
 
 
 def test_a_damaged_file_is_not_joined_and_what_a_good_one_has_is_kept(store: SentStore) -> None:
