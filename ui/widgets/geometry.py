@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtCore import QCoreApplication, QEvent, QObject, QPoint, QRect, Qt
 from PySide6.QtWidgets import QFrame, QLayout, QScrollArea, QVBoxLayout, QWidget
 
 from ui.theme import Theme
@@ -17,6 +17,7 @@ __all__ = [
     "keep_place",
     "make_scroll_area",
     "make_text_scroll_area",
+    "reveal_whole",
     "scale_size",
     "set_apart",
     "set_in",
@@ -160,3 +161,22 @@ def make_text_scroll_area(page: QWidget) -> QScrollArea:
     """
     page.setMinimumHeight(1)
     return make_scroll_area(page)
+
+
+def reveal_whole(*widgets: QWidget) -> None:
+    """Scroll the area around some widgets so that the first one that fits is visible as a whole.
+
+    If none fits, the upper edge of the last one is at the top. What the widgets have shown or
+    hidden just before is laid out first, so that their last height counts.
+    """
+    above = widgets[-1].parentWidget()
+    while above is not None and not isinstance(above, QScrollArea):
+        above = above.parentWidget()
+    if above is None or (content := above.widget()) is None:
+        return
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest)
+    room, bar = above.viewport().height(), above.verticalScrollBar()
+    places = [QRect(one.mapTo(content, QPoint()), one.size()) for one in widgets]
+    place = next((one for one in places if one.height() <= room), places[-1])
+    least, most = place.top() + place.height() - room, place.top()
+    bar.setValue(most if least > most else max(least, min(bar.value(), most)))

@@ -2,12 +2,11 @@
 
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QRect, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QRect, QSize, Qt, Signal
 from PySide6.QtGui import QEnterEvent, QPaintEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QHBoxLayout,
-    QScrollArea,
     QSizePolicy,
     QVBoxLayout,
     QWidget,
@@ -18,6 +17,7 @@ from ui.icons import begin_painting, paint_icon
 from ui.theme import Theme
 from ui.widgets.buttons import ButtonText, IconButton, PressedByEnter, make_button, paint_row
 from ui.widgets.controls import draw_text, escape_tooltip, make_wrapped_label, one_line
+from ui.widgets.geometry import reveal_whole
 from ui.widgets.layouts import make_column, make_row, stretch
 from ui.widgets.lists import paint_text
 from ui.widgets.surfaces import AccessibleFrame, Hairline
@@ -89,7 +89,7 @@ class FindingCard(AccessibleFrame):
     def take_focus(self) -> None:
         """Focus the proposed change, or else the row of the first note, and scroll to it."""
         (self._below or self._notes[0]).setFocus(Qt.FocusReason.OtherFocusReason)
-        QTimer.singleShot(0, self, self._reveal)
+        reveal_whole(self, self._below or self._notes[0])
 
     def show_below(self, widget: QWidget | None) -> None:
         """Show a widget below the finding, such as a proposed change, in place of an earlier one.
@@ -103,16 +103,8 @@ class FindingCard(AccessibleFrame):
         self._below = widget
         if widget is not None:
             self._acts.addWidget(widget)
-            self._acts.activate()
-            QTimer.singleShot(0, self, self._reveal)
-
-    def _reveal(self) -> None:
-        """Scroll the panel so that the finding, or what is shown below it, is visible."""
-        area = self.parentWidget()
-        while area is not None and not isinstance(area, QScrollArea):
-            area = area.parentWidget()
-        if area is not None:
-            area.ensureWidgetVisible(self._below or self)
+            widget.show()  # a layout shows it later, and until then it has no height
+            reveal_whole(self, widget)
 
     def list_rows(self) -> "tuple[NoteButton, ...]":
         """Return the rows of the finding's notes."""

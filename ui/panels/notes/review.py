@@ -347,6 +347,7 @@ class ReviewPanel(Pane):
             card.note_chosen.connect(self.note_chosen)
             card.dismissed.connect(partial(self.dismiss_requested.emit, finding))
             self._list.addWidget(card)
+            card.show()  # a layout shows it later, and until then it has no height
             self._cards.append(card)
         left = len(self._findings) - len(self._cards)
         label_text = f"Show {count(min(left, _SHOWN_AT_ONCE))} more"

@@ -234,6 +234,35 @@ def test_a_proposed_change_is_in_view_when_the_panel_is_opened_again(
     assert is_in_view(proposal)
 
 
+def is_whole(widget: QWidget) -> bool:
+    return widget.visibleRegion().boundingRect() == widget.rect()
+
+
+@pytest.mark.parametrize(
+    ("width", "height", "is_high"),
+    [(1600, 1000, True), (1600, 700, False), (900, 700, False), (1600, 420, False)],
+)
+def test_a_proposed_change_is_shown_from_its_question_to_its_buttons(
+    small: WindowPage, qtbot: QtBot, width: int, height: int, is_high: bool
+) -> None:
+    panel = small.view.column.review
+    small.view.resize(width, height)
+    settle()
+    if not panel.isVisible():
+        small.press_keys("Ctrl+Shift+K")
+        settle()
+    for card in panel.list_cards():
+        if card.finding.kind != "broken_link":
+            continue
+        choose_first_fix(card, qtbot)
+        proposal = find_proposal(card, qtbot)
+        assert is_whole(proposal.title), "the question is read first"
+        fits = is_high or proposal.height() <= panel.height()
+        assert not fits or (is_whole(proposal.refuse) and is_whole(proposal.approve))
+        proposal.decide("reject")
+        settle()
+
+
 def choose_first_fix(card: FindingCard, qtbot: QtBot) -> None:
     """Press the button of a card, and choose the first item of its menu if it has one."""
     QTest.keyClick(card.fix, Qt.Key.Key_Space)
