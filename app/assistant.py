@@ -257,7 +257,8 @@ class Assistant:
     @cached_property
     def user_edits(self) -> UserEdits:
         """Makes the user's own edits to notes."""
-        return UserEdits(self.edits, self._vault, self.settings)
+        find_project = self.projects.find_folder_around
+        return UserEdits(self.edits, self._vault, self.settings, find_project)
 
     @cached_property
     def images(self) -> VaultImages:

@@ -293,10 +293,23 @@ class UserEdits:
     """Makes the user's edits to notes in the open vault, and records them in the journal.
 
     `NoteEdits.undo` can undo each of these edits separately.
+
+    Args:
+        edits: the journal of edits.
+        vault: the open vault.
+        settings: the settings, with the exclude patterns.
+        find_project: returns the project outside of the vault that contains a file, or None.
     """
 
-    def __init__(self, edits: NoteEdits, vault: OpenVault, settings: SettingsStore) -> None:
+    def __init__(
+        self,
+        edits: NoteEdits,
+        vault: OpenVault,
+        settings: SettingsStore,
+        find_project: Callable[[Path], Path | None],
+    ) -> None:
         self._edits, self._vault, self._settings = edits, vault, settings
+        self._find_project = find_project
 
     def create_note(self, path: str, text: str) -> str:
         """Create a note, and return the id under which this edit can be undone.
@@ -355,25 +368,26 @@ class UserEdits:
         """Tick or untick a task in a note. Nothing else in the note changes.
 
         Args:
-            path: the note.
+            path: the note, absolute if it is in a project outside of the vault.
             line: the line of the task, counted from 1.
             version: the hash of the content in which the user saw the task, or an empty string.
 
         Raises:
-            VaultNotChosen: no vault is open.
+            VaultNotChosen: no vault is open, and the note is in no project.
             EditOutdated: the note has another content by now.
             EditRefused: the line is no task, or the note is excluded or private.
             EditFailed: the note could not be written. It is unchanged.
             VaultError: the note cannot be read.
         """
+        editor, path = self._find_editor(path)
         try:
-            plan, task = self._editor.plan_toggle(path, line, version)
+            plan, task = editor.plan_toggle(path, line, version)
         except NoteExcluded as error:
             is_private = error.rule == "private"
             why = "marked as private" if is_private else f"excluded ({error.rule})"
             said = f"Strata does not change {error.path}, because it is {why}."
             raise EditRefused(f"{said} Tick the task in another editor.") from error
-        run = self.apply(plan)
+        run = _apply(editor, plan)
         return TickedTask(plan.path, task.line, task.status, task.text, run, plan.diff)
 
     def apply(self, plan: "EditPlan") -> str:
@@ -384,11 +398,26 @@ class UserEdits:
             EditOutdated: the note has changed since the edit was planned.
             EditFailed: the note could not be written. It is unchanged.
         """
-        run = EditRun(token_hex(4))
-        self._editor.apply(plan, run)
-        return run.id
+        return _apply(self._editor, plan)
 
     @property
     def _editor(self) -> "NoteEditor":
+        return self._build_editor(self._vault.require_vault().root)
+
+    def _find_editor(self, path: str) -> "tuple[NoteEditor, str]":
+        """Return the editor for the folder of notes with a note, and the path of the note in it."""
+        file = Path(path)
+        project = self._find_project(file) if file.is_absolute() else None
+        if project is None:
+            return self._editor, path
+        return self._build_editor(project), file.relative_to(project).as_posix()
+
+    def _build_editor(self, root: Path) -> "NoteEditor":
         exclude = self._settings.values.vault_exclude
-        return self._edits.build_editor(self._vault.require_vault().root, lambda: exclude)
+        return self._edits.build_editor(root, lambda: exclude)
+
+
+def _apply(editor: "NoteEditor", plan: "EditPlan") -> str:
+    run = EditRun(token_hex(4))
+    editor.apply(plan, run)
+    return run.id

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path, PurePath
+from typing import Final
 
 from app.errors import NotFound
 from app.library.projects import Projects
@@ -19,6 +20,8 @@ from vault.views.blocks import ComputedBlock, ViewBlock, compute_block, find_vie
 from vault.views.view import ComputedView
 
 __all__ = ["EmbeddedNotes", "compute_note"]
+
+_IN_NO_PROJECT: Final = "This file is in no project, so no notes are searched for it."
 
 
 def compute_note(vault: Vault, path: str, view: str, most: int) -> tuple[ComputedBlock, ...]:
@@ -52,6 +55,11 @@ def _choose_views(computed: ComputedBlock, name: str) -> Iterator[ComputedView]:
     for view in computed.views:
         if not isinstance(view, str) and view.view.name.casefold() == name.casefold():
             yield view
+
+
+def _make_absolute(view: ComputedView, root: Path) -> ComputedView:
+    rows = tuple(replace(row, path=str(root / row.path)) for row in view.rows)
+    return replace(view, rows=rows)
 
 
 class EmbeddedNotes:
@@ -112,16 +120,36 @@ class EmbeddedNotes:
     def compute_view(self, language: str, text: str, path: str, most: int) -> ComputedBlock | None:
         """Compute a base or query of a note from the index, or return None without a vault.
 
+        One of a project outside of the vault is computed from the notes of the project, whose paths
+        are absolute.
+
         Args:
             language: `base` or `dataview`.
             text: the base or query.
-            path: the path of the note.
+            path: the path of the note, or as `source` for `resolve`.
             most: the most rows of each view.
+
+        Raises:
+            NotFound: the folder of the project does not exist.
+            VaultUnreadable: the folder cannot be read.
+            InvalidRequest: the project's settings file is damaged.
+            StorageFailed: the project's index cannot be written.
         """
-        if self._vault is None:
-            return None
         block = ViewBlock("base" if language == "base" else "dataview", text, (1, 1))
-        return compute_block(self._vault, block, path, most)
+        if PurePath(path).is_absolute():
+            return self._compute_outside(block, Path(path), most)
+        return None if self._vault is None else compute_block(self._vault, block, path, most)
+
+    def _compute_outside(self, block: ViewBlock, file: Path, most: int) -> ComputedBlock:
+        root = self._projects.find_folder_around(file)
+        if root is None:
+            return ComputedBlock(block, (_IN_NO_PROJECT,))
+        project = self._projects.open(str(root))
+        computed = compute_block(project, block, file.relative_to(root).as_posix(), most)
+        views = tuple(
+            view if isinstance(view, str) else _make_absolute(view, root) for view in computed.views
+        )
+        return replace(computed, views=views)
 
     def read(self, path: str, anchor: str = "") -> EmbeddedPart | None:
         """Return a note or a part of it, or None if the note has no such part.

@@ -16,7 +16,7 @@ from ui.markdown.embeds import EmbeddedText, EmbedFailure, list_view_sources
 from ui.markdown.inline import FOLD, SECTION
 from ui.markdown.page.images import Embedded
 from ui.markdown.page.lines import SourceLines
-from ui.markdown.page.view import MarkdownView
+from ui.markdown.page.tasks import TaskView
 from ui.markdown.stream import MarkdownStream
 from ui.widgets.formatting import plural
 
@@ -26,7 +26,7 @@ __all__ = ["AnswerView"]
 _QUIET = 0.6
 
 
-class AnswerView(MarkdownView):
+class AnswerView(TaskView):
     """Draws an answer: its text, or the sections of notes that it consists of.
 
     Attributes:

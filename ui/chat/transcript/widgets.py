@@ -51,6 +51,7 @@ class MessageMaker(QObject):
             when the pointer leaves it.
         link_activated: a permitted address.
         embed_wanted: a view of an answer, and the source of an image or note that it embeds.
+        task_pressed: a view of an answer, and the link to a task in it that the user wants to tick.
         claims_wanted: the widget of an answer, and the answer, whose claims are to be
             checked in the background.
         action_requested: a `MessageAction`.
@@ -71,6 +72,7 @@ class MessageMaker(QObject):
     citation_pointed = Signal(str, int)
     link_activated = Signal(str)
     embed_wanted = Signal(object, str)
+    task_pressed = Signal(object, str)
     claims_wanted = Signal(object, object)
     action_requested = Signal(object)
     attachment_opened = Signal(object)
@@ -175,6 +177,7 @@ class MessageMaker(QObject):
         made.citation_pointed.connect(self.citation_pointed)
         made.link_activated.connect(self.link_activated)
         made.view.embed_wanted.connect(partial(self.embed_wanted.emit, made.view))
+        made.view.listed_task_pressed.connect(partial(self.task_pressed.emit, made.view))
         made.view.mark_missing(self.is_missing)
         made.action_requested.connect(self.action_requested)
         made.retry_requested.connect(self.retry_requested)

@@ -44,6 +44,7 @@ class QuickAskController(ChatController):
         self._maker.citation_activated.connect(self._on_citation)
         self._maker.link_activated.connect(self._frame.transcript.maker.link_activated)
         self._maker.embed_wanted.connect(self._frame.transcript.maker.embed_wanted)
+        self._maker.task_pressed.connect(self._frame.transcript.maker.task_pressed)
         self._maker.claims_wanted.connect(self._frame.transcript.maker.claims_wanted)
         self.apply_setting()
 

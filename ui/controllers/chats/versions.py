@@ -53,6 +53,7 @@ class VersionsController(ChatController):
         self._maker.citation_activated.connect(self._on_citation)
         self._maker.link_activated.connect(self._frame.transcript.maker.link_activated)
         self._maker.embed_wanted.connect(self._frame.transcript.maker.embed_wanted)
+        self._maker.task_pressed.connect(self._frame.transcript.maker.task_pressed)
         self._maker.claims_wanted.connect(self._frame.transcript.maker.claims_wanted)
         self._frame.transcript.maker.action_requested.connect(self._on_action)
         session.turn_begun.connect(self._on_turn_begun)

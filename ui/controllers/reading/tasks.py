@@ -1,13 +1,15 @@
-"""Tick and untick the tasks of the open note, with undo."""
+"""Tick and untick the tasks of the open note and those that queries list, with undo."""
 
 from functools import partial
 
 from PySide6.QtCore import QObject
+from shiboken6 import isValid
 
 from app.assistant import Assistant
 from app.errors import describe
 from app.library.edits import TickedTask
 from app.sessions.session_info import one_line
+from ui.chat.message.sections import AnswerView
 from ui.controllers.reading.open_note import ReadingController
 from ui.controllers.reading.views import split_task_link
 from ui.frame import WindowFrame
@@ -23,7 +25,7 @@ _TEXT_CHARS = 40
 
 
 class TaskTickController(QObject):
-    """Changes a task of the open note when its checkbox is pressed.
+    """Changes a task when its checkbox is pressed, in the open note or in an answer.
 
     Only the character in the checkbox changes. The change is recorded in the journal of edits, as
     an agent's edit is.
@@ -39,8 +41,10 @@ class TaskTickController(QObject):
         super().__init__(frame.window)
         self._assistant, self._runner, self._frame = assistant, runner, frame
         self._reading, self._is_busy = reading, False
+        self._answer: AnswerView | None = None
         frame.note.task_pressed.connect(self.toggle)
         frame.note.listed_task_pressed.connect(self._on_listed_task_pressed)
+        frame.transcript.maker.task_pressed.connect(self._on_answer_task_pressed)
 
     def toggle(self, path: str, version: str, line: int) -> None:
         """Tick or untick a task, unless another one is just being written.
@@ -63,9 +67,16 @@ class TaskTickController(QObject):
         if (task := split_task_link(link)) is not None:
             self.toggle(*task)
 
+    def _on_answer_task_pressed(self, view: AnswerView, link: str) -> None:
+        """Tick a task in an answer, which may be shown outside of the chat."""
+        self._answer = view
+        self._on_listed_task_pressed(link)
+
     def _show_again(self) -> None:
         self._reading.reread()
         self._reading.refresh_views()
+        if self._answer is not None and isValid(self._answer):
+            self._answer.refresh_views()
 
     def _on_toggled(self, task: TickedTask) -> None:
         self._is_busy = False

@@ -23,6 +23,7 @@
     painter      Paints the decorations behind and next to the text: backgrounds, pills, markers,
                  lines.
     spacing      The space between leaves, and the indentation of boxes.
+    tasks        `TaskView`, a Markdown view in which the tasks of bases and queries can be ticked.
     tabs         Tabs within a text: the row of names, and the page that is chosen.
     table        The Qt formats and the column widths of a table, which `writer` writes.
     view         `MarkdownView`, the widget that draws one Markdown text. It redraws a streamed

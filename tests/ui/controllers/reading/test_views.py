@@ -21,10 +21,11 @@ from tests.support.window.note_page import NotePage
 from tests.support.window.window_pages import WindowPage, open_window
 from tests.unit.vault.views.conftest import NoEmbedder, update_words
 from ui.chat.message.sections import AnswerView
+from ui.controllers.reading.embeds import EmbedExpander
 from ui.controllers.reading.images import EmbedController
 from ui.controllers.reading.views import draw_block
 from ui.markdown.blocks import Paragraph, TabbedPages, TableRows
-from ui.markdown.embeds import EmbeddedText
+from ui.markdown.embeds import EmbeddedText, EmbedFailure
 from ui.markdown.inline import MORE, TASK
 from ui.markdown.page.decorations import ListMarker, list_tasks
 from ui.markdown.page.note_view import NoteView
@@ -365,6 +366,119 @@ def test_an_answer_draws_the_queries_and_bases_that_a_model_writes(
     window.view.controllers.reading.refresh_views()  # as when notes have changed
     qtbot.waitUntil(lambda: "Read Persuasion" in answer.view.toPlainText())
     assert "Query · 3 tasks" in answer.view.toPlainText()
+
+
+def list_boxes(view: AnswerView) -> dict[str, ListMarker]:
+    """Return the checkboxes in an answer by the text behind them."""
+    marks = list_tasks(view._writer.final)
+    return {view.document().findBlock(mark.start).text(): mark for mark in marks}
+
+
+def press_box(view: AnswerView, text: str) -> None:
+    mark = next(mark for said, mark in list_boxes(view).items() if said.startswith(text))
+    QTest.mouseClick(view.viewport(), LEFT, NONE, view._ink.find_box(mark).center())
+
+
+def test_a_task_that_an_answer_lists_is_ticked_in_its_note_and_taken_back(
+    scripted: Assistant, server: ModelServer, vault: Path, runner: TaskRunner, qtbot: QtBot
+) -> None:
+    scripted.open_vault(vault, remember=False)
+    list(scripted.index(CancelToken()))
+    server.script(Answer("- [ ] My own\n\n```dataview\nTASK WHERE !completed\n```\n"))
+    window = open_window(scripted, runner, qtbot)
+    window.activate(1280, 800, qtbot)
+    window.composer.send("What is open?")
+    qtbot.waitUntil(lambda: bool(window.chat.answers()))
+    (answer,) = window.chat.answers()
+    qtbot.waitUntil(lambda: "Query · 2 tasks" in answer.view.toPlainText())
+    before = (vault / NOTE).read_text("utf-8")
+    press_box(answer.view, "My own")  # which is in no note
+    press_box(answer.view, "Finish Emma")
+    qtbot.waitUntil(lambda: "- [x] Finish Emma" in (vault / NOTE).read_text("utf-8"))
+    qtbot.waitUntil(lambda: "“Finish Emma” is done." in window.view.notifier.texts())
+    qtbot.waitUntil(lambda: "Query · 1 task" in answer.view.toPlainText())
+    window.press("Undo")
+    qtbot.waitUntil(lambda: (vault / NOTE).read_text("utf-8") == before)
+    qtbot.waitUntil(lambda: "Query · 2 tasks" in answer.view.toPlainText())
+
+
+def test_a_task_in_an_answer_is_ticked_by_keys_unless_its_note_changed_meanwhile(
+    scripted: Assistant, server: ModelServer, vault: Path, runner: TaskRunner, qtbot: QtBot
+) -> None:
+    scripted.open_vault(vault, remember=False)
+    list(scripted.index(CancelToken()))
+    server.script(Answer("```dataview\nTASK WHERE !completed\n```\n"))
+    window = open_window(scripted, runner, qtbot)
+    window.activate(1280, 800, qtbot)
+    window.composer.send("What is open?")
+    qtbot.waitUntil(lambda: bool(window.chat.answers()))
+    (answer,) = window.chat.answers()
+    qtbot.waitUntil(lambda: "Query · 2 tasks" in answer.view.toPlainText())
+    named = answer.view.accessibleName()
+    changed = (vault / NOTE).read_text("utf-8").replace("Finish Emma", "Finish Emma soon")
+    (vault / NOTE).write_text(changed, "utf-8")
+    answer.view.setFocus()
+    for _ in range(2):
+        if "Finish Emma" not in answer.view.accessibleName():
+            QTest.keyClick(answer.view, Qt.Key.Key_Tab)
+    assert answer.view.accessibleName().startswith("Task, open: Finish Emma")
+    QTest.keyClick(answer.view, Qt.Key.Key_Space)
+    qtbot.waitUntil(lambda: any("changed meanwhile" in one for one in window.view.notifier.texts()))
+    assert (vault / NOTE).read_text("utf-8") == changed
+    qtbot.waitUntil(lambda: "Finish Emma soon" in answer.view.toPlainText())
+    QTest.keyClick(answer.view, Qt.Key.Key_Space)
+    qtbot.waitUntil(lambda: "- [x] Finish Emma soon" in (vault / NOTE).read_text("utf-8"))
+    window.composer.view.setFocus()
+    QTest.mouseClick(answer.view.viewport(), LEFT, NONE, answer.view.viewport().rect().topRight())
+    assert answer.view.accessibleName() == named
+
+
+def test_a_query_of_a_project_outside_of_the_vault_lists_and_ticks_the_tasks_of_the_project(
+    scripted: Assistant,
+    server: ModelServer,
+    vault: Path,
+    tmp_path: Path,
+    runner: TaskRunner,
+    qtbot: QtBot,
+) -> None:
+    outside = tmp_path / "Outside"
+    outside.mkdir()
+    (outside / "Trip.md").write_text("# Trip\n\n- [ ] Book the ferry\n", "utf-8")
+    scripted.open_vault(vault, remember=False)
+    list(scripted.index(CancelToken()))
+    scripted.projects.add(str(outside))
+    scripted.projects.open(str(outside)).update()
+    server.script(Answer("```dataview\nTASK\n```\n\n```dataview\nLIST\n```\n"))
+    window = open_window(scripted, runner, qtbot)
+    window.activate(1280, 800, qtbot)
+    window.view.open_project(str(outside))
+    window.composer.send("What is open?")
+    qtbot.waitUntil(lambda: bool(window.chat.answers()))
+    (answer,) = window.chat.answers()
+    qtbot.waitUntil(lambda: "Query · 1 task" in answer.view.toPlainText())
+    qtbot.waitUntil(lambda: "Query · 1 note" in answer.view.toPlainText())
+    assert "Emma" not in answer.view.toPlainText()
+    press_box(answer.view, "Book the ferry")
+    qtbot.waitUntil(lambda: "- [x] Book the ferry" in (outside / "Trip.md").read_text("utf-8"))
+    qtbot.waitUntil(lambda: [mark.status for mark in list_boxes(answer.view).values()] == ["x"])
+    window.press("Undo")
+    qtbot.waitUntil(lambda: "- [ ] Book the ferry" in (outside / "Trip.md").read_text("utf-8"))
+    link = next(one for one in answer.view._targets() if one.startswith(TASK))
+    window.chat.view.maker.link_activated.emit(link)
+    note = NotePage(window.view)
+    qtbot.waitUntil(lambda: note.is_open and note.path == str(outside / "Trip.md"))
+
+
+def test_a_query_of_a_file_in_no_project_says_that_nothing_is_searched(
+    scripted: Assistant, vault: Path, tmp_path: Path
+) -> None:
+    scripted.open_vault(vault, remember=False)
+    list(scripted.index(CancelToken()))
+    (tmp_path / "Loose.md").write_text("```dataview\nLIST\n```\n", "utf-8")
+    expander = EmbedExpander(scripted.open_embeds(), scripted.images)
+    found = expander.read("```dataview\nLIST", str(tmp_path / "Loose.md"))
+    assert isinstance(found, EmbedFailure)
+    assert found.message == "This file is in no project, so no notes are searched for it."
 
 
 def test_the_source_of_a_drawn_query_is_copied_as_the_last_code(
