@@ -44,6 +44,7 @@ __all__ = [
     "blocks",
     "edits_card",
     "failures",
+    "sections",
     "step_words",
     "tools",
     "user",

@@ -29,8 +29,7 @@
     view         `MarkdownView`, the widget that draws one Markdown text. It redraws a streamed
                  answer every 33 ms, and never loads images or files.
     wide         Horizontal scrolling of code and tables that are wider than the view.
-    writer       Writes leaves, including tables, into a document: final leaves once, the
-                 others until the next update replaces them.
+    writer       Writes leaves and tables: final leaves once, the others until the next update.
 
 For example, a table is measured in `table`, written by `DocumentWriter._write_table`, and given its
 scroll bar in `wide`.
@@ -49,6 +48,7 @@ __all__ = [
     "lines",
     "note_view",
     "spacing",
+    "tasks",
     "view",
     "wide",
 ]
