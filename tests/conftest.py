@@ -250,6 +250,14 @@ def forked_processes(request: pytest.FixtureRequest) -> Iterator[ForkedProcesses
         yield forked
 
 
+@pytest.fixture(scope="session")
+def qapp_cls() -> type[Any]:
+    """The class of the application, which is that of the program in all tests of this process."""
+    from ui.instance import Application
+
+    return Application
+
+
 @pytest.fixture
 def workers_are_started(monkeypatch: pytest.MonkeyPatch) -> None:
     """Start the workers of this test as the program does, with imports of their own."""

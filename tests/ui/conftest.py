@@ -18,18 +18,11 @@ from tests.support.window.transcripts import HERE, Place
 from tests.support.window.waiting import PatientBot
 from ui.actions import Keymap
 from ui.chat.transcript.transcript import Transcript
-from ui.instance import Application
 from ui.tasks import TaskRunner
 from ui.theme import Theme
 from vault.embedder import Embedder
 
 _TOAST_MS = 600_000
-
-
-@pytest.fixture(scope="session")
-def qapp_cls() -> type[QApplication]:
-    """The class of the application, which is that of the program."""
-    return Application
 
 
 @pytest.fixture(autouse=True)

@@ -243,6 +243,8 @@ class Walk:
 
     def _press(self, top: QWidget, target: Target) -> None:
         handle, spot = top.windowHandle(), target.widget.mapTo(top, target.spot)
+        if handle.size() != top.size():
+            return  # a popup that is just being resized takes no presses
         ways = WAYS[target.kind]
         way = self._random.choice(ways)
         self._say(f"{way} {target.key}")

@@ -124,7 +124,14 @@ def test_a_note_without_a_usable_verdict_is_asked_once_more_alone(
 ) -> None:
     shifted = spoil(lambda entries: [{**one, "n": one["n"] - 1} for one in entries])
     cut = Answer('{"verdicts": [{"n": 1, "verd', finish="length")
-    server.script(shifted, cut, judge_by_words)
+    spoiled = iter((shifted, lambda _body: cut))
+
+    def spoil_two_blocks(body: Any) -> Answer:
+        is_block = len(list_shown(body)) > 1
+        reply = next(spoiled, judge_by_words) if is_block else judge_by_words
+        return reply(body)
+
+    server.script(spoil_two_blocks)
     table = judge()
     assert rows_of(table, "yes") == ["Days/Day 30.md", "Garden/Beds.md"]
     assert table.counts.by_model == 27
