@@ -113,14 +113,10 @@ def find_differing_sources(
         quantity = _find_own(figure, own.statement)
         if quantity is None or len(own.statement.words) < _LEAST_WORDS:
             continue
-        words = {word for word in own.statement.words if len(word) > 2}
-        others = [each for each in compared if words & each.index.tokens]
+        others = _list_comparable(text, own, compared)
         for other_text, other in _list_statements(others, effort):
             found = _find_other(figure, own.statement, other.statement)
-            if found is None or other_text.path == text.path:
-                continue
-            is_told = any(found.values & each.values for each in figures)
-            if not is_told and not _have_other_subjects(text, other_text, own):
+            if found and not any(found.values & each.values for each in figures):
                 return (
                     SourceDifference(quantity.written, text.place(own.start)),
                     SourceDifference(found.written, other_text.place(other.start)),
@@ -363,6 +359,20 @@ def _find_other(figure: Figure, claimed: Statement, other: Statement) -> Quantit
     if len(differing) != 1 or not differing[0][0].values & figure.values:
         return None
     return differing[0][1] if measure_overlap(claimed, other) >= LEAST_OVERLAP else None
+
+
+def _list_comparable(
+    text: EvidenceText, own: PlacedStatement, compared: Sequence[EvidenceText]
+) -> list[EvidenceText]:
+    """Return the other notes that may tell the same thing as a statement of a note."""
+    words = {word for word in own.statement.words if len(word) > 2}
+    return [
+        each
+        for each in compared
+        if each.path != text.path
+        and words & each.index.tokens
+        and not _have_other_subjects(text, each, own)
+    ]
 
 
 def _have_other_subjects(one: EvidenceText, other: EvidenceText, said: PlacedStatement) -> bool:
