@@ -13,6 +13,7 @@ answer → facts: sentences, figures, dates, names, paths → finder, totals, �
 - `finder`: finds where a figure, date, name or path stands in what was sent.
 - `totals`: checks sums, differences and equations that the answer computes itself.
 - `differences`: finds sources that say another figure of one thing, or the opposite.
+- `opposites`: finds words that a source has another one for, such as another weekday or name.
 - `acts`: checks what the answer says that it did, against the notes at the end of the turn.
 - `note_acts`: the notes that a sentence names, and what it says was done with each.
 - `summaries`: reads the facts of a chat's messages, and finds what a summary has changed of them,

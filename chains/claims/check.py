@@ -4,6 +4,7 @@ A cautious sentence ("probably", "as far as I can see"), or one that says that s
 is never reported as wrong. A claim in it that no source contains counts as not checkable.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
@@ -33,6 +34,12 @@ from chains.claims.finder import (
     find_path,
     is_same_date,
 )
+from chains.claims.opposites import (
+    OtherWord,
+    find_other_name,
+    find_other_word,
+    find_weekday,
+)
 from chains.claims.report import (
     AnswerClaim,
     AnswerCoverage,
@@ -45,6 +52,7 @@ from chains.claims.report import (
 from chains.claims.totals import ComputedFigure, check_computed, list_equations
 from vault.notes.date_spans import build_day_span, do_overlap
 from vault.notes.dates import LocatedDate
+from vault.notes.keywords import fold
 
 __all__ = ["check_claims"]
 
@@ -57,6 +65,8 @@ MOST_CHARS: Final = 100_000
 _MOST_FIGURES: Final = 400
 _MOST_IN_SENTENCE: Final = 40
 _MOST_BEFORE: Final = 10
+_BEFORE_DATE: Final = re.compile(r"\b([^\W\d_]{4,10}),?\s(?:the\s|den\s|le\s|el\s)?$")
+_AFTER_DATE: Final = re.compile(r",?\s?\(?([^\W\d_]{4,10})\b")
 
 
 def check_claims(
@@ -180,12 +190,34 @@ class _AnswerWalk:
         is_found = all(claim.verdict == "supported" for claim in found)
         if is_found and (denied := find_denial(sentence, aligned)) is not None:
             found.append(_deny(sentence, denied))
+        elif is_found and (word := self._find_word(sentence)) is not None:
+            found = [claim for claim in found if not _has_word(claim, word)]
+            found.append(_tell_word(sentence, word))
         if act is None:  # the names and paths of an act are checked with it
             found += [*self._check_paths(sentence), *self._check_names(sentence)]
+        if act is None:
+            found = self._replace_name(sentence, found)
         # A source that says the same words is hedged by itself.
         is_doubt = sentence.is_hedged and not any(is_hedged(each.written) for each in aligned)
         for claim in sorted(found, key=lambda claim: claim.start):
             yield self._soften(claim, is_doubt=is_doubt)
+
+    def _find_word(self, sentence: AnswerSentence) -> OtherWord | None:
+        return find_other_word(sentence, self.evidence.current, self._effort)
+
+    def _replace_name(
+        self,
+        sentence: AnswerSentence,
+        claims: list[AnswerClaim],
+    ) -> list[AnswerClaim]:
+        """Accuse a name in whose place a source has another one, where all else is supported."""
+        if any(claim.verdict != "supported" for claim in claims):
+            return claims
+        name = find_other_name(sentence, self.evidence.current, self._effort)
+        if name is None:
+            return claims
+        kept = [claim for claim in claims if not _has_word(claim, name)]
+        return [*kept, _tell_word(sentence, name)]
 
     def _soften(self, claim: AnswerClaim, *, is_doubt: bool) -> AnswerClaim:
         """Accuse no sentence that is hedged, nor one that may tell what a picture shows."""
@@ -211,6 +243,9 @@ class _AnswerWalk:
             text = sentence.text[claimed.start - sentence.start : claimed.end - sentence.start]
             told = AnswerClaim("date", text, sentence.text, claimed.start, "unsupported", NOT_SENT)
             is_said = any(is_same_date(claimed, day) for each in dated for day in each.dates)
+            if (wrong := self._check_weekday(claimed, sentence)) is not None:
+                yield replace(told, verdict="contradicted", reason=wrong)
+                continue
             if dated and not is_said:
                 yield _tell_aligned_date(told, dated, is_alone=len(dates) == 1)
             elif places := find_date(claimed, sentence, self.evidence):
@@ -219,6 +254,25 @@ class _AnswerWalk:
                 yield replace(told, verdict="supported", reason="the day of the question")
             else:
                 yield told
+
+    def _check_weekday(self, claimed: LocatedDate, sentence: AnswerSentence) -> str | None:
+        """Return what is wrong with the weekday beside a date, or None.
+
+        Nothing is wrong if what was sent has the same weekday there.
+        """
+        day, after = claimed.span
+        start, end = claimed.start - sentence.start, claimed.end - sentence.start
+        beside = _BEFORE_DATE.search(sentence.masked[:start]) or _AFTER_DATE.match(
+            sentence.masked, end
+        )
+        named = None if beside is None else find_weekday(beside[1])
+        is_day = claimed.has_year and (after - day).days == 1
+        if beside is None or named is None or not is_day or named == day.weekday():
+            return None
+        said = fold(beside[1])
+        if any(said in text.index.tokens for text in self.evidence.texts):
+            return None
+        return f"{sentence.text[start:end]} is a {day:%A}"
 
     def _is_today(self, claimed: LocatedDate) -> bool:
         day: date | None = self.evidence.day
@@ -269,7 +323,12 @@ class _AnswerWalk:
         if figure.is_negative and not places:
             return AnswerClaim(*claimed, "unchecked", _SIGN)
         # Another note may say it of another thing. A small number stands in many notes by chance.
-        is_elsewhere = bool(places) and figure.is_telling
+        is_same = any(
+            each.text.path == place.path and each.has_same_words(sentence)
+            for place in places[:1]
+            for each in numbered
+        )
+        is_elsewhere = bool(places) and figure.is_telling and not is_same
         if figure.values and numbered and not is_elsewhere:
             is_said = any(each.has(figure, self.figures[at]) for each in numbered)
             if not is_said and (told := _tell_aligned(claimed, figure, self.figures[at], numbered)):
@@ -429,6 +488,19 @@ def _deny(sentence: AnswerSentence, place: Source) -> AnswerClaim:
     reason = f"{place.describe()} says it {said} “not”"
     text = sentence.text
     return AnswerClaim("negation", text, text, sentence.start, "contradicted", reason, (place,))
+
+
+def _has_word(claim: AnswerClaim, word: OtherWord) -> bool:
+    """Return whether a claim is about a word."""
+    is_inside = claim.start <= word.start < claim.start + len(claim.text)
+    return is_inside or word.start <= claim.start < word.start + len(word.text)
+
+
+def _tell_word(sentence: AnswerSentence, word: OtherWord) -> AnswerClaim:
+    reason = f"{word.place.describe()} says {word.written}"
+    verdict: ClaimVerdict = "contradicted" if word.is_certain else "unsupported"
+    told = word.kind, word.text, sentence.text, word.start
+    return AnswerClaim(*told, verdict, reason, (word.place,))
 
 
 def _tell_computed(computed: ComputedFigure, sentence: AnswerSentence) -> AnswerClaim:

@@ -21,9 +21,11 @@ from chains.claims.evidence import (
     list_plain_words,
 )
 from chains.claims.facts import AnswerSentence, Figure
+from chains.claims.finder import have_same_value
 from vault.notes.dates import LocatedDate, locate_dates
 from vault.notes.keywords import FUNCTION_WORDS, split_words
 from vault.notes.text.markup import remove_markup
+from vault.notes.units import is_known_unit
 from vault.review.statements import (
     LEAST_OVERLAP,
     Quantity,
@@ -144,6 +146,14 @@ class AlignedSentence:
         start = self.text.text.find(self.written[:_FOUND_CHARS])
         return self.text.place(start if start >= 0 else None)
 
+    def has_same_words(self, sentence: AnswerSentence) -> bool:
+        """Return whether it differs from a sentence of an answer in numbers alone."""
+        own, others = (
+            [word for word in list_plain_words(remove_markup(text)) if not word[0].isdecimal()]
+            for text in (sentence.masked, self.written)
+        )
+        return own == others
+
     def list_missing(self, figures: Sequence[Figure]) -> list[Quantity]:
         """Return the numbers of the sentence that are none of the figures, each counted once."""
         left = list(self.numbers)
@@ -155,6 +165,8 @@ class AlignedSentence:
 
     def has(self, figure: Figure, figures: Sequence[Figure]) -> bool:
         """Return whether the sentence has a figure, as often as the figures do."""
+        if any(_is_converted(figure, each) for each in self.numbers):
+            return True
         said = sum(bool(each.values & figure.values) for each in figures)
         return 0 < said <= sum(bool(each.values & figure.values) for each in self.numbers)
 
@@ -173,10 +185,16 @@ def list_aligned(
             continue
         for said, others in text.index.sentences:
             if len(found) == _MOST_ALIGNED or effort.is_spent:
-                return found
+                return _choose_nearest(telling, found)
             if _is_aligned(words, telling, others, effort):
                 found.append(AlignedSentence(text, said, *_read_values(said)))
-    return found
+    return _choose_nearest(telling, found)
+
+
+def _choose_nearest(telling: Set[str], found: list[AlignedSentence]) -> list[AlignedSentence]:
+    """Return the sentences with all telling words, if there are any: others are of other things."""
+    whole = [each for each in found if telling <= set(split_words(each.written))]
+    return whole or found
 
 
 @lru_cache(maxsize=_MOST_READ)
@@ -307,6 +325,12 @@ def _pair(values: Sequence[_Value]) -> frozenset[frozenset[_Value]]:
     }
     is_paired = len(values) % 2 == 0 and len(kinds) == 1 and len(set(*kinds)) > 1
     return frozenset(pairs) if is_paired else frozenset()
+
+
+def _is_converted(figure: Figure, number: Quantity) -> bool:
+    """Return whether a number says a figure in another unit."""
+    has_units = is_known_unit(figure.unit) and is_known_unit(number.unit)
+    return has_units and figure.unit != number.unit and have_same_value(figure, number)
 
 
 def _are_same(one: str, other: str) -> bool:

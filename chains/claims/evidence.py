@@ -10,6 +10,7 @@ from typing import Final, Literal, Self
 
 from chains.citations.answer_sources import Source
 from chains.citations.sentences import split_sentences
+from chains.claims.facts import read_clock
 from context.layers import Segment
 from vault.edits.plan import NoteChange
 from vault.notes.date_spans import Span
@@ -43,6 +44,7 @@ __all__ = [
 
 TextOrigin = Literal["source", "user", "tool", "edit"]
 _TOKEN: Final = re.compile(r"\w+(?:[-_.@:/]\w+)*")
+_GROUPS: Final = re.compile(r"\d+(?:[ /()-]{1,2}\d+)+")
 _HELPING: Final = re.compile(r"\b(?:do|does|did)(?: not|n['’]t)\b", re.IGNORECASE)
 _MOST_INDEXED: Final = 512
 # Comparisons of a figure or a sentence of an answer with one of a source: about a second.
@@ -200,9 +202,16 @@ class TextIndex:
         """The numbers of the text by their possible values."""
         found: dict[float, list[LocatedNumber]] = defaultdict(list)
         for number in find_numbers(self.text):
-            for value in number.quantity.values:
+            clock = read_clock(self.text, number)
+            told = number.quantity.values if clock is None else number.quantity.values | {clock}
+            for value in told:
                 found[value].append(number)
         return found
+
+    @cached_property
+    def joined_digits(self) -> frozenset[str]:
+        """The numbers of the text that are written in groups, without what is between these."""
+        return frozenset(re.sub(r"\D", "", each) for each in _GROUPS.findall(self.text))
 
     @cached_property
     def measured(self) -> Mapping[str, Sequence[LocatedNumber]]:
@@ -281,6 +290,10 @@ class TextIndex:
     def _line_words(self) -> dict[int, frozenset[str]]:
         return {}
 
+    def read_line(self, start: int) -> str:
+        """Return the line at an offset."""
+        return self._lines[self.find_line(start)]
+
     def find_line(self, start: int) -> int:
         """Return the number of the line at an offset, counted from 0."""
         return self.text.count("\n", 0, start)
@@ -298,9 +311,10 @@ def has_helping_verb(text: str) -> bool:
     return _HELPING.search(text) is not None
 
 
-def list_plain_words(text: str) -> list[str]:
+@lru_cache(_MOST_INDEXED)
+def list_plain_words(text: str) -> tuple[str, ...]:
     """Return the words of a sentence but for its dates and denials such as "does not"."""
-    return split_words(_HELPING.sub(" ", blank_dates(text)))
+    return tuple(split_words(_HELPING.sub(" ", blank_dates(text))))
 
 
 def blank_dates(text: str) -> str:

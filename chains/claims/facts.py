@@ -28,7 +28,7 @@ from vault.review.statements import (
     list_words,
 )
 
-__all__ = ["AnswerSentence", "Figure", "has_sign", "is_hedged", "list_sentences"]
+__all__ = ["AnswerSentence", "Figure", "has_sign", "is_hedged", "list_sentences", "read_clock"]
 
 _HEDGE: Final = re.compile(
     r"\b(?:might|could|would|perhaps|maybe|possibly|probably|likely|presumably|seems?|appears?"
@@ -64,7 +64,8 @@ _ABSENCE: Final = re.compile(
     r"|no (?:mencionan?|contienen?|dicen?|indican?|hay))\b"
 )
 _GERMAN: Final = re.compile(
-    r"\b(?:der|die|das|und|ist|nicht|ein|eine|mit|von|auf|fur|im|am|zu|sich|wird|sind|hat)\b"
+    r"\b(?:der|die|das|und|ist|nicht|ein|eine|mit|von|auf|fur|im|am|zu|sich|wird|sind|hat|wurde"
+    r"|wurden|beim|dem|nach|aus|oder)\b"
 )
 _ORDINAL: Final = re.compile(r"\d+(?:st|nd|rd|th)", re.IGNORECASE)
 # The number behind one of these words may name a part of the answer.
@@ -74,11 +75,24 @@ _PARTS: Final = """
 """
 _PART_WORDS: Final = frozenset(_PARTS.split())
 _WORD_BEFORE: Final = re.compile(r"([^\W\d_]+)\W{0,2}$")
-_CLOCK_AFTER: Final = re.compile(r"\s?(am|pm|a\.m\.|p\.m\.|uhr|h)\b", re.IGNORECASE)
+_CLOCK_AFTER: Final = re.compile(r"\s?(am|pm|a\.m\.|p\.m\.|uhr|h)(?!\w)", re.IGNORECASE)
+_CLOCK: Final = re.compile(r"(\d{1,2})(?:[:.]([0-5]\d))?")
+# What stands before a time of day, so that "19 h" is no duration, and "14.30" no other number.
+_AT_BEFORE: Final = re.compile(
+    r"\b(?:at|um|gegen|ab|bis|à|vers|las|dès|until|from)\s$", re.IGNORECASE
+)
+# These words are units only where nothing but a mark follows, as in "20 in" and not "20 in all".
+_WORD_OR_UNIT: Final = frozenset(("in", "an", "a"))
+_WORD_AFTER: Final = re.compile(r"\s?\w+\s+[^\W\d_]")
+# What multiplies, as in "20 times as fast" and "20x".
+MULTIPLE: Final = re.compile(r"[\s-]?(?:times|fold|x|mal|fach|fois|veces)\b", re.IGNORECASE)
+_FACTOR_BEFORE: Final = re.compile(r"\b(?:factor of|faktor|facteur|factor de)\s$", re.IGNORECASE)
+_CODE_BEFORE: Final = re.compile(r"\b(EUR|USD|GBP)\s?$")
+_LONG_PATH: Final = re.compile(r"(?<![\w:/])~?/?(?:[\w.-]+/)+[\w.-]*\w\.[A-Za-z]\w{0,7}(?![\w/])")
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 _LINK: Final = re.compile(r"\[\[([^\]|#\n]{1,200})")
-_SIGN: Final = re.compile(r"(?:^|[\s(|=:*])[-−–][€$£¥]?$")
-_SIGN_CHARS: Final = 3
+_SIGN: Final = re.compile(r"(?:(?:^|[\s(|=:*])[-−–][€$£¥]?|\b[Mm]inus )$")
+_SIGN_CHARS: Final = 7
 _SYMBOLS: Final = re.compile(r"\s?([%€$£¥°])")
 _SIGNS: Final = frozenset("%€$£¥°")
 _MONTH_OR_DAY: Final = re.compile(
@@ -94,7 +108,7 @@ _MOST_BEFORE: Final = 40
 _TELLING: Final = 100  # with a unit; a smaller number, or a bare one, stands in many texts
 _SMALL: Final = 100
 _FEW: Final = 20  # a count of so many things may be the answer's own
-_NOON_MINUTES: Final = 720
+_HOURS: Final = 24
 
 
 @dataclass(frozen=True)
@@ -109,6 +123,8 @@ class Figure:
         is_count: whether it may be of the answer itself, as in "two notes" and "step 3".
         near: the word that says that it is only near, as in "about 20 kg", or an empty string.
         is_negative: whether a minus sign stands before it.
+        clock: the minutes of a time of day that is told exactly, as in "7 pm", or None.
+        is_multiple: whether it multiplies, as in "20 times" and "a factor of 20".
     """
 
     number: LocatedNumber
@@ -118,6 +134,8 @@ class Figure:
     is_count: bool
     near: str = ""
     is_negative: bool = False
+    clock: float | None = None
+    is_multiple: bool = False
 
     @property
     def is_telling(self) -> bool:
@@ -220,13 +238,18 @@ class AnswerSentence:
         linked = [match[1] for match in _LINK.finditer(self.text)]
         yield from linked
         bare = _LINK.sub(" ", self.text)
-        yield from (path for path in find_paths(bare) if "://" not in path)
+        long = [match[0] for match in _LONG_PATH.finditer(bare)]
+        yield from long
+        short = (path for path in find_paths(bare) if "://" not in path)
+        yield from (path for path in short if not any(path in each for each in long))
 
     def list_names(self) -> Iterator[str]:
         """Yield the names of persons, places and things. In German, they come in pairs."""
         shown = re.sub(r"[*`]|(?<!\w)_|_(?!\w)", " ", _LINK.sub(" ", self.masked))
         if len(_GERMAN.findall(fold(shown))) > 1:
-            pairs = (pair[0] for pair in _PAIR.finditer(shown))
+            pairs = (
+                pair[0] for pair in _PAIR.finditer(shown) if not is_known_unit(pair[0].split()[0])
+            )
             shown = ", ".join(each for each in pairs if fold(each.split()[0]) not in FUNCTION_WORDS)
         words = {
             name
@@ -294,9 +317,13 @@ def _build_figure(sentence: AnswerSentence, number: LocatedNumber) -> Figure:
         number = _widen(number, masked)
     written = masked[number.start : number.end]
     values, unit = quantity.values, quantity.unit
-    if clock := _CLOCK_AFTER.match(masked, number.end):
-        minutes = 1 if ":" in written else 60
-        values |= {_read_clock(minutes * value, clock[1]) for value in values}
+    clock = read_clock(masked, number)
+    if clock is not None:
+        values, unit = frozenset((clock,)) if ":" in written else values | {clock}, ""
+    if unit in _WORD_OR_UNIT and _WORD_AFTER.match(masked, number.end):
+        unit = ""
+    if code := _CODE_BEFORE.search(masked[max(0, number.start - _MOST_BEFORE) : number.start]):
+        unit = code[1].lower()
     symbol = _SYMBOLS.match(masked, number.end)
     unit = symbol[1] if symbol else unit
     is_known = _has_known_unit(unit)
@@ -306,12 +333,16 @@ def _build_figure(sentence: AnswerSentence, number: LocatedNumber) -> Figure:
     place = LocatedNumber(quantity, sentence.start + number.start, sentence.start + number.end)
     before = _WORD_BEFORE.search(masked[max(0, number.start - _MOST_BEFORE) : number.start])
     is_part = before is not None and fold(before[1]) in _PART_WORDS
-    is_count = bool(values) and is_plain and (is_part or not is_known)
+    is_multiple = MULTIPLE.match(masked, number.end) is not None or (
+        _FACTOR_BEFORE.search(masked[max(0, number.start - _MOST_BEFORE) : number.start])
+        is not None
+    )
+    is_count = bool(values) and is_plain and (is_part or not is_known) and not is_multiple
     nearly = _NEARLY.search(masked[max(0, number.start - _MOST_BEFORE) : number.start])
     near = nearly[1].casefold() if nearly else ""
     unit = unit if is_known else ""
     is_negative = bool(values) and _is_negative(masked, number.start)
-    return Figure(place, values, unit, shown, is_count, near, is_negative)
+    return Figure(place, values, unit, shown, is_count, near, is_negative, clock, is_multiple)
 
 
 def _is_negative(text: str, start: int) -> bool:
@@ -339,9 +370,22 @@ def _widen(number: LocatedNumber, text: str) -> LocatedNumber:
     return LocatedNumber(number.quantity, start, end)
 
 
-def _read_clock(minutes: float, mark: str) -> float:
-    is_afternoon = mark.lower().startswith("p") and minutes < _NOON_MINUTES
-    return minutes + (_NOON_MINUTES if is_afternoon else 0)
+def read_clock(text: str, number: LocatedNumber) -> float | None:
+    """Return the minutes of a time of day, or None if it is none or may be one of two times."""
+    told, mark = _CLOCK.fullmatch(text[number.start : number.end]), None
+    if told is None:
+        return None
+    if found := _CLOCK_AFTER.match(text, number.end):
+        mark = found[1][0].lower()
+    hour, minute = int(told[1]), int(told[2] or 0)
+    is_at = _AT_BEFORE.search(text[max(0, number.start - _MOST_BEFORE) : number.start]) is not None
+    is_told = (":" in told[0] or (is_at and told[2])) and not 0 < hour <= _HOURS // 2
+    is_told = bool(is_told) if mark is None else mark != "h" or is_at
+    if hour > _HOURS or not is_told:
+        return None
+    if mark in ("a", "p"):
+        hour = hour % (_HOURS // 2) + (_HOURS // 2 if mark == "p" else 0)
+    return float(60 * hour + minute)
 
 
 def _has_known_unit(unit: str) -> bool:

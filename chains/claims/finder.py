@@ -12,18 +12,33 @@ from typing import Final
 
 from chains.citations.answer_sources import Source
 from chains.claims.evidence import ClaimEvidence, EvidenceText, TextIndex
-from chains.claims.facts import AnswerSentence, Figure, has_sign
+from chains.claims.facts import MULTIPLE, AnswerSentence, Figure, has_sign, read_clock
 from vault.notes.date_spans import Span
 from vault.notes.dates import YEARLESS, LocatedDate
 from vault.notes.keywords import fold
 from vault.notes.units import can_convert, convert_amount, is_known_unit
-from vault.review.statements import LocatedNumber
+from vault.review.statements import LocatedNumber, Quantity
 
-__all__ = ["find_date", "find_facts", "find_figure", "find_name", "find_path", "is_same_date"]
+__all__ = [
+    "find_date",
+    "find_facts",
+    "find_figure",
+    "find_name",
+    "find_path",
+    "have_same_value",
+    "is_same_date",
+]
 
 _SHORT_STEM_CHARS: Final = 4
 _MOST_ENDING_CHARS: Final = 2
 _MOST_PLACES: Final = 3
+_SHARES: Final = frozenset(("%", "percent", "prozent", "pct"))
+_DEGREES: Final = frozenset("°")
+_SHARE: Final = re.compile(r"%|per ?cent|prozent|pct|pour cent|por ciento", re.IGNORECASE)
+_SHARE_CHARS: Final = 12
+_LONG_DIGITS: Final = 8  # such as those of a telephone number, which blanks may set apart
+_DATA: Final = frozenset(["kb", "mb", "gb", "tb", "kib", "mib", "gib", "tib"])
+_DATA_SHARE: Final = 0.1  # 1 TiB is 1.0995 TB
 _IN_WORDS: Final = {
     float(value): frozenset(words.split())
     for value, words in enumerate(
@@ -93,22 +108,44 @@ def _find_numbers(figure: Figure, words: frozenset[str], text: EvidenceText) -> 
         if word in index.folded and re.search(whole, index.folded):
             yield _Hit(0, text, _find_start(index, figure.written))
         return
-    is_small = figure.is_small
-    for number in _list_equal(figure, index):
-        if figure.is_negative and not has_sign(index.text, number.start):
-            continue
-        shared = len(words & index.list_line_words(number.start))
-        is_own = text.origin != "source"
-        if shared or not is_small or is_own or figure.unit == _read_unit(number) != "":
-            yield _Hit(shared, text, number.start)
+    yield from _find_in_lines(figure, words, text)
     if figure.is_negative:
         return
+    if len(figure.written) >= _LONG_DIGITS and figure.written in index.joined_digits:
+        yield _Hit(0, text, None)
     if not figure.values.isdisjoint(index.above_values):
         yield _Hit(len(words & index.above_words), text, None)
     for value in figure.values & _IN_WORDS.keys():
         said = _IN_WORDS[value] & index.tokens
         if any(_is_whole(word, index.folded) for word in said) and words & index.words:
             yield _Hit(0, text, None)
+
+
+def _find_in_lines(figure: Figure, words: frozenset[str], text: EvidenceText) -> Iterator[_Hit]:
+    """Yield the numbers of a text that say a figure."""
+    index, is_own = text.index, text.origin != "source"
+    for number in _list_equal(figure, index):
+        is_signed = has_sign(index.text, number.start)
+        if (figure.is_negative and not is_signed) or _is_of_another_kind(figure, number, index):
+            continue
+        shared = len(words & index.list_line_words(number.start))
+        is_same_unit = figure.unit == _read_unit(number) != ""
+        if shared or not figure.is_small or is_own or is_same_unit:
+            yield _Hit(shared, text, number.start)
+
+
+def _is_of_another_kind(figure: Figure, number: LocatedNumber, index: TextIndex) -> bool:
+    """Return whether a number of a text is another time of day, a share and no share, or signed."""
+    text, line = index.text, index.read_line(number.start)
+    if figure.clock is not None and (clock := read_clock(text, number)) is not None:
+        return clock != figure.clock
+    if figure.unit in _DEGREES and has_sign(text, number.start) and not figure.is_negative:
+        return True
+    is_multiple = MULTIPLE.match(text, number.end) is not None
+    if figure.unit in _SHARES:
+        return is_multiple or (not _SHARE.search(line) and not line.lstrip().startswith("|"))
+    is_share = _SHARE.match(text[number.end : number.end + _SHARE_CHARS].lstrip()) is not None
+    return figure.is_multiple and is_share
 
 
 def _is_whole(word: str, folded: str) -> bool:
@@ -122,22 +159,33 @@ def _list_equal(figure: Figure, index: TextIndex) -> Iterator[LocatedNumber]:
     numbers = index.numbers
     for value in figure.values:
         if value in numbers:
-            yield from (each for each in numbers[value] if _have_same_value(figure, each))
+            for each in numbers[value]:
+                is_clock = value not in each.quantity.values
+                if is_clock or have_same_value(figure, each.quantity):
+                    yield each
     if index.measured and is_known_unit(figure.unit):
         for unit, measured in index.measured.items():
             if unit != figure.unit and can_convert(unit, figure.unit):
-                yield from (each for each in measured if _have_same_value(figure, each))
+                yield from (each for each in measured if have_same_value(figure, each.quantity))
 
 
-def _have_same_value(figure: Figure, number: LocatedNumber) -> bool:
+def have_same_value(figure: Figure, number: Quantity) -> bool:
     """Return whether a number may have the value of a figure, in its unit or in another one."""
-    unit = _read_unit(number)
+    unit = number.unit
     if not (is_known_unit(figure.unit) and is_known_unit(unit)) or unit == figure.unit:
-        return not figure.values.isdisjoint(number.quantity.values)
-    converted = (
-        convert_amount(Decimal(str(value)), unit, figure.unit) for value in number.quantity.values
+        return not figure.values.isdisjoint(number.values)
+    converted = (convert_amount(Decimal(str(value)), unit, figure.unit) for value in number.values)
+    is_data = unit in _DATA and figure.unit.lower() in _DATA
+    return any(
+        each is not None
+        and (float(each) in figure.values or (is_data and _is_near(float(each), figure)))
+        for each in converted
     )
-    return any(each is not None and float(each) in figure.values for each in converted)
+
+
+def _is_near(value: float, figure: Figure) -> bool:
+    """Return whether a size in bytes is that of a figure, counted by 1,000 or by 1,024."""
+    return any(abs(value - each) <= _DATA_SHARE * each for each in figure.values)
 
 
 def _read_unit(number: LocatedNumber) -> str:

@@ -114,6 +114,18 @@ _TENS: Final = {
 _SCALES: Final = _split_words(
     "hundred hundreds thousand thousands million millions billion billions dozen dozens"
 )
+# What follows a number and multiplies it. A letter stands directly behind the number.
+_FACTORS: Final = {
+    word: factor
+    for factor, words in (
+        (1e3, "thousand thousands tausend mille mil k"),
+        (1e6, "million millions millionen millones mio mln"),
+        (1e9, "billion billions milliarde milliarden milliard milliards mrd bn"),
+        (1e12, "trillion trillions billionen"),
+    )
+    for word in words.split()
+}
+_JOINED_FACTORS: Final = _split_words("k bn mio mln mrd")
 _FRACTIONS: Final = _split_words(
     "half halves third thirds quarter quarters fourth fourths fifth fifths tenth tenths point"
 )
@@ -244,6 +256,9 @@ def find_numbers(text: str) -> Iterator[LocatedNumber]:
             values = _parse_number(token.written)
         else:
             continue
+        if (scaled := _read_scaled(text, tokens, at, values)) is not None:
+            yield scaled
+            continue
         quantity = _build_quantity(text, tokens, at, values)
         parts = [] if values else list(_PART.finditer(token.written))
         if len(parts) < 2 or not all(_parse_number(part[0]) for part in parts):
@@ -252,6 +267,24 @@ def find_numbers(text: str) -> Iterator[LocatedNumber]:
         for part in parts:
             each = replace(quantity, values=_parse_number(part[0]), written=part[0])
             yield LocatedNumber(each, token.start + part.start(), token.start + part.end())
+
+
+def _read_scaled(
+    text: str, tokens: Sequence[_Token], at: int, values: frozenset[float]
+) -> LocatedNumber | None:
+    """Return a number with the word that multiplies it, as in "1.2 million" and "5k", or None."""
+    token, after = tokens[at], tokens[at + 1] if at + 1 < len(tokens) else None
+    if after is None or not values or ":" in token.written:
+        return None
+    between, word = text[token.end : after.start], after.folded
+    is_joined = not between and (word in _JOINED_FACTORS or after.written == "M")
+    word = "million" if is_joined and after.written == "M" else word
+    if word not in _FACTORS or between.strip(" \u202f\u00a0") or (len(word) == 1 and not is_joined):
+        return None
+    scaled = frozenset(round(value * _FACTORS[word], 6) for value in values)
+    whole = _Token(text[token.start : after.end], token.folded, token.start, after.end)
+    quantity = _build_quantity(text, [*tokens[:at], whole, *tokens[at + 2 :]], at, scaled)
+    return LocatedNumber(quantity, token.start, after.end)
 
 
 def _is_part_of_number(tokens: Sequence[_Token], at: int) -> bool:

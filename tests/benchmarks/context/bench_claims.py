@@ -1,5 +1,7 @@
 """How many planted faults the check of claims finds, and how many true sentences it marks.
 
+Sixty answers of a small model, whose errors were marked by reading, are checked too.
+
 A sentence is marked if it has a claim that is unsupported or contradicted. `STRATA_BENCH_CLAIMS`
 is a file that the faults that were not found, and the true sentences that were marked, are
 written to.
@@ -15,6 +17,7 @@ from typing import Final
 
 from chains.claims.check import check_claims
 from chains.claims.report import AnswerClaim, ClaimReport
+from tests.benchmarks.context.model_answers import measure_model_answers
 from tests.benchmarks.context.planted_faults import (
     COUNTS,
     PlantedAnswer,
@@ -53,6 +56,8 @@ def run(folder: Path) -> list[Ratio]:
             notes += [
                 f"marked {c.kind} {c.verdict} {c.text!r} {c.reason} | {sentence}" for c in claims
             ]
+    model_ratios, model_notes = measure_model_answers(dict(zip(_VAULTS, folders, strict=True)))
+    notes += model_notes
     if target := os.environ.get("STRATA_BENCH_CLAIMS"):
         Path(target).write_text("\n".join(notes), "utf-8")
     shares = [
@@ -69,6 +74,7 @@ def run(folder: Path) -> list[Ratio]:
         Ratio("claims: true sentences marked", marked / true, at_most=0.03, detail=f"of {true}"),
         Ratio("claims: true sentences contradicted", accused / true, at_most=0.005),
         Ratio("claims: ms an answer, p95", quantiles(seconds, n=20)[-1] * 1_000, at_most=20),
+        *model_ratios,
     ]
 
 

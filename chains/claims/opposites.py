@@ -1,0 +1,303 @@
+"""Find words of an answer that a source has another one for: another day, order, unit or name.
+
+A sentence of the answer is compared with one of a source that has the same words but for one. Only
+words of one kind are compared, such as two weekdays or "rise" and "fall", so that another wording
+is never taken for another meaning.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass
+from functools import cache
+from typing import Final, Literal
+
+from chains.citations.answer_sources import Source
+from chains.claims.differences import AlignedSentence
+from chains.claims.evidence import CheckEffort, EvidenceText, list_plain_words
+from chains.claims.facts import AnswerSentence
+from vault.notes.keywords import FUNCTION_WORDS, fold, split_words
+from vault.notes.text.markup import remove_markup
+
+__all__ = ["OtherWord", "find_other_name", "find_other_word", "find_weekday"]
+
+_Kind = Literal["figure", "date", "negation"]
+_ORDINAL: Final = re.compile(r"(\d{1,4})(?:st|nd|rd|th|e|er|ere|eme)")
+_CAPITAL: Final = re.compile(r"[^\W\d_a-zà-ÿ][^\W\d_]+")
+_MOST_NAMES: Final = 3
+_LEAST_SHARED: Final = 3
+_ORDER: Final = -1  # the row of the ordinals
+# The kinds of words. The words of a group, up to a line, mean the same.
+_WORDS: Final[Sequence[tuple[_Kind, str]]] = (
+    (
+        "date",
+        """monday montag lundi lunes | tuesday dienstag mardi martes
+        | wednesday mittwoch mercredi miercoles | thursday donnerstag jeudi jueves
+        | friday freitag vendredi viernes | saturday samstag sonnabend samedi sabado
+        | sunday sonntag dimanche domingo""",
+    ),
+    (
+        "figure",
+        """second seconds sekunde sekunden seconde secondes | minute minutes minuten min
+        | hour hours stunde stunden heure heures hora horas | day days tag tage tagen jour jours
+        | week weeks woche wochen semaine semaines semana semanas
+        | month months monat monate monaten mois mes meses | quarter quarters quartal
+        | year years jahr jahre jahren an ans annee annees ano anos | decade decades""",
+    ),
+    (
+        "figure",
+        """hundred | thousand tausend mille | million millions millionen millones
+        | billion billions milliarde milliarden milliard milliards | trillion""",
+    ),
+    ("figure", "half | third thirds | quarter quarters | fifth fifths | tenth tenths"),
+    ("negation", "daily | weekly | monthly | quarterly | yearly annually"),
+    ("negation", "increase increases increased | decrease decreases decreased reduce reduces"),
+    ("negation", "raised raises rises rose grew grows | lowered lowers falls fell dropped drops"),
+    ("negation", "larger bigger greater | smaller"),
+    ("negation", "largest biggest greatest | smallest"),
+    ("negation", "higher | lower"),
+    ("negation", "highest | lowest"),
+    ("negation", "more | fewer less"),
+    ("negation", "longer | shorter"),
+    ("negation", "faster | slower"),
+    ("negation", "older | younger newer"),
+    ("negation", "oldest | youngest newest"),
+    ("negation", "earlier | later"),
+    ("negation", "cheaper | dearer costlier"),
+    ("negation", "before | after"),
+    ("negation", "above | below"),
+    ("negation", "inside | outside"),
+    ("negation", "always | never"),
+    ("negation", "everybody everyone somebody someone | nobody"),
+    ("negation", "agreed accepted approved | refused rejected declined"),
+    ("negation", "agrees accepts approves | refuses rejects declines"),
+    ("negation", "allowed permitted | forbidden prohibited"),
+    ("negation", "allows permits | forbids prohibits"),
+    ("negation", "enabled enables | disabled disables"),
+    ("negation", "includes included | excludes excluded"),
+    ("negation", "maximum | minimum"),
+    ("negation", "won wins | lost loses"),
+    ("negation", "bought buys | sold sells"),
+    ("negation", "north | south | east | west"),
+    ("negation", "left | right"),
+    ("negation", "morning | evening | night"),
+    ("negation", "mandatory required | optional"),
+    ("negation", "must shall | should | may"),
+    ("negation", "mehr | weniger"),
+    ("negation", "großer grosser | kleiner"),
+    ("negation", "hoher hohere | niedriger niedrigere"),
+    ("negation", "stieg | sank fiel"),
+    ("negation", "vor | nach"),
+    ("negation", "immer | nie niemals"),
+    ("negation", "plus | moins"),
+    ("negation", "avant | apres"),
+    ("negation", "antes | despues"),
+)
+_ORDINALS: Final = """
+    first erste ersten erster erstes premier premiere primero primera
+    | second zweite zweiten zweiter zweites deuxieme segundo segunda
+    | third dritte dritten dritter drittes troisieme tercero tercera
+    | fourth vierte vierten vierter viertes quatrieme cuarto cuarta
+    | fifth funfte funften funfter funftes cinquieme quinto quinta
+    | sixth sechste sechsten sechster sixieme sexto sexta | seventh siebte siebten siebter septieme
+    | eighth achte achten achter huitieme | ninth neunte neunten neunter neuvieme
+    | tenth zehnte zehnten zehnter dixieme | eleventh elfte elften onzieme
+    | twelfth zwolfte zwolften douzieme
+"""
+
+
+@dataclass(frozen=True)
+class OtherWord:
+    """A word of an answer, and the one that a source has in its place.
+
+    Attributes:
+        kind: what the word tells.
+        start: the offset of the word in the answer.
+        text: the word as the answer writes it.
+        written: the word of the source.
+        is_certain: whether both words are surely of one kind.
+    """
+
+    kind: Literal["figure", "date", "negation", "name"]
+    start: int
+    text: str
+    written: str
+    place: Source
+    is_certain: bool = True
+
+
+def find_other_word(
+    sentence: AnswerSentence, texts: Sequence[EvidenceText], effort: CheckEffort
+) -> OtherWord | None:
+    """Return the word of a sentence in whose place a source has another one of its kind.
+
+    Nothing is returned if any source has the sentence as the answer says it.
+
+    Args:
+        sentence: a sentence of the answer.
+        texts: all that was sent.
+        effort: counts the comparisons.
+    """
+    words = list_plain_words(remove_markup(sentence.masked))
+    known = {word for word in words if word in _read_kinds() or _ORDINAL.fullmatch(word)}
+    found: OtherWord | None = None
+    for each, own, others in _list_differences(
+        sentence, _list_but_for(known, sentence, texts, effort)
+    ):
+        if not (own or others):
+            return None
+        if len(own) == len(others) == 1 and found is None:
+            kind = _find_kind(own[0], others[0])
+            start = _locate(sentence, own[0]) if kind else None
+            if kind and start is not None:
+                text = sentence.text[start : start + _measure_word(sentence, start)]
+                found = OtherWord(kind, sentence.start + start, text, others[0], each.place)
+    return found
+
+
+def find_other_name(
+    sentence: AnswerSentence, texts: Sequence[EvidenceText], effort: CheckEffort
+) -> OtherWord | None:
+    """Return the name in a sentence in whose place a source has another name.
+
+    Nothing is returned if any source has the sentence as the answer says it, or if both names may
+    be of one thing.
+
+    Args:
+        sentence: a sentence of the answer.
+        texts: all that was sent.
+        effort: counts the comparisons.
+    """
+    found: OtherWord | None = None
+    capitals = _CAPITAL.finditer(remove_markup(sentence.masked))
+    names = {fold(match[0]) for match in capitals}
+    alike = _list_but_for(names, sentence, texts, effort)
+    for each, own, others in _list_differences(sentence, alike):
+        if not (own or others):
+            return None
+        shared = len(split_words(each.written)) - len(others)
+        if not (own and others) or found is not None or shared < _LEAST_SHARED:
+            continue
+        name, other = _find_name(sentence.masked, own), _find_name(each.written, others)
+        if name and other and not _are_one(own, others, texts) and _are_names(own, others, texts):
+            start = sentence.start + sentence.masked.find(name)
+            is_certain = _is_inside(sentence.masked, name) or len(own) > 1
+            found = OtherWord("name", start, name, other, each.place, is_certain)
+    return found
+
+
+def _list_but_for(
+    left_out: Set[str], sentence: AnswerSentence, texts: Sequence[EvidenceText], effort: CheckEffort
+) -> Iterator[AlignedSentence]:
+    """Yield the sentences of texts that have all words of a sentence but for some."""
+    own = list_plain_words(remove_markup(sentence.masked))
+    rest = Counter(word for word in own if word not in left_out)
+    if rest.total() in (0, len(own)) or rest.total() < _LEAST_SHARED:
+        return
+    for text in texts:
+        if not all(word in text.index.folded for word in rest):
+            continue
+        for said, words in text.index.sentences:
+            effort.spend(1)
+            if effort.is_spent:
+                return
+            if len(words) <= len(own) + _MOST_NAMES and not rest - Counter(words):
+                yield AlignedSentence(text, said, (), ())
+
+
+def find_weekday(word: str) -> int | None:
+    """Return the number of a weekday, from 0 for Monday, or None for any other word."""
+    group = _read_kinds().get(fold(word), {}).get(0)
+    return None if group is None else group - 1
+
+
+def _list_differences(
+    sentence: AnswerSentence, aligned: Iterable[AlignedSentence]
+) -> Iterator[tuple[AlignedSentence, list[str], list[str]]]:
+    """Yield the words that only the answer has, and those that only the source has."""
+    words = Counter(list_plain_words(remove_markup(sentence.masked)))
+    for each in aligned:
+        others = Counter(list_plain_words(each.written))
+        yield each, list((words - others).elements()), list((others - words).elements())
+
+
+def _find_kind(word: str, other: str) -> _Kind | None:
+    """Return the kind of two words that contradict each other, or None."""
+    known = _read_kinds()
+    own, others = known.get(word, {}), known.get(other, {})
+    ordinals = [_ORDINAL.fullmatch(each) for each in (word, other)]
+    numbers = [int(match[1]) if match else None for match in ordinals]
+    own_order = numbers[0] or own.get(_ORDER, 0)
+    other_order = numbers[1] or others.get(_ORDER, 0)
+    if own_order and other_order:
+        return "figure" if own_order != other_order else None
+    common = [key for key in own if key in others]
+    if not common or any(own[key] == others[key] for key in common):
+        return None
+    return _WORDS[common[0]][0] if common[0] >= 0 else "figure"
+
+
+@cache
+def _read_kinds() -> dict[str, dict[int, int]]:
+    """Return the groups of each word by the row of its kind."""
+    found: dict[str, dict[int, int]] = {}
+    rows = [*enumerate(words for _kind, words in _WORDS), (_ORDER, _ORDINALS)]
+    for row, words in rows:
+        for group, names in enumerate(words.split("|"), start=1):
+            for name in names.split():
+                found.setdefault(fold(name), {})[row] = group
+    return found
+
+
+def _locate(sentence: AnswerSentence, word: str) -> int | None:
+    """Return the offset of a normalized word in a sentence."""
+    matches = re.finditer(r"\w+", sentence.masked)
+    return next((match.start() for match in matches if fold(match[0]) == word), None)
+
+
+def _measure_word(sentence: AnswerSentence, start: int) -> int:
+    match = re.compile(r"\w+").match(sentence.masked, start)
+    return len(match[0]) if match else 0
+
+
+def _find_name(text: str, words: Sequence[str]) -> str:
+    """Return the name that some words are in a text, or an empty string if they are none."""
+    if len(words) > _MOST_NAMES or any(word in FUNCTION_WORDS for word in words):
+        return ""
+    found = [match for match in _CAPITAL.finditer(text) if fold(match[0]) in words]
+    if sorted(fold(match[0]) for match in found) != sorted(words):
+        return ""
+    name = text[found[0].start() : found[-1].end()]
+    return name if len(name.split()) == len(words) else ""
+
+
+def _are_one(own: Sequence[str], others: Sequence[str], texts: Sequence[EvidenceText]) -> bool:
+    """Return whether two names may be of one thing: first and last name, or an abbreviation."""
+    short, long = sorted((own, others), key=len)
+    initials = "".join(word[0] for word in long)
+    if len(short) == 1 and (short[0] == initials or long[0].startswith(short[0])):
+        return True
+    pairs = [f"{one} {other}" for one in own for other in others]
+    pairs += [f"{other} {one}" for one in own for other in others]
+    pairs += [f"{long[-1]} ({short[0]}"]
+    return any(pair in text.index.folded for pair in pairs for text in texts)
+
+
+def _are_names(own: Sequence[str], others: Sequence[str], texts: Sequence[EvidenceText]) -> bool:
+    """Return whether all words were sent, and are written with a capital letter everywhere."""
+    for word in (*own, *others):
+        spelt = [
+            match[0]
+            for text in texts
+            if word in text.index.tokens
+            for match in re.finditer(rf"\b{re.escape(word)}\b", text.text, re.IGNORECASE)
+        ]
+        if not spelt or not all(each[0].isupper() for each in spelt):
+            return False
+    return True
+
+
+def _is_inside(text: str, name: str) -> bool:
+    """Return whether a name stands within a sentence, where other words have small letters."""
+    before = text[: text.find(name)].rstrip()
+    return bool(before) and (before[-1].isalnum() or before[-1] in ",;")
