@@ -40,6 +40,7 @@ BENCHES: Final[Mapping[str, str]] = {
     "previews": "context",
     "guard": "context",
     "price": "context",
+    "rehearsal": "context",
     "claims": "context",
     "time_machine": "context",
     "exam": "context",

@@ -29,7 +29,7 @@ PAGE: Final = ROOT / "BENCHMARKS.md"
 # The benches of each section, in the order of the page.
 SECTIONS: Final[Mapping[str, Sequence[str]]] = {
     "Relevance": ("relevance", "chunking", "answers", "phrasings", "life", "review", "claims"),
-    "Evidence in the request": ("evidence",),
+    "Evidence in the request": ("evidence", "rehearsal"),
     "Exhaustive answers": ("judge",),
     "Time machine": ("time_machine",),
     "Search latency": ("search", "mcp"),
