@@ -460,10 +460,13 @@ def _is_guessed(links: Links, task: str) -> bool:
     """Return whether a filter is only likely to be meant.
 
     That is so of "How many books did I finish?", where "Books" is a note that may have tasks, and
-    of a tag that is another word for what was written.
+    of a tag that is another word for what was written. In "Which races are in 2027?", a table in
+    another note may have them, and no note with the tag be of that year.
     """
-    is_of_note = bool(task and links.notes) and not links.roles & {"tasks", "due", "overdue"}
-    return is_of_note or links.is_translated
+    roles = links.roles
+    is_of_note = bool(task and links.notes) and not roles & {"tasks", "due", "overdue"}
+    is_of_days = bool(links.heads and links.spans) and not (task or roles & {"notes", "changed"})
+    return is_of_note or is_of_days or links.is_translated
 
 
 def _limit_changes(query: Query) -> Query:

@@ -15,6 +15,8 @@ NOTES: Final = {
     "Books.md": "# Books\n\n- Middlemarch, finished in March\n- Austerlitz, begun in June\n",
     "Loom.md": "# Loom\n\nThe loom has eight shafts. #home #weaving\n",
     "Site.md": "---\npriority: high\n---\n# Site\n\n- [ ] Test it\n- [x] Draw it ⏫\n",
+    "Cup.md": "---\ntags: [race]\ndate: 2026-10-17\n---\n# Cup\n\nFourth of eleven.\n",
+    "Calendar.md": "# Calendar\n\n| Race | Date |\n|---|---|\n| Night race | 2027-06-12 |\n",
     "Keller.md": "---\ntags: [projekt]\n---\n# Keller\n\nDer Boden wird mit Kork ausgelegt.\n",
 }
 NONE: Final = ("No note", "No task", "No open task", "No done task")
@@ -50,6 +52,12 @@ def test_an_order_to_change_notes_is_not_answered_by_a_list(answer: Asking, orde
 )
 def test_an_order_for_a_list_is(answer: Asking, question: str) -> None:
     assert answer(question).text.startswith("2 notes ")
+
+
+def test_none_is_not_said_of_things_of_a_year_that_other_notes_may_have(answer: Asking) -> None:
+    assert answer("Which races were in 2026?").text.startswith("1 note with the tag #race")
+    assert "Night race" in answer("Which races are in 2027?").text
+    assert answer("Which notes tagged race are from 2027?").text.startswith("No note with the tag")
 
 
 @pytest.mark.parametrize(
