@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path, PurePath
 
 from PySide6.QtCore import QTimer, Signal
@@ -43,6 +43,7 @@ class NoteListing:
             indexed.
         links: resolves links in answers and notes to the paths of notes.
         tags: maps each tag, without its `#`, to the paths of the notes that have it.
+        names: the names of all notes as links are compared with them; empty until they were listed.
     """
 
     notes: tuple[NoteState, ...] = ()
@@ -53,6 +54,7 @@ class NoteListing:
     indexed_at: str | None = None
     links: LinkResolver = field(default_factory=lambda: LinkResolver(()))
     tags: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    names: frozenset[str] = frozenset()
 
     def is_missing(self, link: str, source: str) -> bool:
         """Return whether a link leads to a note that does not exist.
@@ -66,14 +68,10 @@ class NoteListing:
         """
         name = link.partition("#")[0]
         is_outside = PurePath(source).is_absolute()
-        if is_outside or not self.folders.notes or _OTHER_FILE.search(name):
+        if is_outside or not self.names or _OTHER_FILE.search(name):
             return False
-        is_known = fold_link_name(name) in self._names
+        is_known = fold_link_name(name) in self.names
         return not is_known and self.links.resolve(name, source) is None
-
-    @cached_property
-    def _names(self) -> frozenset[str]:
-        return frozenset(fold_link_name(note.path) for note in self.folders.notes)
 
     def find_tagged(self, tag: str) -> list[Choice]:
         """Return the notes with a tag or one of its subtags, for the palette."""
@@ -168,7 +166,7 @@ class NotesController(Controller):
         vault = library.vault
         folders = Folders(vault.list_names(), list_attachable_images(vault.root, vault.exclude))
         links = LinkResolver((note.path, ()) for note in folders.notes)
-        return NoteListing(folders=folders, links=links)
+        return NoteListing(folders=folders, links=links, names=_fold_names(folders))
 
     def _list(self) -> NoteListing:
         notes, before = self._assistant.notes(), self.listing
@@ -192,7 +190,11 @@ class NotesController(Controller):
             links = LinkResolver((note.path, ()) for note in names)
         if names != folders.notes or tuple(images) != folders.images:
             folders = Folders(names, images)
-        return NoteListing(notes, questions, offers, folders, by_state, indexed_at, links, tags)
+        is_same = bool(before.names) and folders.has_same_paths(before.folders)
+        folded = before.names if is_same else _fold_names(folders)
+        return NoteListing(
+            notes, questions, offers, folders, by_state, indexed_at, links, tags, folded
+        )
 
     def _on_opened(self, note: str, error: Exception | None) -> None:
         if error is not None:
@@ -214,6 +216,11 @@ class NotesController(Controller):
 
     def _on_list_failed(self, error: Exception) -> None:
         self.open_failed.emit(describe(error))
+
+
+def _fold_names(folders: Folders) -> frozenset[str]:
+    """Return the names of all notes for comparison. Of many notes, this takes several frames."""
+    return frozenset(fold_link_name(note.path) for note in folders.notes)
 
 
 def _add_names(notes: Sequence[NoteState], names: Sequence[NoteState]) -> tuple[NoteState, ...]:

@@ -59,6 +59,25 @@ def test_after_the_index_the_states_are_those_of_the_index(window: WindowPage) -
     assert "waiting" not in {note.state for note in notes}
 
 
+def test_names_for_links_come_with_a_list_and_are_made_anew_only_for_other_notes(
+    window: WindowPage, small_vault: Path
+) -> None:
+    notes = window.view.controllers.notes
+    before = notes.listing.names
+    assert {"watering", "tomatoes", "films.canvas"} <= before
+    for _ in window.assistant.index(CancelToken()):
+        pass
+    notes.list()
+    assert notes.listing.names is before
+    assert not notes.listing.is_missing("Watering", "Welcome.md")
+    assert notes.listing.is_missing("Frost", "Welcome.md")
+    (small_vault / "Frost.md").write_text("# Frost", "utf-8")
+    for _ in window.assistant.index(CancelToken()):
+        pass
+    notes.list()
+    assert not notes.listing.is_missing("Frost", "Welcome.md")
+
+
 def test_a_rule_excludes_a_name_before_the_index_too(
     assistant: Assistant, small_vault: Path
 ) -> None:
