@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = [
     "VaultFile",
     "filter_allowed",
+    "filter_unchanged",
     "find_excluded",
     "is_hidden",
     "is_private",
@@ -199,6 +200,24 @@ def filter_allowed(
         path
         for path, row in known.items()
         if path in there and (_is_unchanged(row, there[path]) or _is_allowed(root, path, exclude))
+    )
+
+
+def filter_unchanged(
+    root: Path, known: "Mapping[str, FileRow]", exclude: Sequence[str] = ()
+) -> frozenset[str]:
+    """Return the indexed notes that are as they were indexed, and that no rule excludes now.
+
+    No note is read.
+
+    Args:
+        root: the vault's folder.
+        known: the file records of the index, keyed by path.
+        exclude: patterns as in a `.gitignore`.
+    """
+    there = (scan_paths(root, exclude, known) or scan(root, exclude)).files
+    return frozenset(
+        path for path, row in known.items() if path in there and _is_unchanged(row, there[path])
     )
 
 

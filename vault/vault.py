@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Concatenate, ParamSpec, Self, TypeVar, cast
 from vault.access import (
     VaultFile,
     filter_allowed,
+    filter_unchanged,
     list_allowed_notes,
     list_names,
     read_allowed,
@@ -537,6 +538,18 @@ class Vault:
             return frozenset()
         known = records.find_files([path for path in paths if self.scope.covers(path)])
         return filter_allowed(self.root, known, self.exclude)
+
+    @_retry_when_damaged
+    def filter_unchanged(self, paths: Sequence[str]) -> frozenset[str]:
+        """Return those of the given notes that are as they were indexed, and may be read by models.
+
+        No note is read.
+        """
+        records = self._open_records()
+        if records is None:
+            return frozenset()
+        known = records.find_files([path for path in paths if self.scope.covers(path)])
+        return filter_unchanged(self.root, known, self.exclude)
 
     @_retry_when_damaged
     def find_related(self, path: str, k: int = 8) -> list[RelatedNote]:

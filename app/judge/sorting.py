@@ -80,7 +80,10 @@ def sort_notes(
         or Inventory()
     )
     matching = vault.read_index(lambda index: find_note_paths(index, vault.scope, rules.query))
-    sorter = _NoteSorter(vault, rules, matching or (), stored.verdicts, lost or LostNotes())
+    unchanged = vault.filter_unchanged([note.path for note in inventory.allowed])
+    sorter = _NoteSorter(
+        vault, rules, matching or (), stored.verdicts, lost or LostNotes(), unchanged
+    )
     rows = [*sorter.list_rows(inventory.allowed)]
     rows += [
         JudgeRow(vault.name_path(path), "unreadable", reason=reason)
@@ -99,13 +102,18 @@ def sort_notes(
 
 @dataclass
 class _NoteSorter:
-    """Sorts notes into rows, and counts those that models may not read by now."""
+    """Sorts notes into rows, and counts those that models may not read by now.
+
+    Attributes:
+        unchanged: the notes that need not be read to know that a verdict on them still holds.
+    """
 
     vault: Vault
     rules: QuestionRules
     matching: Collection[str]
     verdicts: Mapping[str, Verdict]
     lost: LostNotes
+    unchanged: Collection[str]
     waiting: list[InventoryNote] = field(default_factory=list)
     private: int = 0
     excluded: int = 0
@@ -138,6 +146,8 @@ class _NoteSorter:
             return self._by_rule(note, Verdict("no", reason=reason))
         if rules.is_whole and not rules.phrase:
             return self._by_rule(note, Verdict("yes", reason=rules.description))
+        if not rules.phrase and self._is_known(note):
+            return self._by_model(note)
         if self._is_written(note):
             return self._by_rule(note, Verdict("no", reason=_WRITTEN))
         if rules.phrase and (found := self._decide_literal(note)) is not None:
@@ -145,6 +155,14 @@ class _NoteSorter:
         if not note.tokens and not (self._read(note) or "").strip():
             return self._by_rule(note, Verdict("cannot_tell", reason=_EMPTY))
         return self._by_model(note)
+
+    def _is_known(self, note: InventoryNote) -> bool:
+        """Return whether a model has judged the note as it is, so that nothing else decides."""
+        is_judged = make_key(name_note(note.path), note.version) in self.verdicts
+        return is_judged and self._is_unchanged(note)
+
+    def _is_unchanged(self, note: InventoryNote) -> bool:
+        return note.path in self.unchanged and note.path not in self.lost.versions
 
     def _decide_literal(self, note: InventoryNote) -> Verdict | None:
         text = self._read(note)
@@ -165,7 +183,8 @@ class _NoteSorter:
             return self._make_row(note, "unreadable", reason)
         if verdict is None:
             return self._wait(note)
-        text = self._read(note)
+        is_read = verdict.place is not None or not self._is_unchanged(note)
+        text = self._read(note) if is_read else ""
         if text is None:  # the note has changed since it was indexed or judged
             return self._wait(note)
         if verdict.outcome in ("failed", "too_long"):

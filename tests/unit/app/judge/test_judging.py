@@ -21,6 +21,7 @@ from chains.judge.verdicts import Verdict
 from tests.conftest import write_notes
 from tests.support.models.model_server import Answer, Failure, ModelServer
 from tests.support.models.note_judge import PLANTED, answer_with, judge_by_words, list_shown, spoil
+from vault.access import read_unchanged_text
 
 QUESTION = "Where did I promise something to my sister?"
 NOTES = {
@@ -117,6 +118,28 @@ def test_asked_again_only_what_has_changed_is_judged(
     assert len(shown_names(server, before)) == 10
     assert table.counts.yes == 12
     assert judge(JudgeRequest("Another question?")).counts.by_model == 27
+
+
+def test_asked_again_only_notes_with_quotations_and_changed_ones_are_read(
+    judge: Judge, assistant: Assistant, vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = judge()
+    read: list[str] = []
+
+    def read_and_note(root: Path, path: str, *values: Any) -> str | None:
+        read.append(path)
+        return read_unchanged_text(root, path, *values)
+
+    monkeypatch.setattr("app.judge.sorting.read_unchanged_text", read_and_note)
+    request = JudgeRequest(table.request.question)
+    assert assistant.judging.read(request).rows == table.rows
+    assert not {path for path in read if path.startswith("Days/")} - {"Days/Day 30.md"}
+    (vault / "Days/Day 03.md").write_text("It is another day now.\n")
+    assert rows_of(assistant.judging.read(request), "waiting") == ["Days/Day 03.md"]
+    assistant.settings.set("vault.exclude", ["Secret/", "Days/Day 04.md"])
+    found = assistant.judging.read(request)
+    assert "Days/Day 04.md" not in {row.path for row in found.rows}
+    assert found.counts.is_closed
 
 
 def test_a_note_without_a_usable_verdict_is_asked_once_more_alone(
