@@ -151,7 +151,8 @@ def find_other_word(
             start = _locate(sentence, own[0]) if kind else None
             if kind and start is not None:
                 text = sentence.text[start : start + _measure_word(sentence, start)]
-                found = OtherWord(kind, sentence.start + start, text, others[0], each.place)
+                written = _read_word(each.written, others[0])
+                found = OtherWord(kind, sentence.start + start, text, written, each.place)
     return found
 
 
@@ -253,6 +254,12 @@ def _locate(sentence: AnswerSentence, word: str) -> int | None:
     """Return the offset of a normalized word in a sentence."""
     matches = re.finditer(r"\w+", sentence.masked)
     return next((match.start() for match in matches if fold(match[0]) == word), None)
+
+
+def _read_word(text: str, word: str) -> str:
+    """Return a normalized word as a text writes it."""
+    matches = re.finditer(r"\w+", text)
+    return next((match[0] for match in matches if fold(match[0]) == word), word)
 
 
 def _measure_word(sentence: AnswerSentence, start: int) -> int:

@@ -379,7 +379,7 @@ def test_a_word_is_named_beside_that_of_the_source() -> None:
         "The meeting is on Thursday at the library.", "The meeting is on Tuesday at the library."
     )
     assert (claim.kind, claim.text, claim.verdict) == ("date", "Thursday", "contradicted")
-    assert claim.reason == "Log, line 4 says tuesday"
+    assert claim.reason == "Log, line 4 says Tuesday"
 
 
 def test_a_wrong_weekday_is_computed() -> None:
