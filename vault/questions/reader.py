@@ -314,8 +314,9 @@ def _read_total(
     groups = reversed(links.properties)  # the last one is named, as in "Wie hoch ist das Budget"
     names = [name for group in groups for name in group] or sorted(links.asked)
     asked = links.asked.union(*(item.asked for item in items))
-    is_of_price = asked >= list_property_names(["price"])
-    if names and is_of_price and not any(_is_written(names, item) for item in items):
+    own = {name for group in links.properties for name in group}
+    is_named = any(_is_written(sorted(own), item) for item in items)
+    if names and asked >= list_property_names(["price"]) and not is_named:
         names += sorted(vocabulary.money)  # as a cost is named "amount"
     if notes and not names:
         names = [fold(" ".join(links.left))] if links.left else []

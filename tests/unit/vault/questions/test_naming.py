@@ -58,6 +58,24 @@ def test_a_limit_in_another_currency_is_not_compared(index: Vault) -> None:
     assert reading.query == "tag:tool [price:<20 €]"
 
 
+def test_a_sum_is_of_amounts_although_something_else_has_a_price(
+    index_of_notes: NotesIndexer,
+) -> None:
+    bill = "---\ntags: [bill]\nclient: '[[Rose May]]'\namount: 35 EUR\n---\n"
+    vault = index_of_notes(
+        {
+            "People/Rose May.md": "---\ntags: [person]\n---\n",
+            "Bills/1.md": bill,
+            "Bills/2.md": bill,
+            "Saw.md": "---\nprice: 89\n---\n",
+        }
+    )
+    reading = vault.read_question("How much do the bills of Rose add up to?")
+    assert reading is not None
+    assert (reading.operation, reading.query) == ("sum", "tag:bill [client:Rose May]")
+    assert "amount" in reading.names
+
+
 SIGNED: Final = {
     "Languages/C.md": "---\ntags: [language]\ngrade: A\n---\n",
     "Languages/C++.md": "---\ntags: [language, C++]\ngrade: A+\n---\n",
