@@ -17,7 +17,7 @@ from vault.views.view import ComputedView, ViewRow
 
 __all__ = ["show_table"]
 
-_NAMES: Final = {"base": "Base", "dataview": "Query"}
+_NAMES: Final = {"base": "Base", "dataview": "Query", "tasks": "Query"}
 _LINK: Final = re.compile(r"\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]")
 _GAP: Final = "  "
 _MOST_WIDTH: Final = 40

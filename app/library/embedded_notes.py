@@ -16,7 +16,13 @@ from vault.errors import NoteExcluded
 from vault.notes.kinds import MARKDOWN
 from vault.notes.links import LinkResolver
 from vault.vault import Vault
-from vault.views.blocks import ComputedBlock, ViewBlock, compute_block, find_view_blocks
+from vault.views.blocks import (
+    BLOCK_KINDS,
+    ComputedBlock,
+    ViewBlock,
+    compute_block,
+    find_view_blocks,
+)
 from vault.views.view import ComputedView
 
 __all__ = ["EmbeddedNotes", "compute_note"]
@@ -124,7 +130,7 @@ class EmbeddedNotes:
         are absolute.
 
         Args:
-            language: `base` or `dataview`.
+            language: `base`, `dataview` or `tasks`.
             text: the base or query.
             path: the path of the note, or as `source` for `resolve`.
             most: the most rows of each view.
@@ -135,7 +141,7 @@ class EmbeddedNotes:
             InvalidRequest: the project's settings file is damaged.
             StorageFailed: the project's index cannot be written.
         """
-        block = ViewBlock("base" if language == "base" else "dataview", text, (1, 1))
+        block = ViewBlock(BLOCK_KINDS[language], text, (1, 1))
         if PurePath(path).is_absolute():
             return self._compute_outside(block, Path(path), most)
         return None if self._vault is None else compute_block(self._vault, block, path, most)

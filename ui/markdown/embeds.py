@@ -19,6 +19,7 @@ __all__ = [
     "EmbeddedText",
     "draw_embed",
     "enclose",
+    "explain_code",
     "find_pdf_page",
     "list_view_sources",
     "make_embed_source",
@@ -36,9 +37,14 @@ VIEW_ICON = "table"
 _VIEW = "```"  # which no name of a note begins with
 _MOST_VIEWS = 20
 _MORE_VIEWS = "Further bases and queries stay source here."
-_VIEW_LANGUAGES = ("base", "dataview")
+_VIEW_LANGUAGES = ("base", "dataview", "tasks")
 _EMBEDS = "![["
-_PAGE = re.compile(r"page=(\d{1,18})\b")
+_NOT_DRAWN = {
+    "mermaid": "Diagrams of Mermaid are not drawn here.",
+    "query": "Searches of Obsidian are not run here.",
+    "dataviewjs": "Scripts are not run here.",
+}
+_PAGE = re.compile(r"(?:^|&)page=(\d{1,18})\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +97,13 @@ def make_view_embed(code: Leaf) -> Embed | None:
     return Embed(f"{_VIEW}{code.language}\n{text}", code.boxes, max(0, code.line - 1), code)
 
 
+def explain_code(code: Leaf) -> QuietRow | None:
+    """Return the row below code that Obsidian draws or runs and Strata does not, or None."""
+    if not isinstance(code, CodeLines) or code.language not in _NOT_DRAWN:
+        return None
+    return QuietRow(_NOT_DRAWN[code.language], "info", None, code.boxes, code.line)
+
+
 def make_view_embeds(leaves: Sequence[Leaf]) -> tuple[Leaf, ...]:
     """Return the leaves of an answer, of which bases and queries are shown as their results.
 
@@ -101,6 +114,8 @@ def make_view_embeds(leaves: Sequence[Leaf]) -> tuple[Leaf, ...]:
         view = make_view_embed(leaf)
         left -= view is not None
         made.append(leaf if view is None or left < 0 else view)
+        if row := explain_code(leaf):
+            made.append(row)
         if view is not None and left == -1:
             made.append(QuietRow(_MORE_VIEWS, "info", None, leaf.boxes, leaf.line))
     return tuple(made)
@@ -142,7 +157,7 @@ def find_pdf_page(name: str, place: str) -> int | None:
     """
     if not name.lower().endswith(".pdf"):
         return None
-    found = _PAGE.match(place)
+    found = _PAGE.search(place)
     return int(found[1]) if found else 1
 
 

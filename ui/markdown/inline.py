@@ -44,7 +44,7 @@ CALLOUT = "callout:"
 # To a tab, and to more rows of a base or query.
 TAB = "tab:"
 MORE = "more:"
-_PAGE = re.compile(r"#page=(\d+)")
+_PAGE = re.compile(r"(?:^|&)page=(\d+)")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
 _UNSAFE = re.compile(r"[\x00-\x20\x7f]")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
@@ -57,7 +57,13 @@ _PICTURES = (
 )
 _NOTES = (".md", ".markdown", ".pdf", ".canvas", ".excalidraw", ".base")
 _DIGITS = re.compile(r"\d+")
-_STYLES = {"strong": Style.BOLD, "em": Style.ITALIC, "s": Style.STRIKE, "mark": Style.MARK}
+_STYLES = {
+    "strong": Style.BOLD,
+    "em": Style.ITALIC,
+    "s": Style.STRIKE,
+    "mark": Style.MARK,
+    "aside": Style.QUIET,
+}
 _OPENS = {f"{name}_open": style for name, style in _STYLES.items()}
 _CLOSES = {f"{name}_close": style for name, style in _STYLES.items()}
 
@@ -285,7 +291,11 @@ def find_counterpart(address: str) -> str:
 
 def describe_target(target: str) -> str:
     """Return the text to show for a link without its own text, such as `Pump.pdf › page 7`."""
-    return _PAGE.sub(r" › page \1", target.strip("#")).replace("#", " › ")
+    name, _, place = target.strip("#").partition("#")
+    if name.lower().endswith(".pdf"):  # what else follows says how it is shown in Obsidian
+        page = _PAGE.search(place)
+        return f"{name} › page {page[1]}" if page else name
+    return target.strip("#").replace("#", " › ")
 
 
 def _join(runs: Iterable[Run]) -> tuple[Run, ...]:

@@ -12,13 +12,16 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import islice
 
 from ui.markdown.blocks import GROUP_ROWS, ColumnLayout, Leaf, TableRows
-from ui.markdown.embeds import make_view_embed
+from ui.markdown.embeds import explain_code, make_view_embed
 from ui.markdown.properties import draw_properties
 from ui.markdown.reader import Resume, read_units
+from vault.notes.text.data import DRAWING_PROPERTY, hide_drawing
 from vault.notes.text.lines import (
     CODE,
+    CODE_KINDS,
     FENCE_CLOSES,
     FENCE_OPENS,
     FRONT,
@@ -28,7 +31,15 @@ from vault.notes.text.lines import (
 from vault.notes.text.markdown_text import MarkdownText
 from vault.notes.text.scan import scan_kinds
 
-__all__ = ["NotePart", "count_common", "cut_parts", "find_part", "keep_cuts", "read_part"]
+__all__ = [
+    "NotePart",
+    "count_common",
+    "cut_parts",
+    "find_part",
+    "find_references",
+    "keep_cuts",
+    "read_part",
+]
 
 PART_CHARS = 3_000
 LONGEST_LINE = 20_000
@@ -38,6 +49,7 @@ _LINE_WEIGHT, _FORMULA_WEIGHT, _CELL_WEIGHT = 60, 50, 40
 # The header of a table and the rows that decide how wide its columns are, which stay together.
 _FIRST_LINES = 2 + GROUP_ROWS
 _NONE: Sequence[str] = ()
+_REFERENCE, _MOST_REFERENCES = re.compile(r" {0,3}\[(?!\^)[^\[\]\n]{1,200}\]:[ \t]*\S"), 2_000
 _IN_FENCES = frozenset((CODE, FENCE_CLOSES))
 # Begins an item of a list that is in nothing else. A number begins one only below another.
 _BULLET, _NUMBER = re.compile(r"[-*+][ \t]"), re.compile(r"\d{1,9}[.)][ \t]")
@@ -56,6 +68,7 @@ class NotePart:
         front: the front matter at the beginning of `text`, without the `---` lines.
         table: the first lines of the table that goes on in this section, which decide how wide its
             columns are, or an empty string.
+        references: the lines of the note that define addresses, such as `[name]: address`.
     """
 
     line: int
@@ -63,6 +76,7 @@ class NotePart:
     repeated: int = 0
     front: str = ""
     table: str = ""
+    references: str = ""
 
     def find_note_line(self, line: int) -> int:
         """Convert a line number in this part's text to a line number in the whole note."""
@@ -85,9 +99,13 @@ def cut_parts(text: str, kinds: str = "") -> tuple[NotePart, ...]:
         return ()
     lines = tuple(text.removesuffix("\n").split("\n"))
     known = kinds[: len(lines)] or scan_kinds(lines)
-    shown = MarkdownText(lines, known).hide_comments()
-    parts = tuple(_Cutter(*_show_properties(shown, known)).cut())
     front = "\n".join(lines[1 : max(1, _count_front(known) - 1)])
+    is_drawing = f"{DRAWING_PROPERTY}:" in front
+    written = tuple(hide_drawing(lines)) if is_drawing else lines
+    shown = MarkdownText(written, known).hide_comments()
+    parts = tuple(_Cutter(*_show_properties(shown, known)).cut())
+    if references := find_references(lines, known):
+        parts = tuple(replace(part, references=references) for part in parts)
     if front and front + "\n```" in parts[0].text:  # else it is so long that it is cut
         parts = (replace(parts[0], front=front), *parts[1:])
     return parts
@@ -115,6 +133,16 @@ def keep_cuts(
         return tuple(now)
     kept = [part for part in before if part.line >= start]
     return (*_cut_off(now, start + moved), *(replace(p, line=p.line + moved) for p in kept))
+
+
+def find_references(lines: Sequence[str], kinds: str) -> str:
+    """Return the lines of a note that define addresses, such as `[name]: address`."""
+    found = (
+        line
+        for line, kind in zip(lines, kinds, strict=False)
+        if kind not in CODE_KINDS and _REFERENCE.match(line)
+    )
+    return "\n".join(islice(found, _MOST_REFERENCES))
 
 
 def _has_split_line(parts: Sequence[NotePart]) -> bool:
@@ -157,9 +185,14 @@ def read_part(part: NotePart) -> tuple[Leaf, ...]:
     blocks are kept, because a part may be parsed some time before it is drawn.
     """
     text, resume = _resume(part)
-    units = read_units(text, resume, is_final=True, has_citations=False)
-    read = (leaf for unit in units for leaf in unit.leaves)
-    leaves = tuple(make_view_embed(leaf) or leaf for leaf in read)
+    units = read_units(text, resume, is_final=True, has_citations=False, references=part.references)
+    leaves = tuple(
+        shown
+        for unit in units
+        for leaf in unit.leaves
+        for shown in (make_view_embed(leaf) or leaf, explain_code(leaf))
+        if shown is not None
+    )
     if part.front and (properties := draw_properties(part.front, line=2)):
         return (*properties, *leaves[1:])
     return leaves

@@ -1,15 +1,17 @@
 """The Markdown dialect of answers and notes: CommonMark, mathematics, and Obsidian's additions.
 
 HTML is disabled, so that tags in a note or an answer are shown as text. Reference definitions are
-disabled too: they would hide a model's `[1]: Backups.md` and turn its `[1]` into a link, and each
-new line could change text further up.
+disabled in answers: they would hide a model's `[1]: Backups.md` and turn its `[1]` into a link, and
+each new line could change text further up.
 """
 
 import re
-from functools import cache, partial
+from collections.abc import Mapping
+from functools import cache, lru_cache, partial
 from typing import NamedTuple
 
 from markdown_it import MarkdownIt
+from markdown_it.helpers import parseLinkLabel
 from markdown_it.rules_block import StateBlock
 from markdown_it.rules_core import StateCore
 from markdown_it.rules_inline import StateInline
@@ -22,7 +24,14 @@ from vault.notes.tasks import TASK_MARKERS, find_marker
 from vault.notes.text.lines import CODE
 from vault.notes.text.scan import scan_kinds
 
-__all__ = ["CITATION", "Callout", "add_mathematics", "parse_callout", "parser"]
+__all__ = [
+    "CITATION",
+    "Callout",
+    "add_mathematics",
+    "parse_callout",
+    "parser",
+    "read_references",
+]
 
 # One or several numbers, as in `[1, 2]`, unless a link target or a reference address follows.
 CITATION = re.compile(r"\[ ?\d{1,3}(?: ?[,;&–—-] ?\d{1,3}){0,12} ?\](?!\(|:\s{0,3}\S{1,20}//)")
@@ -73,6 +82,14 @@ _ICONS = {
 }
 
 
+@lru_cache(maxsize=4)
+def read_references(text: str) -> Mapping[str, object]:
+    """Return the addresses that `[name]: address` defines, as the parser of notes keeps them."""
+    known: dict[str, Mapping[str, object]] = {}
+    parser(has_citations=False).parse(text, known)
+    return known.get("references", {})
+
+
 @cache
 def parser(*, has_citations: bool = True) -> MarkdownIt:
     """Return a Markdown parser. It is shared by all texts and keeps no state between them.
@@ -86,7 +103,7 @@ def parser(*, has_citations: bool = True) -> MarkdownIt:
         "commonmark", {"html": False, "tasklists": True, "maxNesting": _MOST_NESTING}
     )
     markdown.enable(["table", "strikethrough"])
-    markdown.disable(["reference", "html_block", "html_inline"])
+    markdown.disable(["html_block", "html_inline"])
     add_mathematics(markdown)
     footnote_plugin(markdown, inline=False, move_to_end=False, always_match_refs=True)
     gfm_autolink_plugin(markdown)
@@ -95,8 +112,10 @@ def parser(*, has_citations: bool = True) -> MarkdownIt:
     find = partial(_find_statuses, has_citations=has_citations)
     markdown.core.ruler.after("block", "task_status", find)
     markdown.inline.ruler.before("link", "wikilink", _wikilink)
+    markdown.inline.ruler.before("link", "aside", _aside)
     markdown.inline.ruler.before("emphasis", "highlight", _highlight)
     if has_citations:
+        markdown.disable("reference")
         markdown.inline.ruler.after("wikilink", "citation", _citation)
     else:
         markdown.inline.ruler.after("wikilink", "block_id", _skip_block_id)
@@ -233,6 +252,33 @@ def _highlight(state: StateInline, silent: bool) -> bool:
         state.push("mark_close", "mark", -1)
         state.posMax = most
     state.pos = match.end()
+    return True
+
+
+def _aside(state: StateInline, silent: bool) -> bool:
+    """Parse a footnote that is written in the text, such as `^[this]`, and return whether it is.
+
+    It stays in its place, in brackets and a quiet colour.
+
+    Args:
+        state: the state of the Markdown parser, with the current position.
+        silent: whether to skip the footnote without producing tokens.
+    """
+    if not state.src.startswith("^[", state.pos):
+        return False
+    start = state.pos + len("^[")
+    end = parseLinkLabel(state, start - 1)
+    if end <= start:
+        return False
+    if not silent:
+        state.push("aside_open", "aside", 1)
+        state.push("text", "", 0).content = "("
+        most = state.posMax
+        _parse_between(state, start, end)
+        state.posMax = most
+        state.push("text", "", 0).content = ")"
+        state.push("aside_close", "aside", -1)
+    state.pos = end + 1
     return True
 
 
@@ -388,7 +434,9 @@ def _find_end_of_details(state: StateBlock, first: int, end: int) -> int:
 
 def add_mathematics(markdown: MarkdownIt) -> None:
     """Add both notations for mathematics to a parser: dollar signs and backslashes."""
-    dollarmath_plugin(markdown, allow_labels=False, allow_space=False, allow_digits=False)
+    dollarmath_plugin(
+        markdown, allow_labels=False, allow_space=False, allow_digits=False, double_inline=True
+    )
     markdown.block.ruler.at("math_block", _block, {"alt": _INTERRUPTS})
     markdown.inline.ruler.before("escape", "tex", _inline)
 

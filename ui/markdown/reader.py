@@ -35,7 +35,7 @@ from ui.markdown.blocks import (
 from ui.markdown.code_colors import AT_ONCE_CHARS, CHUNK_LINES, Line, color_lines, list_plain_lines
 from ui.markdown.embeds import PDF_ICON, enclose, find_pdf_page
 from ui.markdown.inline import FOOTNOTE_MARK, NOTE, cut_embeds, describe_target, read_inline
-from ui.markdown.parser import parse_callout, parser
+from ui.markdown.parser import parse_callout, parser, read_references
 
 __all__ = ["Resume", "Unit", "read_units"]
 
@@ -79,7 +79,12 @@ class Unit:
 
 
 def read_units(
-    text: str, resume: Resume, *, is_final: bool, has_citations: bool = True
+    text: str,
+    resume: Resume,
+    *,
+    is_final: bool,
+    has_citations: bool = True,
+    references: str = "",
 ) -> list[Unit]:
     """Parse Markdown into units: groups of blocks that become final together.
 
@@ -88,11 +93,13 @@ def read_units(
         resume: the state to continue from.
         is_final: whether the text is complete.
         has_citations: whether to parse `[1]` as a citation, as in answers.
+        references: lines elsewhere in a note that define addresses, such as `[name]: address`.
     """
+    known = {"references": dict(read_references(references))} if references else {}
     whole = resume.prefix + text
     markdown = parser(has_citations=has_citations)
     reader = _Reader(whole.split("\n"), resume, is_final, markdown)
-    return list(reader.read(markdown.parse(whole)))
+    return list(reader.read(markdown.parse(whole, known)))
 
 
 class _Reader:

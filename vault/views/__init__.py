@@ -1,7 +1,8 @@
-"""Computed views: bases and Dataview queries in notes, as tables, lists and tasks from the index.
+"""Computed views: the bases and queries in notes, as tables, lists and tasks from the index.
 
     ```base, .base   → base ─────┐                     ┌→ search.query (filters) ─┐
-    ```dataview      → dataview ─┴→ view (conditions) ─┴→ evaluate (the rest) ────┴→ compute
+    ```dataview      → dataview ─┤
+    ```tasks         → tasks ────┴→ view (conditions) ─┴→ evaluate (the rest) ────┴→ compute
 
 The filters are read as conditions of the one query language (`vault.search.query`), which searches,
 lists and questions use too. Only what it cannot say, such as a formula, is evaluated for each note.
@@ -15,6 +16,7 @@ No note is parsed to show a view. What is not understood is named, and its view 
     dataview     Read the queries LIST, TABLE and TASK of Dataview.
     evaluate     Evaluate expressions for a note: columns, formulas, what is sorted by.
     expressions  Parse the expressions of both languages to one tree.
+    tasks        Read the queries of the Tasks plugin.
     values       Values and how they are compared: texts, numbers, days, links and lists.
     view         `View`, `ComputedView`.
 

@@ -23,9 +23,11 @@ from vault.vault import Vault
 from vault.views.base import read_base
 from vault.views.compute import ViewComputer, find_row
 from vault.views.dataview import read_dataview
+from vault.views.tasks import read_tasks_query
 from vault.views.view import ComputedView, Shape, View, ViewRow
 
 __all__ = [
+    "BLOCK_KINDS",
     "MOST_ROWS",
     "ComputedBlock",
     "ViewBlock",
@@ -36,9 +38,13 @@ __all__ = [
     "write_markdown",
 ]
 
-BlockKind = Literal["base", "dataview"]
-_KINDS: Final[dict[str, BlockKind]] = {"base": "base", "dataview": "dataview"}
-_NAMES: Final = {"base": "base", "dataview": "query"}
+BlockKind = Literal["base", "dataview", "tasks"]
+BLOCK_KINDS: Final[dict[str, BlockKind]] = {
+    "base": "base",
+    "dataview": "dataview",
+    "tasks": "tasks",
+}
+_NAMES: Final = {"base": "base", "dataview": "query", "tasks": "query"}
 MOST_ROWS: Final = 1_000
 _ROWS_FOR_MODELS: Final = (50, 10)
 _MOST_CHARS_FOR_MODELS: Final = 12_000
@@ -101,10 +107,10 @@ def _find_fenced(lines: Sequence[str], kinds: str) -> Iterator[ViewBlock]:
         while end < len(kinds) and kinds[end] == CODE:
             end += 1
         is_closed = end < len(kinds) and kinds[end] == FENCE_CLOSES
-        if language in _KINDS:
+        if language in BLOCK_KINDS:
             quoted = len(lines[at]) - len(lines[at].lstrip("> \t"))
             text = "\n".join(_unquote(line, quoted) for line in lines[at + 1 : end])
-            yield ViewBlock(_KINDS[language], text, (at + 1, end + is_closed))
+            yield ViewBlock(BLOCK_KINDS[language], text, (at + 1, end + is_closed))
         at = end
 
 
@@ -128,7 +134,7 @@ def compute_block(
     def compute(catalog: Catalog) -> tuple[ComputedView | str, ...]:
         time = now or datetime.now()
         this = find_row(catalog, path, vault.root)
-        read = read_base if block.kind == "base" else read_dataview
+        read = _READERS[block.kind]
         keep = StalenessFilter(vault.root, vault.exclude).keep_current
         computer = ViewComputer(catalog, vault.root, keep, vault.scope, this, time)
 
@@ -258,6 +264,11 @@ def _write_tasks(_computed: ComputedView, rows: Sequence[ViewRow]) -> Iterator[s
         yield f"- [{status}] {row.cells[0]} ({row.cells[1]})"
 
 
+_READERS: Final[dict[BlockKind, Callable[..., tuple[View | str, ...]]]] = {
+    "base": read_base,
+    "dataview": read_dataview,
+    "tasks": read_tasks_query,
+}
 _BAR: Final = re.compile(r"(?<!\\)\|")
 _WRITERS: Final[dict[Shape, Callable[[ComputedView, Sequence[ViewRow]], Iterator[str]]]] = {
     "table": _write_table,

@@ -58,6 +58,7 @@ _LINKS: Final = (("file", "links"), ("file", "outlinks"))
 _FILE_FIELDS: Final = {
     "base": ("path", "name", "basename", "folder", "ext", "size", "mtime"),
     "dataview": ("path", "name", "folder", "ext", "size", "mtime"),
+    "tasks": (),
 }
 
 

@@ -334,7 +334,8 @@ class Evaluator:
             case (name, *rest):
                 task = row.task if name in _TASK else None
                 found = _TASK[name](row, task) if task else None
-                if task is None or (found is None and name in _OF_NOTE_TOO):
+                is_of_note = name in _OF_NOTE_TOO and self._dialect == "dataview"
+                if task is None or (found is None and is_of_note):
                     found, rest = self._read_within(parts, row)
         for attribute in rest:
             found = _apply(attribute.lower(), [found])
@@ -464,6 +465,7 @@ _FILE: Final[Mapping[Dialect, Mapping[str, Callable[[NoteRow], Value]]]] = {
         "outlinks": lambda row: tuple(map(LinkValue, _list_targets(row))),
         "aliases": lambda row: row.note.properties.get("aliases", ()),
     },
+    "tasks": {**_FOR_ALL, "name": lambda row: posixpath.basename(row.path)},
 }
 
 

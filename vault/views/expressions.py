@@ -28,7 +28,7 @@ __all__ = [
     "parse_expression",
 ]
 
-Dialect = Literal["base", "dataview"]
+Dialect = Literal["base", "dataview", "tasks"]
 
 _MOST_TOKENS: Final = 500
 _MOST_DEPTH: Final = 40
@@ -43,7 +43,7 @@ _TOKEN: Final = {
         rf"|(?P<name>{name})"
         r"|(?P<sign>=>|==|!=|<=|>=|&&|\|\||[-+*/%<>=!().,\[\]]))"
     )
-    for dialect, name in (("base", rf"[^\W\d]{_LETTER}*"), ("dataview", _NAME))
+    for dialect, name in (("base", rf"[^\W\d]{_LETTER}*"), ("dataview", _NAME), ("tasks", _NAME))
 }
 _DAY_FIRST: Final = re.compile(r"\s*(?P<day>\d{4}-\d\d(?:-\d\d(?:T[\d:.]+)?)?)(?![\w-])")
 _ESCAPE: Final = re.compile(r"\\(.)", re.DOTALL)

@@ -26,10 +26,11 @@ from ui.markdown.blocks import (
 )
 from ui.markdown.embeds import EmbeddedText, EmbedFailure, draw_embed, split_view_target
 from ui.markdown.inline import NOTE
-from ui.markdown.note_parts import NotePart, read_part
+from ui.markdown.note_parts import NotePart, find_references, read_part
 from vault.embeds import EmbeddedPart
 from vault.errors import NoteExcluded, NoteUnreadable, UnsafePath
 from vault.notes.kinds import BASE, note_name
+from vault.notes.text.data import DRAWING_PROPERTY, hide_drawing
 
 __all__ = ["EmbedExpander"]
 
@@ -133,7 +134,8 @@ class EmbedExpander:
         text = _cut_text(part)
         shown = text if len(text) <= self._chars else _shorten(text, self._chars)
         self._chars -= len(shown)
-        for leaf in read_part(NotePart(1, shown)):
+        references = find_references(part.note.text.split("\n"), part.note.kinds)
+        for leaf in read_part(NotePart(1, shown, references=references)):
             if not isinstance(leaf, Embed):
                 yield self._rebase(leaf, path)
             elif self._embeds > 0 and self._chars > 0:
@@ -210,7 +212,10 @@ def _explain_no_part(path: str, anchor: str) -> EmbedFailure:
 def _cut_text(part: EmbeddedPart) -> str:
     """Return the Markdown of a part of a note, without front matter and comments."""
     note = part.note
-    lines = note.text.split("\n") if note.markdown is None else note.markdown.hide_comments()
+    markdown = note.markdown
+    if markdown is not None and DRAWING_PROPERTY in note.properties:
+        markdown = replace(markdown, lines=tuple(hide_drawing(markdown.lines)))
+    lines = note.text.split("\n") if markdown is None else markdown.hide_comments()
     first, last = part.lines or (note.body_line, len(lines))
     return "\n".join(lines[first - 1 : last])
 

@@ -30,7 +30,8 @@ from vault.views.view import ComputedView, ViewRow
 __all__ = ["MOST_VIEW_ROWS", "draw_block", "split_task_link"]
 
 MOST_VIEW_ROWS: Final = 200
-_NAMES: Final = {"base": "Base", "dataview": "Query"}
+_NAMES: Final = {"base": "Base", "dataview": "Query", "tasks": "Query"}
+_COLORS: Final = {"base": "yaml", "dataview": "sql", "tasks": ""}
 _UNREAD: Final = "Without notes, nothing is shown here."
 # The keys of boxes, which are the same each time, so that the same result is recognised.
 _SOURCE_KEY, _ITEM_KEY = -1, -1_000
@@ -43,7 +44,7 @@ def draw_block(
 
     Args:
         computed: its results, or None without a vault.
-        language: `base` or `dataview`.
+        language: `base`, `dataview` or `tasks`.
         text: its source.
         name: the name of the only view that is shown, or an empty string for all. A name that no
             view has shows all.
@@ -163,7 +164,7 @@ def _link_task(leaf: Leaf, row: ViewRow | None) -> Leaf:
 def _draw_source(language: str, text: str) -> Iterator[Leaf]:
     box = Box("embed", _SOURCE_KEY, icon="code", fold="-")
     yield Paragraph((Run(f"Source of the {_NAMES[language].lower()}"),), (box,), is_title=True)
-    colors = "yaml" if language == "base" else "sql"
+    colors = _COLORS[language]
     for leaf in read_part(NotePart(1, f"~~~~{colors}\n{text}\n~~~~")):
         shown = replace(leaf, language=language) if isinstance(leaf, CodeLines) else leaf
         yield replace(shown, boxes=(box,), line=0)

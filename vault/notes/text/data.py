@@ -14,7 +14,7 @@ from typing import Final
 from vault.notes.text.document import Document
 from vault.notes.text.lines import BLANK, CODE, FENCE_CLOSES, FENCE_OPENS, TEXT
 
-__all__ = ["hide_data", "hide_data_in_lines"]
+__all__ = ["DRAWING_PROPERTY", "hide_data", "hide_data_in_lines", "hide_drawing"]
 
 _LEAST_URI_CHARS: Final = 64
 _LEAST_RUN_CHARS: Final = 1_000  # public keys and tokens are shorter
@@ -35,6 +35,9 @@ _BASE64_END: Final = re.compile(rf"{_BASE64}{{1,{_LEAST_LINE_CHARS}}}={{0,2}}|=[
 _LETTERS_NOT_HEX: Final = (re.compile("[g-z]"), re.compile("[G-Z]"))
 _JSON_OR_CSS: Final = re.compile(r"[{}\[\]\":;,]")
 _DRAWING: Final = re.compile(r"\s*\{.*?\"type\"\s*:\s*\"excalidraw\"", re.DOTALL)
+DRAWING_PROPERTY: Final = "excalidraw-plugin"
+_DRAWING_FRAME: Final = re.compile(r"==⚠.*⚠==.*|#+ Excalidraw Data|#+ Text Elements", re.IGNORECASE)
+_DRAWING_DATA: Final = re.compile(r"#+ (?:Drawing|Embedded Files|Element Links)\s*$")
 _DRAWING_FENCE: Final = "compressed-json"
 
 
@@ -59,6 +62,17 @@ def hide_data_in_lines(lines: Sequence[str], kinds: str = "") -> tuple[str, ...]
             chars = sum(map(len, hidden[first:behind]))
             hidden[first:behind] = [_write_notice(chars), *[""] * (behind - first - 1)]
     return tuple(map(_hide_in_line, hidden))
+
+
+def hide_drawing(lines: Sequence[str]) -> list[str]:
+    """Return the lines of a note of Excalidraw, without those that only the plugin needs.
+
+    What the user wrote and the texts in the drawing stay. The lines keep their places.
+    """
+    data = (at for at, line in enumerate(lines) if _DRAWING_DATA.match(line))
+    end = next(data, len(lines))
+    shown = ("" if _DRAWING_FRAME.fullmatch(line.strip()) else line for line in lines[:end])
+    return [*shown, *[""] * (len(lines) - end)]
 
 
 def _write_notice(chars: int) -> str:

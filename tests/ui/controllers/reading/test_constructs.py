@@ -1,0 +1,126 @@
+"""Constructs of Obsidian are drawn, or what is not drawn is named, and not left as source."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.assistant import Assistant
+from app.library.embedded_notes import EmbeddedNotes
+from chains.cancel import CancelToken
+from tests.conftest import write_notes
+from tests.support.vaults.documents import pdf
+from tests.support.window.note_page import NotePage
+from tests.support.window.window_pages import WindowPage, open_window
+from tests.unit.vault.views.conftest import NoEmbedder, update_words
+from ui.controllers.reading.embeds import EmbedExpander
+from ui.markdown.blocks import Paragraph, plain
+from ui.markdown.embeds import EmbeddedText
+from ui.tasks import TaskRunner
+from vault.vault import Vault
+
+DRAWING = """\
+---
+excalidraw-plugin: parsed
+---
+My own words.
+
+==⚠  Switch to EXCALIDRAW VIEW in the MORE OPTIONS menu of this document. ⚠==
+
+# Excalidraw Data
+
+## Text Elements
+Hello drawing ^abc123
+
+%%
+## Drawing
+```compressed-json
+N4KAkARALgngDgUwgLgAQQQDwMYEMA2AlgCYBOuA7hADTgQBuCpAzoQPYB2KqATLZMzYBXUtiRoIACyhQ4zZAHoFAc0JRJQ
+```
+%%
+"""
+LONG = "\n\n".join(f"## Part {n}\n\n{'Words. ' * 60}" for n in range(40))
+NOTES = {
+    "Maths.md": "Text $$x^2$$ and $y$ in it.\n",
+    "Aside.md": "Word^[said **aside** [[Maths]]] goes on, 2^[a b] and x^2 [y].\n",
+    "Address.md": "See [the site][Site] and [site] and [no][nowhere].\n\n[site]: https://example.org\n",
+    "Long.md": f"See [the far one][far].\n\n{LONG}\n\n[far]: https://example.org/far\n",
+    "Pages.md": "![[Doc.pdf#height=400]]\n\n![[Doc.pdf#height=300&page=2]]\n",
+    "Draw.excalidraw.md": DRAWING,
+    "Around.md": "![[Draw.excalidraw]]\n\n![[Address]]\n",
+    "Code.md": "```mermaid\ngraph TD\n```\n\n> ```dataviewjs\n> dv.list()\n> ```\n\n"
+    "```query\ntag:#a\n```\n\n```js\nlet a\n```\n",
+    "Tasks.md": "- [ ] Dig\n- [x] Sow\n\n```tasks\nnot done\n```\n\n```tasks\nsort by magic\n```\n",
+}
+
+
+@pytest.fixture
+def window(
+    assistant: Assistant, tmp_path: Path, runner: TaskRunner, qtbot: QtBot
+) -> Iterator[WindowPage]:
+    vault = write_notes(tmp_path / "notes", NOTES)
+    (vault / "Doc.pdf").write_bytes(pdf(["One.", "Two."]))
+    assistant.open_vault(vault, remember=False)
+    list(assistant.index(CancelToken()))
+    window = open_window(assistant, runner, qtbot)
+    window.activate(1280, 2400, qtbot)
+    yield window
+    window.close()
+
+
+def read(window: WindowPage, name: str, words: str, qtbot: QtBot) -> str:
+    """Open a note, wait until its text has some words, and return the text."""
+    window.view.show_note(name)
+    note = NotePage(window.view)
+    qtbot.waitUntil(lambda: note.is_open and note.path == name and words in note.text)
+    return note.text
+
+
+def test_constructs_are_not_left_as_source(window: WindowPage, qtbot: QtBot) -> None:
+    assert "$" not in read(window, "Maths.md", "in it.", qtbot)
+    read(window, "Aside.md", "Word(said aside Maths) goes on, 2(a b) and x^2 [y].", qtbot)
+    text = read(window, "Address.md", "See the site and site and [no][nowhere].", qtbot)
+    assert "https" not in text
+    read(window, "Long.md", "See the far one.", qtbot)
+    assert "height" not in read(window, "Pages.md", "Doc.pdf › page 2", qtbot)
+
+
+def test_a_drawing_shows_its_texts_alone(window: WindowPage, qtbot: QtBot) -> None:
+    text = read(window, "Draw.excalidraw.md", "Hello drawing", qtbot)
+    assert "My own words." in text
+    assert not any(part in text for part in ("⚠", "Excalidraw Data", "left out", "N4KA", "%%"))
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("Draw.excalidraw", ["My own words.", "Hello drawing"]),
+        ("Address", ["See the site and site and [no][nowhere]."]),
+    ],
+)
+def test_an_embedded_note_is_drawn_as_it_is_alone(
+    assistant: Assistant, tmp_path: Path, name: str, shown: list[str]
+) -> None:
+    vault = Vault(write_notes(tmp_path / "notes", NOTES), tmp_path / "index", (), NoEmbedder())
+    update_words(vault)
+    found = EmbedExpander(EmbeddedNotes(vault, assistant.projects), assistant.images).read(name, "")
+    vault.close()
+    assert isinstance(found, EmbeddedText)
+    texts = [plain(leaf.runs) for leaf in found.leaves if isinstance(leaf, Paragraph)]
+    assert texts == shown
+
+
+def test_what_is_not_drawn_is_named(window: WindowPage, qtbot: QtBot) -> None:
+    text = read(window, "Code.md", "Diagrams of Mermaid are not drawn here.", qtbot)
+    assert "Scripts are not run here." in text
+    assert "Searches of Obsidian are not run here." in text
+    assert text.count("here.") == 3
+
+
+def test_a_query_of_the_tasks_plugin_is_shown_as_its_tasks(
+    window: WindowPage, qtbot: QtBot
+) -> None:
+    text = read(window, "Tasks.md", "Query · 1 task", qtbot)
+    assert "Source of the query" in text
+    read(window, "Tasks.md", "sort by magic is not understood.", qtbot)
