@@ -149,7 +149,8 @@ class Condition:
         return f"{signs[self.comparison]}{self.value}{also}"
 
     def _write_limits(self) -> str:
-        comparison = "" if self.comparison == "=" else self.comparison
+        is_written = self.comparison != "=" or self.value.startswith(tuple(_SIGNS))
+        comparison = self.comparison if is_written else ""
         also = f" {self.also._write_limits()}" if self.also else ""
         return f"{comparison}{self.value}{also}"
 
@@ -165,14 +166,16 @@ class Condition:
 def parse_property(name: str, test: str, *, is_negated: bool = False) -> Condition | None:
     """Parse a condition on a property, such as `rating` and `>=4`, or `>=4 <5`.
 
-    Return None if it has no value.
+    Return None if it has no value, as a sign alone.
     """
-    found = _TEST.fullmatch(test.strip().strip('"'))
+    found = _TEST.fullmatch(test.strip().strip('"').strip())
     if found is None or not name.strip():
         return None
     sign = cast("Comparison", found["order"] or found["sign"] or "=")
-    value = (found["first"] or found["value"]).strip().strip('"')
+    value = (found["first"] or found["value"]).strip().strip('"').strip()
     also = parse_property(name, found["also"]) if found["also"] else None
+    if not value or value in _SIGNS or (found["also"] and also is None):
+        return None
     return Condition("property", value, normalize_name(name), sign, is_negated, also)
 
 

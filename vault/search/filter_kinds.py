@@ -62,6 +62,7 @@ TaskFilter = TaskKind | Literal[""]
 _DATE = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?")
 _YEAR = re.compile(r"\d{4}")
 _SIGN = re.compile(r"[<>]=?")
+_SIGNS_IN_WORDS = {"<": "before", "<=": "until", ">": "after", ">=": "since"}
 _ANY = "*"
 # The limits of tasks within `has:`, with the word before their values in a sentence.
 _LIMITS_OF_TASKS = {"due": "due", "date": "dated", "task-priority": "with"}
@@ -175,7 +176,7 @@ def _parse_link(value: str) -> str | None:
 
 
 def _parse_part(value: str) -> str | None:
-    part, *limits = value.lower().split()
+    part, *limits = value.lower().split() or [""]
     is_known = part in TASK_PARTS if limits else part in PARTS
     return " ".join((part, *limits)) if is_known and all(map(_parse_limit, limits)) else None
 
@@ -187,11 +188,19 @@ def _parse_limit(limit: str) -> object:
 
 
 def _describe_part(value: str) -> str:
-    """Describe what a note has, as "an open task with high priority"."""
+    """Describe what a note has, as "an open task with high priority or low priority"."""
     part, *limits = value.split()
-    values = (limit.partition(":")[::2] for limit in limits)
-    told = (f"{_LIMITS_OF_TASKS[key]} {_describe_limit(key, value)}" for key, value in values)
+    told = (
+        f"{before} " + " or ".join(_describe_limit(key, each) for each in values)
+        for key, before in _LIMITS_OF_TASKS.items()
+        if (values := _list_limits(limits, key))
+    )
     return " ".join((PARTS[part], *told))
+
+
+def _list_limits(limits: Sequence[str], key: str) -> Sequence[str]:
+    """Return the values of the limits of a key within `has:`, of which one must be fulfilled."""
+    return [limit.removeprefix(f"{key}:") for limit in limits if limit.startswith(f"{key}:")]
 
 
 def _describe_limit(key: str, value: str) -> str:
@@ -204,9 +213,10 @@ def _find_by_part(condition: Condition, catalog: Catalog, paths: Mapping[int, st
     part, *limits = condition.value.split()
     if part not in TASK_PARTS:
         return find_by_part(condition, catalog, paths)
-    read: dict[str, list[Any]] = {key: [] for key in _LIMITS_OF_TASKS}
-    for limit in limits:
-        read[limit.partition(":")[0]].append(_parse_limit(limit))
+    read = {
+        key: [FILTERS[key].parse(value) for value in _list_limits(limits, key)]
+        for key in _LIMITS_OF_TASKS
+    }
     test = TaskTest(TASK_PARTS[part], read["date"], read["due"], read["task-priority"])
     return find_with_task(test, catalog, paths)
 
@@ -275,7 +285,7 @@ def _read_range(value: str, parse: Callable[[str], Span | None]) -> Span | None:
     start, dots, end = value.partition("..")
     first = parse(start)
     if not dots:
-        return first
+        return first if first is None or first[0] < first[1] else None
     last = parse(end)
     if (start and first is None) or (end and last is None):
         return None
@@ -284,12 +294,17 @@ def _read_range(value: str, parse: Callable[[str], Span | None]) -> Span | None:
 
 
 def _limit_days(sign: str, span: Span | None) -> Span | None:
-    """Return the days before or after a range of days, with the range behind "<=" or ">="."""
+    """Return the days before or after a range of days, with the range behind "<=" or ">=".
+
+    Return None if there are none, as before the first day.
+    """
     if span is None:
         return None
     if sign[0] == "<":
-        return date.min, span[1] if sign == "<=" else span[0]
-    return span[0] if sign == ">=" else span[1], date.max
+        limits = date.min, span[1] if sign == "<=" else span[0]
+    else:
+        limits = span[0] if sign == ">=" else span[1], date.max
+    return limits if limits[0] < limits[1] else None
 
 
 def _parse_span(text: str, *, is_ahead: bool = False) -> Span | None:
@@ -329,6 +344,8 @@ def _parse_named_days(text: str, today: date, *, is_ahead: bool) -> Span | None:
 
 def _describe_days(value: str) -> str:
     """Describe a value, with a range of days such as `2024-03..2024-05` in words."""
+    if (sign := _SIGN.match(value)) is not None:
+        return f"{_SIGNS_IN_WORDS[sign[0]]} {value[sign.end() :]}"
     first, dots, last = value.partition("..")
     if not dots:
         return value

@@ -43,15 +43,23 @@ __all__ = ["Query", "describe_filters", "parse_query", "split_filter", "write_qu
 _MAX_FILTERS = 16
 _MAX_SCANNED = 20_000
 _KEYS = [key for key in FILTERS if key != "property"]
+_END = r"(?=[\s.,;:!?)]|$)"
+# A value without quotation marks. Of a parenthesis at its end, it has the beginning too.
+_PLAIN = rf'[^\s"]*\([^\s"()]*\){_END}|[^\s"]*[^\s".,;:!?)](?:\.\.)?|\.\.'
 _PART = re.compile(
     rf"(?:(?<=\s)|^)(?:(?P<not>-)?(?:(?P<key>{'|'.join(_KEYS)}):"
-    r'(?:"(?P<quoted>[^"\n]+)"|(?P<plain>[^\s"]*[^\s".,;:!?](?:\.\.)?|\.\.))'
+    rf'(?:"(?P<quoted>[^"\n]+)"|(?P<plain>{_PLAIN}))'
     r"|\[(?P<name>[^\[\]:\n\"]{1,60}):(?P<test>[^\[\]\n]{1,200})\])"
-    r'|"(?P<phrase>[^"\n]+)")(?=[\s.,;:!?)]|$)',
+    rf'|"(?P<phrase>[^"\n]+)"){_END}',
     re.IGNORECASE,
 )
 _OF_TASKS = frozenset({"task", "due", "task-priority"})
+_DATED = "dated {}"  # how a sentence names the tasks, and not the notes, of a day
 _OR = re.compile(r"\s+OR\s+")
+_GROUP = re.compile(rf'(?:(?<=\s)|^)-?\(-?(?:(?:{"|".join(_KEYS)}):[^\s")]|\[[^\s\[\]:]+:)')
+_JOINED_PHRASE = re.compile(
+    r'(?:(?<=\s)|^)-"[^"\n]+"(?=\s|$)|\bOR\s+"[^"\n]+"(?=\s|$)|(?:(?<=\s)|^)"[^"\n]+"\s+OR\b'
+)
 # A filter with a space before its value, at the start or end of the text. Elsewhere it is prose.
 _VALUE = r'"[^"\n]+"|[^\s"]+'
 _SPACED = re.compile(
@@ -208,7 +216,8 @@ class _Filters:
         if FILTERS[key].find is not None:
             condition = Condition(key, value, is_negated=is_negated)
             return self._add_condition(condition, is_alternative=is_alternative)
-        limit = Condition(key, found["quoted"] or found["plain"], is_negated=is_negated)
+        written = (found["quoted"] or found["plain"]).lower()
+        limit = Condition(key, written, is_negated=is_negated)
         is_same = FILTERS[key].is_repeatable and any(each.key == key for each in self.last)
         if is_negated or (is_alternative and not is_same):
             return self._add_condition(limit, is_alternative=is_alternative)
@@ -272,6 +281,7 @@ def parse_query(text: str) -> Query:
             *dict.fromkeys(problems),
             *_find_spaced_filters(text[:_MAX_SCANNED]),
             *_find_unknown_filters(text[:_MAX_SCANNED]),
+            *_find_unread_signs(text[:_MAX_SCANNED]),
         ),
     )
 
@@ -296,10 +306,11 @@ def split_filter(query: Query) -> Iterator[tuple[str, Query]]:
     """Yield each part of a query's filter in words, with the query without it."""
     for clause in query.clauses:
         others = tuple(other for other in query.clauses if other is not clause)
-        yield " or ".join(map(_describe, clause)), replace(query, clauses=others)
+        told = (_describe(each, is_of_tasks=bool(query.task_kind)) for each in clause)
+        yield " or ".join(told), replace(query, clauses=others)
     for key, values in query.list_limits().items():
         kind = FILTERS[key]
-        phrase = "dated {}" if query.task_kind and key == "date" else kind.phrase
+        phrase = _DATED if query.task_kind and key == "date" else kind.phrase
         if values and phrase:
             text = phrase.format(" or ".join(map(kind.describe or str, values)))
             yield text, _drop_limit(query, key)
@@ -319,9 +330,11 @@ def _drop_limit(query: Query, key: str) -> Query:
     return replace(query, after=None) if key == "after" else replace(query, before=None)
 
 
-def _describe(condition: Condition) -> str:
+def _describe(condition: Condition, *, is_of_tasks: bool) -> str:
     kind, value = FILTERS[condition.key], condition.shown_value
     phrase = kind.opposite if condition.is_negated else kind.phrase or "with {}"
+    if is_of_tasks and condition.key == "date":
+        phrase = f"not {_DATED}" if condition.is_negated else _DATED
     return phrase.format(value if kind.describe is None else kind.describe(value))
 
 
@@ -349,6 +362,20 @@ def _find_unknown_filters(text: str) -> Iterator[str]:
     for name in names:
         if name in _UNKNOWN:
             yield f"There is no filter {name}: so it was searched as words. Filters are {known}."
+
+
+def _find_unread_signs(text: str) -> Iterator[str]:
+    """Yield a sentence about signs that do not do what they seem to."""
+    if _GROUP.search(text) is not None:
+        yield (
+            "A filter behind an opening parenthesis was searched as words. OR joins the filters "
+            "beside it, without parentheses."
+        )
+    if (found := _JOINED_PHRASE.search(text)) is not None:
+        yield (
+            "A minus and OR work with filters, and not with words in quotation marks, so "
+            f"{found[0]} was searched as words."
+        )
 
 
 def _describe_bad_value(found: re.Match[str]) -> str | None:

@@ -199,6 +199,17 @@ def test_brackets_and_signs_of_prose_are_words(text: str) -> None:
         ),
         ('has:"open-task due:2026-12"', "with an open task due 2026-12"),
         ('-has:"task task-priority:high"', "without a task with high priority"),
+        ("-task:Open", "without an open task"),
+        ("tag:a OR task-priority:>=HIGH", "with the tag #a or with high priority or above"),
+        ("-due:<2026-12", "not due before 2026-12"),
+        ("task:open -date:2026-11", "not dated 2026-11"),
+        ('has:"task due:2025 due:2026"', "with a task due 2025 or 2026"),
+        (
+            'has:"task task-priority:high task-priority:low"',
+            "with a task with high priority or low priority",
+        ),
+        ("[a:==5]", "with a: =5"),
+        ("file:(2)", "with “(2)” in the name"),
     ],
 )
 def test_each_filter_can_be_excluded_and_be_an_alternative(text: str, described: str) -> None:
@@ -221,6 +232,38 @@ def test_what_is_no_limit_of_a_task_is_words_and_named(part: str) -> None:
     query = parse_query(f'has:"{part}" roof')
     assert not query.has_filter
     assert "names nothing that a note may have" in query.problems[0]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'has:" "',
+        "date:<0001",
+        "due:>9999",
+        "date:9999-12-31",
+        '[a:" "]',
+        "[a:>]",
+        "[a:>=]",
+        "[a:!=]",
+    ],
+)
+def test_a_filter_without_a_value_or_a_day_is_words(text: str) -> None:
+    query = parse_query(text)
+    assert (query.words, query.has_filter) == (text, False)
+
+
+@pytest.mark.parametrize("text", ["(tag:a OR tag:b)", "tag:c -(tag:a OR tag:b)", "([a:1])"])
+def test_filters_in_parentheses_are_named(text: str) -> None:
+    query = parse_query(text)
+    assert "parenthesis" in query.problems[0]
+    assert ")" not in "".join(each.value for clause in query.clauses for each in clause)
+
+
+@pytest.mark.parametrize("written", ['-"base fee"', 'OR "base fee"'])
+def test_a_phrase_that_a_sign_has_no_effect_on_is_named(written: str) -> None:
+    query = parse_query(f"tag:a {written}")
+    assert f"{written} was searched as words" in query.problems[0]
+    assert not parse_query('tag:a "base fee" or "fee"').problems
 
 
 @pytest.mark.parametrize("key", FILTERS)
