@@ -327,7 +327,8 @@ class _Linker:
         used = next((n for n in range(len(folded), 0, -1) if " ".join(folded[:n]) in dates), 0)
         if used:
             links.add(Condition("due", ANY_DAY))
-            links.roles.add("open")
+            if "done" not in self._around.roles:
+                links.roles.add("open")
         return used
 
     def _take_opposite(self, at: int) -> int:

@@ -431,7 +431,7 @@ def _is_not_said(links: Links, task: str) -> bool:
         return True  # a question for what was done on a day, which a diary answers
     if links.roles >= {"tasks", "recent"}:
         return True  # no task says when it was changed
-    if task and _lacks_part(links):
+    if (task and _lacks_part(links)) or _may_lack_other_day(links):
         return True  # the tasks may be meant, and not their notes
     if task and _limits_priority(links):
         return True  # each task has a priority of its own, which a note's property does not tell
@@ -444,6 +444,13 @@ def _lacks_part(links: Links) -> bool:
     """Return whether a property or a tag must not be there, as in "tasks without a place"."""
     denied = (each for clause in links.clauses for each in clause if each.is_negated)
     return any(each.key == "has" or each.value == ANY_VALUE for each in denied)
+
+
+def _may_lack_other_day(links: Links) -> bool:
+    """Return whether a task without a due date may be meant among others of a note, or of a day."""
+    denied = (each for clause in links.clauses for each in clause if each.is_negated)
+    is_of_others = links.subject == "notes" or bool(links.spans)
+    return is_of_others and any(each.key == "due" for each in denied)
 
 
 def _limits_priority(links: Links) -> bool:

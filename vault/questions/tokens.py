@@ -290,9 +290,8 @@ def _name_tomorrow(text: str) -> str:
     for word, last in zip(words, before, strict=False):
         is_meant = word.folded in tomorrow and (word.text.islower() or word.is_first)
         if is_meant and last not in list_date_words("before_morning"):
-            at = text.index(word.text, end)
-            shown.append(f"{text[end:at]}tomorrow")
-            end = at + len(word.text)
+            shown.append(f"{text[end : word.start]}tomorrow")
+            end = word.start + len(word.text)
     return "".join((*shown, text[end:]))
 
 

@@ -77,12 +77,14 @@ class Word:
         folded: the word as it is compared.
         is_apart: whether a comma or the like stands before it.
         is_first: whether a sentence begins with it.
+        start: where it begins in the text.
     """
 
     text: str
     folded: str
     is_apart: bool = False
     is_first: bool = False
+    start: int = 0
 
 
 def cut_signs(word: str) -> str:
@@ -112,7 +114,8 @@ def split_words(text: str) -> tuple[Word, ...]:
         before = text[end : match.start()]
         is_first = not found or not _ENDS.isdisjoint(before)
         folded = fold(match[0]).replace(" ", "")
-        found.append(Word(match[0], folded, not _APART.isdisjoint(before), is_first))
+        is_apart = not _APART.isdisjoint(before)
+        found.append(Word(match[0], folded, is_apart, is_first, match.start()))
         end = match.end()
     return tuple(found)
 

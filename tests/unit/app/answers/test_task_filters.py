@@ -86,6 +86,27 @@ def test_filters_of_tasks_are_joined_and_excluded(
     assert sorted(told) == tasks.split()
 
 
+def test_done_tasks_without_a_date_are_done(answer: Asking) -> None:
+    found = answer("Which done tasks have no due date?")
+    assert found.text.startswith("1 done task not due on any day;")
+    assert "Sweep it" in found.text
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which notes have tasks without a due date?",
+        "Welche Notizen haben Aufgaben ohne Fälligkeitsdatum?",
+        "Which notes have no tasks without a deadline?",
+        "Which tasks are without a due date in June?",
+    ],
+)
+def test_nothing_is_claimed_of_one_task_without_a_date_among_others(
+    answer: Asking, question: str
+) -> None:
+    assert answer(question).kind not in ("list", "tasks")
+
+
 @pytest.mark.parametrize("question", ["tasks without a place", "Which tasks have no tag?"])
 def test_what_a_task_may_lack_itself_is_not_claimed_of_notes(answer: Asking, question: str) -> None:
     assert answer(question).kind != "tasks"

@@ -147,6 +147,8 @@ def test_a_month_without_a_year_is_a_limit(question: str, days: str) -> None:
         ("¿Qué tareas vencen mañana?", "task:open due:2026-11-27"),
         ("Welche Aufgaben habe ich morgen?", "task:any date:2026-11-27"),
         ("tareas de mañana", "task:any date:2026-11-27"),
+        ("Aufgaben von übermorgen und morgen", "task:any date:2026-11-28 date:2026-11-27"),
+        ("¿Qué tareas de la mañana vencen mañana?", "task:open due:2026-11-27 mañana"),
     ],
 )
 def test_tomorrow_is_named_in_four_languages(question: str, query: str) -> None:
