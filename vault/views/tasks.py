@@ -27,6 +27,7 @@ from vault.views.view import FILE, MARKDOWN_NOTES, Column, Order, View, read_lim
 __all__ = ["read_tasks_query"]
 
 _MOST_LINES: Final = 100
+_MOST_CHARS: Final = 10_000
 _MOST_DEPTH: Final = 20
 _FILE_NAMES: Final[Mapping[str, Callable[[str], str]]] = {
     "path": lambda path: path,
@@ -36,7 +37,7 @@ _FILE_NAMES: Final[Mapping[str, Callable[[str], str]]] = {
     "folder": lambda path: f"{path.rpartition('/')[0]}/",
     "root": lambda path: f"{path.partition('/')[0]}/" if "/" in path else "/",
 }
-_PLACEHOLDER: Final = re.compile(r"\{\{\s*(?:query\.file\.(\w+)|.*?)\s*\}\}")
+_PLACEHOLDER: Final = re.compile(r"\{\{(?:\s*query\.file\.(\w+)\s*|[^{}]*)\}\}")
 _LOOK: Final = re.compile(r"(?:hide|show)\b.*|(?:short|full)(?: mode)?|explain|ignore global query")
 _LIMIT: Final = re.compile(r"limit(?: to)? (\d+)(?: tasks?)?")
 _DAYS: Final[Mapping[str, str]] = {
@@ -101,9 +102,11 @@ class _TasksQuery:
         self._limit: int | None = None
 
     def read(self, text: str) -> View:
-        lines = re.sub(r"\\\n\s*", "", text).split("\n")
-        if len(lines) > _MOST_LINES:
+        if text.count("\n") >= _MOST_LINES:
             raise ViewNotUnderstood("A query with so many lines")
+        if len(text) > _MOST_CHARS:
+            raise ViewNotUnderstood("A query that long")
+        lines = re.sub(r"\\\n\s*", "", text).split("\n")
         for line in map(str.strip, lines):
             if line and not line.startswith("#"):
                 self._read_line(self._fill(line))
@@ -224,8 +227,7 @@ def _join(sign: str, left: Expression, right: Expression) -> Expression:
     word, _, negation = sign.partition(" ")
     other = Unary("!", right) if negation else right
     if word == "XOR":
-        either, both = Binary("||", left, other), Binary("&&", left, other)
-        return Binary("&&", either, Unary("!", both))
+        return Binary("!=", Unary("!", left), Unary("!", other))
     return Binary("&&" if word == "AND" else "||", left, other)
 
 

@@ -7,7 +7,9 @@ import pytest
 from tests.unit.vault.views.conftest import WordIndexer
 from vault.vault import Vault
 from vault.views.blocks import BLOCK_KINDS, ViewBlock, compute_block, write_markdown
-from vault.views.view import ComputedView
+from vault.views.expressions import list_inner
+from vault.views.tasks import read_tasks_query
+from vault.views.view import ComputedView, View
 
 NOTES = {
     "Garden/Beds.md": "---\ndue: 2026-01-01\n---\n# Beds\n\n## Spring\n\n"
@@ -86,6 +88,7 @@ def list_tasks(vault: Vault, text: str) -> list[str]:
         ("NOT (not done)", ["Paint", "Sell"]),
         ("(not done) AND NOT (has due date)", ["Fence", "Call"]),
         ("(done) XOR (has due date)", ["Dig", "Sow", "Sell"]),
+        ("(done) XOR (has due date) XOR (is recurring)", ["Dig", "Sell"]),
         ("(done)", ["Paint", "Sell"]),
         ("not done\n# a comment\nhide edit button\nshort mode\nexplain\nignore global query", TODO),
         ("not \\\n  done", TODO),
@@ -93,6 +96,12 @@ def list_tasks(vault: Vault, text: str) -> list[str]:
 )
 def test_filters_choose_tasks(vault: Vault, query: str, found: list[str]) -> None:
     assert sorted(list_tasks(vault, query)) == sorted(found)
+
+
+def test_filters_joined_with_xor_take_no_more_work_than_their_number() -> None:
+    (view,) = read_tasks_query(" XOR ".join(["(done)"] * 14), None, NOW)
+    assert isinstance(view, View)
+    assert sum(1 for _ in list_inner(view.task_tests[0])) < 200
 
 
 @pytest.mark.parametrize(
@@ -134,6 +143,9 @@ def test_tasks_are_grouped(vault: Vault) -> None:
         ("(not done) (done)", "(not done) (done)"),
         ("(" * 60 + "done" + ")" * 60, "(done)"),
         ("(" * 5_000, "((("),
+        ("path includes " + "{{" * 20_000, "A query that long"),
+        (" AND ".join(["(not done)"] * 20_000), "A query that long"),
+        ("not done\n" * 101, "A query with so many lines"),
     ],
 )
 def test_what_is_not_understood_is_named(vault: Vault, query: str, said: str) -> None:
