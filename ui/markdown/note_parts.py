@@ -49,7 +49,8 @@ _LINE_WEIGHT, _FORMULA_WEIGHT, _CELL_WEIGHT = 60, 50, 40
 # The header of a table and the rows that decide how wide its columns are, which stay together.
 _FIRST_LINES = 2 + GROUP_ROWS
 _NONE: Sequence[str] = ()
-_REFERENCE, _MOST_REFERENCES = re.compile(r" {0,3}\[(?!\^)[^\[\]\n]{1,200}\]:[ \t]*\S"), 2_000
+_REFERENCE = re.compile(r" {0,3}\[(?!\^)[^\[\]\n]{1,200}\]:[ \t]*\S.{,2000}")
+_MOST_REFERENCES = 2_000
 _IN_FENCES = frozenset((CODE, FENCE_CLOSES))
 # Begins an item of a list that is in nothing else. A number begins one only below another.
 _BULLET, _NUMBER = re.compile(r"[-*+][ \t]"), re.compile(r"\d{1,9}[.)][ \t]")
@@ -100,7 +101,7 @@ def cut_parts(text: str, kinds: str = "") -> tuple[NotePart, ...]:
     lines = tuple(text.removesuffix("\n").split("\n"))
     known = kinds[: len(lines)] or scan_kinds(lines)
     front = "\n".join(lines[1 : max(1, _count_front(known) - 1)])
-    is_drawing = f"{DRAWING_PROPERTY}:" in front
+    is_drawing = f"\n{DRAWING_PROPERTY}:" in f"\n{front}"
     written = tuple(hide_drawing(lines)) if is_drawing else lines
     shown = MarkdownText(written, known).hide_comments()
     parts = tuple(_Cutter(*_show_properties(shown, known)).cut())
@@ -136,13 +137,16 @@ def keep_cuts(
 
 
 def find_references(lines: Sequence[str], kinds: str) -> str:
-    """Return the lines of a note that define addresses, such as `[name]: address`."""
+    """Return the lines of a note that define addresses, such as `[name]: address`.
+
+    A blank line is between them, so that one that is only text does not take the others with it.
+    """
     found = (
         line
         for line, kind in zip(lines, kinds, strict=False)
-        if kind not in CODE_KINDS and _REFERENCE.match(line)
+        if kind not in CODE_KINDS and _REFERENCE.fullmatch(line)
     )
-    return "\n".join(islice(found, _MOST_REFERENCES))
+    return "\n\n".join(islice(found, _MOST_REFERENCES))
 
 
 def _has_split_line(parts: Sequence[NotePart]) -> bool:

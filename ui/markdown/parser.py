@@ -264,18 +264,16 @@ def _aside(state: StateInline, silent: bool) -> bool:
         state: the state of the Markdown parser, with the current position.
         silent: whether to skip the footnote without producing tokens.
     """
-    if not state.src.startswith("^[", state.pos):
-        return False
     start = state.pos + len("^[")
+    if not state.src.startswith("^[", state.pos) or state.src.find("]", start) < 0:
+        return False
     end = parseLinkLabel(state, start - 1)
     if end <= start:
         return False
     if not silent:
         state.push("aside_open", "aside", 1)
         state.push("text", "", 0).content = "("
-        most = state.posMax
         _parse_between(state, start, end)
-        state.posMax = most
         state.push("text", "", 0).content = ")"
         state.push("aside_close", "aside", -1)
     state.pos = end + 1

@@ -10,6 +10,7 @@ from ui.markdown.reader import Resume, read_units
 from vault.notes.text.document import parse_document
 
 LINES = ["", "", "# Heading", "words " * 30, "- item", "> quoted", "```py", "```", "| a | b |"]
+LONG = "\n\n".join(f"## Part {n}\n\n{'word ' * 100}" for n in range(20))
 LINES += ["|---|---|", "| 1 | 2 |", "    indented", "1. one", "~~~", "x" * 3_000]
 
 
@@ -265,3 +266,28 @@ def test_only_the_first_checkbox_of_a_line_is_one() -> None:
 def test_a_very_long_line_of_code_leaves_the_rest_of_the_note(front: str) -> None:
     text = front.format("x" * 50_000) + "- [ ] t\n"
     assert read_text(text).endswith("[ ] t")
+
+
+def test_an_address_is_found_below_a_line_that_only_looks_like_one() -> None:
+    text = f"See [site].\n\n{LONG}\n\n[1]: Smith et al. 2020\n\n[site]: https://example.org\n"
+    first = read_part(cut_parts(text)[0])
+    assert "https://example.org" in {run.link for run in first[0].runs}
+
+
+def test_a_line_that_is_longer_than_any_address_defines_none() -> None:
+    text = "\n".join(f"[a{n}]: https://example.org/{'x' * 5_000}" for n in range(2_000))
+    assert cut_parts(f"{text}\n\n[b]: https://example.org\n")[0].references.count("\n") == 0
+
+
+def test_a_text_about_drawings_is_no_drawing() -> None:
+    text = "---\ntitle: sets excalidraw-plugin: parsed\n---\n# Drawing\n\nMine.\n"
+    assert "Mine." in cut_parts(text)[0].text
+
+
+def test_footnotes_that_nothing_closes_are_not_each_searched_to_the_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("ui.markdown.parser.parseLinkLabel", lambda *_: pytest.fail("searched"))
+    (leaf,) = read_part(NotePart(1, "a ^[b " * 100))
+    assert isinstance(leaf, Paragraph)
+    assert plain(leaf.runs).count("^[") == 100
