@@ -266,6 +266,13 @@ class TextIndex:
         return frozenset((*joined, *(part for word in joined for part in re.split(r"\W", word))))
 
     @cached_property
+    def small_words(self) -> frozenset[str]:
+        """The words of the text that do not begin with a capital letter."""
+        return frozenset(
+            fold(word) for word in re.findall(r"\w+", self.text) if not word[0].isupper()
+        )
+
+    @cached_property
     def statements(self) -> Sequence[PlacedStatement]:
         """The sentences of the text that contain numbers."""
         found, start = list[PlacedStatement](), 0

@@ -243,10 +243,15 @@ class AnswerSentence:
         short = (path for path in find_paths(bare) if "://" not in path)
         yield from (path for path in short if not any(path in each for each in long))
 
+    @property
+    def is_german(self) -> bool:
+        """Whether the sentence is German, in which every noun has a capital letter."""
+        return len(_GERMAN.findall(fold(self.masked))) > 1
+
     def list_names(self) -> Iterator[str]:
         """Yield the names of persons, places and things. In German, they come in pairs."""
         shown = re.sub(r"[*`]|(?<!\w)_|_(?!\w)", " ", _LINK.sub(" ", self.masked))
-        if len(_GERMAN.findall(fold(shown))) > 1:
+        if self.is_german:
             pairs = (
                 pair[0] for pair in _PAIR.finditer(shown) if not is_known_unit(pair[0].split()[0])
             )

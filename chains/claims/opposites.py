@@ -7,12 +7,13 @@ is never taken for another meaning.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
 from typing import Final, Literal
 
 from chains.citations.answer_sources import Source
+from chains.citations.sources import count_negations
 from chains.claims.differences import AlignedSentence
 from chains.claims.evidence import CheckEffort, EvidenceText, list_plain_words
 from chains.claims.facts import AnswerSentence
@@ -21,13 +22,27 @@ from vault.notes.text.markup import remove_markup
 
 __all__ = ["OtherWord", "find_other_name", "find_other_word", "find_weekday"]
 
-_Kind = Literal["figure", "date", "negation"]
+_ToldKind = Literal["figure", "date", "negation"]
+_Kind = Literal["figure", "date", "negation", "relation", "duty"]
 _ORDINAL: Final = re.compile(r"(\d{1,4})(?:st|nd|rd|th|e|er|ere|eme)")
 _CAPITAL: Final = re.compile(r"[^\W\d_a-zà-ÿ][^\W\d_]+")
+_TITLES: Final = """
+    mr mrs ms miss dr prof professor sir herr frau madame mme mlle monsieur senor senora don dona
+    signor signora
+"""
+_ARTICLES: Final = """
+    a an the this that these those our my their his her its der die das den dem des ein eine einen
+    einem einer le la les un une el los las una
+"""
+_JOINS: Final = "and or und oder et ou y o"
+_LETTERS_OF_ONE: Final = 3  # of the beginning of a name in two languages, such as Munich
+_MOST_BEFORE: Final = 12
+_EFFORT_OF_SAME: Final = 10
 _MOST_NAMES: Final = 3
 _LEAST_SHARED: Final = 3
 _ORDER: Final = -1  # the row of the ordinals
-# The kinds of words. The words of a group, up to a line, mean the same.
+# The kinds of words. The words of a group, up to a line, mean the same. A relation has two sides:
+# if A is before B, B is after A. A denied duty is the same as a denied right.
 _WORDS: Final[Sequence[tuple[_Kind, str]]] = (
     (
         "date",
@@ -53,20 +68,20 @@ _WORDS: Final[Sequence[tuple[_Kind, str]]] = (
     ("negation", "daily | weekly | monthly | quarterly | yearly annually"),
     ("negation", "increase increases increased | decrease decreases decreased reduce reduces"),
     ("negation", "raised raises rises rose grew grows | lowered lowers falls fell dropped drops"),
-    ("negation", "larger bigger greater | smaller"),
+    ("relation", "larger bigger greater | smaller"),
     ("negation", "largest biggest greatest | smallest"),
-    ("negation", "higher | lower"),
+    ("relation", "higher | lower"),
     ("negation", "highest | lowest"),
-    ("negation", "more | fewer less"),
-    ("negation", "longer | shorter"),
-    ("negation", "faster | slower"),
-    ("negation", "older | younger newer"),
+    ("relation", "more | fewer less"),
+    ("relation", "longer | shorter"),
+    ("relation", "faster | slower"),
+    ("relation", "older | younger newer"),
     ("negation", "oldest | youngest newest"),
-    ("negation", "earlier | later"),
-    ("negation", "cheaper | dearer costlier"),
-    ("negation", "before | after"),
-    ("negation", "above | below"),
-    ("negation", "inside | outside"),
+    ("relation", "earlier | later"),
+    ("relation", "cheaper | dearer costlier"),
+    ("relation", "before | after"),
+    ("relation", "above | below"),
+    ("relation", "inside | outside"),
     ("negation", "always | never"),
     ("negation", "everybody everyone somebody someone | nobody"),
     ("negation", "agreed accepted approved | refused rejected declined"),
@@ -76,22 +91,22 @@ _WORDS: Final[Sequence[tuple[_Kind, str]]] = (
     ("negation", "enabled enables | disabled disables"),
     ("negation", "includes included | excludes excluded"),
     ("negation", "maximum | minimum"),
-    ("negation", "won wins | lost loses"),
-    ("negation", "bought buys | sold sells"),
-    ("negation", "north | south | east | west"),
-    ("negation", "left | right"),
-    ("negation", "morning | evening | night"),
+    ("relation", "won wins | lost loses"),
+    ("relation", "bought buys | sold sells"),
+    ("relation", "north | south | east | west"),
+    ("relation", "left | right"),
+    ("negation", "morning | evening night"),
     ("negation", "mandatory required | optional"),
-    ("negation", "must shall | should | may"),
-    ("negation", "mehr | weniger"),
-    ("negation", "großer grosser | kleiner"),
-    ("negation", "hoher hohere | niedriger niedrigere"),
+    ("duty", "must shall | may"),
+    ("relation", "mehr | weniger"),
+    ("relation", "großer grosser | kleiner"),
+    ("relation", "hoher hohere | niedriger niedrigere"),
     ("negation", "stieg | sank fiel"),
-    ("negation", "vor | nach"),
+    ("relation", "vor | nach"),
     ("negation", "immer | nie niemals"),
-    ("negation", "plus | moins"),
-    ("negation", "avant | apres"),
-    ("negation", "antes | despues"),
+    ("relation", "plus | moins"),
+    ("relation", "avant | apres"),
+    ("relation", "antes | despues"),
 )
 _ORDINALS: Final = """
     first erste ersten erster erstes premier premiere primero primera
@@ -126,6 +141,22 @@ class OtherWord:
     is_certain: bool = True
 
 
+@dataclass(frozen=True)
+class _NearlySame:
+    """A sentence of a source that has the words of one of an answer but for a few.
+
+    Attributes:
+        words: the words of the source's sentence.
+        own: the words that only the answer has.
+        others: the words that only the source has.
+    """
+
+    said: AlignedSentence
+    words: Sequence[str]
+    own: tuple[str, ...]
+    others: tuple[str, ...]
+
+
 def find_other_word(
     sentence: AnswerSentence, texts: Sequence[EvidenceText], effort: CheckEffort
 ) -> OtherWord | None:
@@ -141,19 +172,38 @@ def find_other_word(
     words = list_plain_words(remove_markup(sentence.masked))
     known = {word for word in words if word in _read_kinds() or _ORDINAL.fullmatch(word)}
     found: OtherWord | None = None
-    for each, own, others in _list_differences(
-        sentence, _list_but_for(known, sentence, texts, effort)
-    ):
-        if not (own or others):
+    for each in _list_nearly_same(words, known, texts, effort):
+        if not (each.own or each.others):
             return None
-        if len(own) == len(others) == 1 and found is None:
-            kind = _find_kind(own[0], others[0])
-            start = _locate(sentence, own[0]) if kind else None
-            if kind and start is not None:
+        if found is None and (kind := _find_contradiction(sentence, words, each)) is not None:
+            start = _locate(sentence, each.own[0])
+            if start is not None:
                 text = sentence.text[start : start + _measure_word(sentence, start)]
-                written = _read_word(each.written, others[0])
-                found = OtherWord(kind, sentence.start + start, text, written, each.place)
+                written = _read_word(each.said.written, each.others[0])
+                found = OtherWord(kind, sentence.start + start, text, written, each.said.place)
     return found
+
+
+def _find_contradiction(
+    sentence: AnswerSentence, words: Sequence[str], each: _NearlySame
+) -> _ToldKind | None:
+    """Return what two words tell that contradict each other, or None."""
+    if not len(each.own) == len(each.others) == 1:
+        return None
+    own, other = each.own[0], each.others[0]
+    kind = _find_kind(own, other)
+    if kind == "relation":
+        is_turned = _list_before(own, words) != _list_before(other, each.words)
+        return None if is_turned else "negation"
+    if kind == "duty":
+        return None if count_negations(sentence.masked) else "negation"
+    return kind
+
+
+def _list_before(word: str, words: Sequence[str]) -> Counter[str]:
+    """Count the words before a word but for function words."""
+    before = words[: words.index(word)]
+    return Counter(each for each in before if each not in FUNCTION_WORDS)
 
 
 def find_other_name(
@@ -170,56 +220,59 @@ def find_other_name(
         effort: counts the comparisons.
     """
     found: OtherWord | None = None
+    words = list_plain_words(remove_markup(sentence.masked))
     capitals = _CAPITAL.finditer(remove_markup(sentence.masked))
     names = {fold(match[0]) for match in capitals}
-    alike = _list_but_for(names, sentence, texts, effort)
-    for each, own, others in _list_differences(sentence, alike):
+    compared: set[tuple[tuple[str, ...], tuple[str, ...]]] = set()
+    for each in _list_nearly_same(words, names, texts, effort):
+        own, others = each.own, each.others
         if not (own or others):
             return None
-        shared = len(split_words(each.written)) - len(others)
-        if not (own and others) or found is not None or shared < _LEAST_SHARED:
+        is_long = len(each.words) - len(others) >= _LEAST_SHARED
+        if not (own and others and is_long) or found is not None or (own, others) in compared:
             continue
-        name, other = _find_name(sentence.masked, own), _find_name(each.written, others)
-        if name and other and not _are_one(own, others, texts) and _are_names(own, others, texts):
+        compared.add((own, others))
+        if len(own) == 1 and sentence.is_german:  # any noun has a capital letter
+            continue
+        name, other = _find_name(sentence.masked, own), _find_name(each.said.written, others)
+        if name and other and _are_names((*own, *others), texts):
+            if _are_one(own, others, texts, effort):
+                continue
             start = sentence.start + sentence.masked.find(name)
             is_certain = _is_inside(sentence.masked, name) or len(own) > 1
-            found = OtherWord("name", start, name, other, each.place, is_certain)
+            found = OtherWord("name", start, name, other, each.said.place, is_certain)
     return found
 
 
-def _list_but_for(
-    left_out: Set[str], sentence: AnswerSentence, texts: Sequence[EvidenceText], effort: CheckEffort
-) -> Iterator[AlignedSentence]:
+def _list_nearly_same(
+    own: Sequence[str], left_out: Set[str], texts: Sequence[EvidenceText], effort: CheckEffort
+) -> Iterator[_NearlySame]:
     """Yield the sentences of texts that have all words of a sentence but for some."""
-    own = list_plain_words(remove_markup(sentence.masked))
+    counts = Counter(own)
     rest = Counter(word for word in own if word not in left_out)
     if rest.total() in (0, len(own)) or rest.total() < _LEAST_SHARED:
         return
     for text in texts:
+        effort.spend(1)
         if not all(word in text.index.folded for word in rest):
             continue
         for said, words in text.index.sentences:
             effort.spend(1)
             if effort.is_spent:
                 return
-            if len(words) <= len(own) + _MOST_NAMES and not rest - Counter(words):
-                yield AlignedSentence(text, said, (), ())
+            if not rest.total() <= len(words) <= len(own) + _MOST_NAMES:
+                continue
+            if rest.keys() <= set(words) and not rest - (others := Counter(words)):
+                only, other = (counts - others).elements(), (others - counts).elements()
+                aligned = AlignedSentence(text, said, (), ())
+                yield _NearlySame(aligned, words, tuple(only), tuple(other))
+                effort.spend(_EFFORT_OF_SAME)
 
 
 def find_weekday(word: str) -> int | None:
     """Return the number of a weekday, from 0 for Monday, or None for any other word."""
     group = _read_kinds().get(fold(word), {}).get(0)
     return None if group is None else group - 1
-
-
-def _list_differences(
-    sentence: AnswerSentence, aligned: Iterable[AlignedSentence]
-) -> Iterator[tuple[AlignedSentence, list[str], list[str]]]:
-    """Yield the words that only the answer has, and those that only the source has."""
-    words = Counter(list_plain_words(remove_markup(sentence.masked)))
-    for each in aligned:
-        others = Counter(list_plain_words(each.written))
-        yield each, list((words - others).elements()), list((others - words).elements())
 
 
 def _find_kind(word: str, other: str) -> _Kind | None:
@@ -268,40 +321,67 @@ def _measure_word(sentence: AnswerSentence, start: int) -> int:
 
 
 def _find_name(text: str, words: Sequence[str]) -> str:
-    """Return the name that some words are in a text, or an empty string if they are none."""
-    if len(words) > _MOST_NAMES or any(word in FUNCTION_WORDS for word in words):
+    """Return the name that some words are in a text, or an empty string if they are none.
+
+    What has an article, as in "the council", may have another name too. So may one with a title.
+    """
+    if len(words) > _MOST_NAMES or any(
+        word in FUNCTION_WORDS or word in _TITLES.split() for word in words
+    ):
         return ""
     found = [match for match in _CAPITAL.finditer(text) if fold(match[0]) in words]
     if sorted(fold(match[0]) for match in found) != sorted(words):
+        return ""
+    before = split_words(text[max(0, found[0].start() - _MOST_BEFORE) : found[0].start()])
+    if before and before[-1] in _ARTICLES.split():
         return ""
     name = text[found[0].start() : found[-1].end()]
     return name if len(name.split()) == len(words) else ""
 
 
-def _are_one(own: Sequence[str], others: Sequence[str], texts: Sequence[EvidenceText]) -> bool:
-    """Return whether two names may be of one thing: first and last name, or an abbreviation."""
+def _are_one(
+    own: Sequence[str], others: Sequence[str], texts: Sequence[EvidenceText], effort: CheckEffort
+) -> bool:
+    """Return whether two names may be of one thing: first and last name, or an abbreviation.
+
+    They may be if a sentence has both, as in "Vienna is the capital of Austria", and does not list
+    them.
+    """
     short, long = sorted((own, others), key=len)
     initials = "".join(word[0] for word in long)
     if len(short) == 1 and (short[0] == initials or long[0].startswith(short[0])):
         return True
+    if len(short) == len(long) == 1 and short[0][:_LETTERS_OF_ONE] == long[0][:_LETTERS_OF_ONE]:
+        return True
+    both = {*own, *others}
+    for text in texts:
+        if not both <= text.index.tokens:
+            continue
+        effort.spend(len(text.index.sentences))
+        if any(_is_of_both(own, others, words) for _said, words in text.index.sentences):
+            return True
     pairs = [f"{one} {other}" for one in own for other in others]
     pairs += [f"{other} {one}" for one in own for other in others]
     pairs += [f"{long[-1]} ({short[0]}"]
+    effort.spend(len(texts) * len(pairs))
     return any(pair in text.index.folded for pair in pairs for text in texts)
 
 
-def _are_names(own: Sequence[str], others: Sequence[str], texts: Sequence[EvidenceText]) -> bool:
+def _is_of_both(own: Sequence[str], others: Sequence[str], words: Sequence[str]) -> bool:
+    """Return whether a sentence has two names, and does not list them."""
+    if own[-1] not in words or others[-1] not in words:
+        return False
+    first, last = sorted((words.index(own[-1]), words.index(others[-1])))
+    return set(_JOINS.split()).isdisjoint(words[first:last])
+
+
+def _are_names(names: Sequence[str], texts: Sequence[EvidenceText]) -> bool:
     """Return whether all words were sent, and are written with a capital letter everywhere."""
-    for word in (*own, *others):
-        spelt = [
-            match[0]
-            for text in texts
-            if word in text.index.tokens
-            for match in re.finditer(rf"\b{re.escape(word)}\b", text.text, re.IGNORECASE)
-        ]
-        if not spelt or not all(each[0].isupper() for each in spelt):
-            return False
-    return True
+    return all(
+        any(word in text.index.tokens for text in texts)
+        and not any(word in text.index.small_words for text in texts)
+        for word in names
+    )
 
 
 def _is_inside(text: str, name: str) -> bool:
