@@ -37,7 +37,7 @@ def _split_words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_CLAUSE_END: Final = re.compile(r"(?<=;)\s+(?=\S)|\s+[—–]\s+")
+_CLAUSE_END: Final = re.compile(r"(?<=;)\s+(?=\S)|(?<!\s)\s+[—–]\s+")
 _TOKEN: Final = re.compile(
     r"0x\w+|\d+(?:st|nd|rd|th)\b|[a-zà-ÿ]+[-_.]?\d[\w.]*(?:-\w+)*"
     r"|\d+(?:[.,:'’\u00a0\u202f/-]\d+)*|[^\W\d_]+(?:['’][^\W\d_]+)?|[%€$£¥°]",

@@ -1,5 +1,7 @@
 """Numbers that are quantities are told from those that name something."""
 
+import time
+
 import pytest
 
 from vault.review.statements import find_numbers, find_statements
@@ -67,3 +69,10 @@ def test_each_sentence_is_a_statement() -> None:
 @pytest.mark.parametrize("text", ["This adds 2 steps.", "It takes 3 days.", "Here we add 4 keys."])
 def test_a_sentence_about_its_own_note_is_no_statement(text: str) -> None:
     assert list(find_statements(text)) == []
+
+
+def test_a_long_run_of_blanks_is_read_in_a_bounded_time() -> None:
+    started = time.process_time()
+    (said,) = find_statements(f"The pump {' ' * 40_000} uses 13 litres — at most.")
+    assert time.process_time() - started < 1
+    assert [each.written for each in said.quantities] == ["13 litres"]
