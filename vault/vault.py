@@ -540,15 +540,20 @@ class Vault:
         return filter_allowed(self.root, known, self.exclude)
 
     @_retry_when_damaged
-    def filter_unchanged(self, paths: Sequence[str]) -> frozenset[str]:
-        """Return those of the given notes that are as they were indexed, and may be read by models.
+    def filter_unchanged(self, versions: Mapping[str, str]) -> frozenset[str]:
+        """Return the notes whose files are those versions, and that models may read.
 
         No note is read.
+
+        Args:
+            versions: the hashes of the notes' contents by path. A note may be indexed anew after
+                they were looked up, so that its file is as indexed and of another version.
         """
         records = self._open_records()
         if records is None:
             return frozenset()
-        known = records.find_files([path for path in paths if self.scope.covers(path)])
+        rows = records.find_files([path for path in versions if self.scope.covers(path)])
+        known = {path: row for path, row in rows.items() if row.version == versions[path]}
         return filter_unchanged(self.root, known, self.exclude)
 
     @_retry_when_damaged

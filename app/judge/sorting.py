@@ -80,7 +80,7 @@ def sort_notes(
         or Inventory()
     )
     matching = vault.read_index(lambda index: find_note_paths(index, vault.scope, rules.query))
-    unchanged = vault.filter_unchanged([note.path for note in inventory.allowed])
+    unchanged = vault.filter_unchanged({note.path: note.version for note in inventory.allowed})
     sorter = _NoteSorter(
         vault, rules, matching or (), stored.verdicts, lost or LostNotes(), unchanged
     )

@@ -1,6 +1,7 @@
 """Exhaustive answers over real notes, with rules and a scripted judge on loopback."""
 
 import json
+import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from tests.conftest import write_notes
 from tests.support.models.model_server import Answer, Failure, ModelServer
 from tests.support.models.note_judge import PLANTED, answer_with, judge_by_words, list_shown, spoil
 from vault.access import read_unchanged_text
+from vault.vault import Vault
 
 QUESTION = "Where did I promise something to my sister?"
 NOTES = {
@@ -140,6 +142,45 @@ def test_asked_again_only_notes_with_quotations_and_changed_ones_are_read(
     found = assistant.judging.read(request)
     assert "Days/Day 04.md" not in {row.path for row in found.rows}
     assert found.counts.is_closed
+
+
+def test_a_note_indexed_anew_while_it_is_sorted_keeps_no_old_verdict(
+    judge: Judge, assistant: Assistant, vault: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = judge()
+    filter_unchanged = Vault.filter_unchanged
+
+    def change_and_filter(notes: Vault, *values: Any) -> frozenset[str]:
+        (vault / "Days/Day 03.md").write_text(f"{PLANTED} the bench.\n")
+        list(assistant.index(CancelToken()))
+        return filter_unchanged(notes, *values)
+
+    monkeypatch.setattr(Vault, "filter_unchanged", change_and_filter)
+    found = assistant.judging.read(JudgeRequest(table.request.question))
+    assert rows_of(found, "waiting") == ["Days/Day 03.md"]
+    assert found.counts.is_closed
+
+
+@pytest.mark.parametrize("change", ["set back", "renamed", "private"])
+def test_a_changed_note_keeps_neither_a_verdict_nor_a_quotation(
+    judge: Judge, assistant: Assistant, vault: Path, change: str
+) -> None:
+    table = judge()
+    for name in ("Day 03", "Day 30"):
+        path = vault / f"Days/{name}.md"
+        text, times = path.read_text(), path.stat()
+        if change == "private":
+            path.write_text(f"---\nprivate: true\n---\n{text}")
+        elif change == "renamed":
+            path.rename(path.with_name(f"{name} b.md"))
+        else:
+            path.write_text(text[:-2] + "?\n")
+            os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+    found = assistant.judging.read(JudgeRequest(table.request.question))
+    assert found.counts.is_closed
+    own = [row for row in found.rows if row.path in ("Days/Day 03.md", "Days/Day 30.md")]
+    assert {row.verdict for row in own}.isdisjoint(("yes", "no"))
+    assert not any(row.quote for row in own)
 
 
 def test_a_note_without_a_usable_verdict_is_asked_once_more_alone(
