@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from markdown_it import MarkdownIt
 from markdown_it.helpers import parseLinkLabel
-from markdown_it.rules_block import StateBlock
+from markdown_it.rules_block import StateBlock, reference
 from markdown_it.rules_core import StateCore
 from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
@@ -114,6 +114,7 @@ def parser(*, has_citations: bool = True) -> MarkdownIt:
     markdown.inline.ruler.before("link", "wikilink", _wikilink)
     markdown.inline.ruler.before("link", "aside", _aside)
     markdown.inline.ruler.before("emphasis", "highlight", _highlight)
+    markdown.block.ruler.at("reference", _reference)
     if has_citations:
         markdown.disable("reference")
         markdown.inline.ruler.after("wikilink", "citation", _citation)
@@ -253,6 +254,13 @@ def _highlight(state: StateInline, silent: bool) -> bool:
         state.posMax = most
     state.pos = match.end()
     return True
+
+
+def _reference(state: StateBlock, first: int, end: int, silent: bool) -> bool:
+    """Parse a line such as `[name]: address`, unless it is the text of a task, which is shown."""
+    start = state.bMarks[first] + state.tShift[first]
+    marks = state.src[state.src.rfind("\n", 0, start) + 1 : start]
+    return "]" not in marks and reference(state, first, end, silent)
 
 
 def _aside(state: StateInline, silent: bool) -> bool:

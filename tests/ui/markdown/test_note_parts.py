@@ -291,3 +291,9 @@ def test_footnotes_that_nothing_closes_are_not_each_searched_to_the_end(
     (leaf,) = read_part(NotePart(1, "a ^[b " * 100))
     assert isinstance(leaf, Paragraph)
     assert plain(leaf.runs).count("^[") == 100
+
+
+@pytest.mark.parametrize("mark", ["- ", "> 1. ", "- item\n  - "])
+def test_the_text_of_a_task_defines_no_address(mark: str) -> None:
+    leaves = read_part(NotePart(1, f"{mark}[ ] [Anna]: call\n"))
+    assert "[Anna]: call" in [plain(leaf.runs) for leaf in leaves if isinstance(leaf, Paragraph)]
