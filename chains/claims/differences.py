@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import groupby
 from typing import Final
@@ -20,7 +20,7 @@ from chains.claims.evidence import (
     has_helping_verb,
     list_plain_words,
 )
-from chains.claims.facts import AnswerSentence, Figure
+from chains.claims.facts import AnswerSentence, Figure, read_clock
 from chains.claims.finder import have_same_value
 from vault.notes.dates import LocatedDate, locate_dates
 from vault.notes.keywords import FUNCTION_WORDS, split_words
@@ -208,7 +208,9 @@ def _list_numbers(text: str, dates: Sequence[LocatedDate]) -> Iterator[Quantity]
     for number in find_numbers(text):
         is_dated = any(day.start < number.end and number.start < day.end for day in dates)
         if number.quantity.values and not is_dated:
-            yield number.quantity
+            clock = read_clock(text, number)
+            told = number.quantity.values if clock is None else number.quantity.values | {clock}
+            yield replace(number.quantity, values=told)
 
 
 def _is_aligned(

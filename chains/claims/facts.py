@@ -77,6 +77,9 @@ _PART_WORDS: Final = frozenset(_PARTS.split())
 _WORD_BEFORE: Final = re.compile(r"([^\W\d_]+)\W{0,2}$")
 _CLOCK_AFTER: Final = re.compile(r"\s?(am|pm|a\.m\.|p\.m\.|uhr|h)(?!\w)", re.IGNORECASE)
 _CLOCK: Final = re.compile(r"(\d{1,2})(?:[:.]([0-5]\d))?")
+# The minutes of a French time of day, as in "18 h 30".
+_MINUTES_AFTER: Final = re.compile(r"\s?h\s?([0-5]\d)(?!\w)", re.IGNORECASE)
+_HOUR_BEFORE: Final = re.compile(r"(?<!\d)\d{1,2}\s?h\s?$", re.IGNORECASE)
 # What stands before a time of day, so that "19 h" is no duration, and "14.30" no other number.
 _AT_BEFORE: Final = re.compile(
     r"\b(?:at|um|gegen|ab|bis|à|vers|las|dès|until|from)\s$", re.IGNORECASE
@@ -231,6 +234,7 @@ class AnswerSentence:
             for number in self._numbers
             if not any(start < number.end and number.start < end for start, end in taken)
             and not _ORDINAL.fullmatch(self.masked[number.start : number.end])
+            and not _are_minutes(self.masked, number)
         ]
 
     def list_paths(self) -> Iterator[str]:
@@ -375,11 +379,20 @@ def _widen(number: LocatedNumber, text: str) -> LocatedNumber:
     return LocatedNumber(number.quantity, start, end)
 
 
+def _are_minutes(text: str, number: LocatedNumber) -> bool:
+    """Return whether a number is the minutes of a French time of day, as in "18 h 30"."""
+    before = text[max(0, number.start - _MOST_BEFORE) : number.start]
+    is_short = number.end - number.start == len("30")
+    return is_short and _HOUR_BEFORE.search(before) is not None
+
+
 def read_clock(text: str, number: LocatedNumber) -> float | None:
     """Return the minutes of a time of day, or None if it is none or may be one of two times."""
     told, mark = _CLOCK.fullmatch(text[number.start : number.end]), None
     if told is None:
         return None
+    if not told[2] and (minutes := _MINUTES_AFTER.match(text, number.end)):
+        return float(60 * int(told[1]) + int(minutes[1])) if int(told[1]) < _HOURS else None
     if found := _CLOCK_AFTER.match(text, number.end):
         mark = found[1][0].lower()
     hour, minute = int(told[1]), int(told[2] or 0)

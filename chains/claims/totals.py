@@ -180,6 +180,8 @@ def check_computed(
             return _tell_sum(figure, operands)
     elif _DIFFERENCE.search(sentence.text) and len(beside) == 2:
         values = [max(other.values) for other in beside]
+        if max(figure.values) > max(values):  # it is of other things
+            return None
         reason = f"{beside[0].written} and {beside[1].written} differ by"
         return ComputedFigure(figure, False, f"{reason} {_show(abs(values[0] - values[1]))}")
     return None

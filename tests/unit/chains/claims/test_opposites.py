@@ -526,3 +526,42 @@ def test_many_names_are_compared_in_a_bounded_time() -> None:
     claims = check_claims(answer, ClaimEvidence(tuple(texts), sources=(1,))).claims
     assert time.process_time() - started < 3
     assert claims
+
+
+@pytest.mark.parametrize(
+    ("said", "sent"),
+    [
+        (
+            "The train leaves at 0:05 from the station.",
+            "The train leaves at 12:05 am from the station.",
+        ),
+        (
+            "The train leaves at 14:30 from the station.",
+            "The train leaves at 2:30 pm from the station.",
+        ),
+        ("La séance commence à 14:30 à la mairie.", "La séance commence à 14h30 à la mairie."),
+        ("La séance commence à 18:30 à la mairie.", "La séance commence à 18 h 30 à la mairie."),
+        ("La séance commence à 18 h 30 à la mairie.", "La séance commence à 18:30 à la mairie."),
+        ("The session starts at 6:30 pm in the hall.", "La séance commence à 18 h 30 à la mairie."),
+    ],
+)
+def test_a_time_in_another_notation_is_not_marked(said: str, sent: str) -> None:
+    assert not mark(said, sent)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sent"),
+    [
+        ("La séance commence à 18:40 à la mairie.", "La séance commence à 18 h 30 à la mairie."),
+        ("La séance commence à 17 h 30 à la mairie.", "La séance commence à 18 h 30 à la mairie."),
+        ("La séance commence à 14h40 à la mairie.", "La séance commence à 14h30 à la mairie."),
+    ],
+)
+def test_another_time_in_another_notation_is_marked(wrong: str, sent: str) -> None:
+    assert mark(wrong, sent)
+
+
+def test_a_difference_larger_than_both_figures_is_of_other_things() -> None:
+    sent = "With 8 million gas the price was 10 units, and with 8.02 million gas it was 1 unit."
+    (claim,) = mark("Prices of 10 units and 1 unit are a difference of 20,000 in gas.", sent)
+    assert (claim.kind, claim.verdict) == ("figure", "unsupported")
