@@ -229,10 +229,15 @@ def _write_result(computed: ComputedBlock) -> str:
 
 
 def describe_empty(computed: ComputedView) -> str:
-    """Return a sentence that names the filter that no note or task matches."""
+    """Return a sentence that names the filter that no note or task matches.
+
+    The lines of a query of the Tasks plugin are no formula, so they are not named as one.
+    """
     unit = "task" if computed.view.shape == "task" else "note"
     if not computed.filter:
         return f"There is no {unit}."
+    if computed.view.dialect == "tasks":
+        return "No task matches this query."
     return f"No {unit} matches: {computed.filter}."
 
 

@@ -119,6 +119,12 @@ def test_tasks_are_sorted_and_limited(vault: Vault, query: str, found: list[str]
     assert list_tasks(vault, query) == found
 
 
+def test_a_query_without_a_result_is_not_called_a_formula(vault: Vault) -> None:
+    view = run(vault, "description includes nowhere")
+    assert isinstance(view, ComputedView)
+    assert write_markdown(view) == "No task matches this query."
+
+
 def test_tasks_are_grouped(vault: Vault) -> None:
     view = run(vault, "not done\npath includes Garden\ngroup by heading")
     assert isinstance(view, ComputedView)
