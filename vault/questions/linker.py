@@ -394,7 +394,8 @@ class _Linker:
         links.unknown += [item.text] if item.asked and not (item.names or roles) else []
         links.states += [item.text] if roles & STATES and not item.is_silent else []
         if roles & {"or", "and"} and "filler" not in roles - {"and"}:
-            self._join(roles)
+            if not ("or" in roles and self._is_between_dates(at)):
+                self._join(roles)
         else:
             self._take_mark(at, roles)
         if "link" in roles and links.notes and not self._around.is_before_name(at):
@@ -435,6 +436,12 @@ class _Linker:
             links.is_negated = False
             return roles - {"done"} | {"open"}
         return roles
+
+    def _is_between_dates(self, at: int) -> bool:
+        """Return whether an item stands between dates, of which one is enough in any case."""
+        behind = next((item for item in self._items[at + 1 :] if not item.is_silent), None)
+        is_behind_one = at > 0 and self._items[at - 1].is_date
+        return is_behind_one and behind is not None and behind.is_date
 
     def _join(self, roles: frozenset[str]) -> None:
         """Take "or" or "and": the word that announced the last condition holds for the next one.

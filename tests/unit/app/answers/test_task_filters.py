@@ -24,6 +24,11 @@ NOTES: Final = {
         ("Which notes have open tasks with high priority?", "1 note with an open task", "Roof"),
         ("Which notes have no open tasks with high priority?", "4 notes", "Attic Forms Idea Site"),
         ("Which notes have overdue tasks?", "2 notes with an open task due until", "Roof Site"),
+        (
+            "Which notes have tasks due on 1 May 2020 or on 7 June 2020?",
+            "2 notes with an open task due 2020-05-01 or 2020-06-07;",
+            "Roof Site",
+        ),
         ("Which notes have tasks due in 2020?", "2 notes with an open task due", "Roof Site"),
         ("Welche Notizen haben Aufgaben mit hoher Priorität?", "2 notes", "Attic Roof"),
         ("Quelles notes ont des tâches en retard ?", "2 notes", "Roof Site"),

@@ -149,12 +149,24 @@ def test_a_month_without_a_year_is_a_limit(question: str, days: str) -> None:
         ("tareas de mañana", "task:any date:2026-11-27"),
         ("Aufgaben von übermorgen und morgen", "task:any date:2026-11-28 date:2026-11-27"),
         ("¿Qué tareas de la mañana vencen mañana?", "task:open due:2026-11-27 mañana"),
+        ("Which tasks are due today or tomorrow?", "task:open due:2026-11-26 due:2026-11-27"),
+        ("Aufgaben von heute oder morgen", "task:any date:2026-11-26 date:2026-11-27"),
+        ("Quelles tâches sont dues aujourd’hui ou demain ?", "task:open due:2026-11-26 due:2026-11-27"),
+        ("¿Qué tareas vencen hoy o mañana?", "task:open due:2026-11-26 due:2026-11-27"),
     ],
 )
 def test_tomorrow_is_named_in_four_languages(question: str, query: str) -> None:
     reading = read_question(question, VaultNames, TODAY)
     assert reading is not None
     assert reading.query == query
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["Which tasks are not due today or tomorrow?", "notes from yesterday or tagged house"],
+)
+def test_or_between_a_date_and_something_else_is_not_claimed(question: str) -> None:
+    assert read_question(question, VaultNames, TODAY) is None
 
 
 @pytest.mark.parametrize(
