@@ -194,12 +194,14 @@ def _put_literal_first(catalog: Catalog, query: Query, hits: list[Hit]) -> int |
 def _find_literal(catalog: Catalog, query: Query, hits: Sequence[Hit]) -> frozenset[str]:
     """Return which of the listed notes contain the words of a query as they are written.
 
-    The currency of an amount of money may be written in another way.
+    The currency of an amount of money may be written in another way, and blanks may stand around
+    an ampersand, as in "R & D".
     """
     left_out, money = find_function_words(query.words), find_money(query.words)
     plain = (fold(word).strip('?.,;:!"“”') for word in cut_money(query.words).split())
     wanted = [word for word in plain if word not in left_out and WORD.search(word)]
-    words = [re.compile(rf"(?<!\w){re.escape(word)}(?!\w)") for word in wanted]
+    forms = (r"\s*&\s*".join(map(re.escape, word.split("&"))) for word in wanted)
+    words = [re.compile(rf"(?<!\w){form}(?!\w)") for form in forms]
     rows = catalog.rows(
         "SELECT path, title, text FROM chunks JOIN notes USING (file_id)"
         " JOIN files ON files.id = file_id WHERE path IN (SELECT value FROM json_each(?))",

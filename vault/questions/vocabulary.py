@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Final, Literal
 
 from vault.catalog import Catalog
@@ -89,11 +89,11 @@ class VaultNames:
             return
         if words not in self._by_words:
             self._by_words[words] = []
-            self.longest = max(self.longest, len(words))
+            self.longest = max(self.longest, len(_cut_signs(words)))
             self._by_beginning[_cut_beginning(words[0])].append(words)
         if name not in self._by_words[words]:
             self._by_words[words].append(name)
-        plain = tuple(map(cut_signs, words))
+        plain = _cut_signs(words)
         if plain != words and name not in self._by_plain_words[plain]:
             self._by_plain_words[plain].append(name)
 
@@ -155,6 +155,8 @@ class VaultNames:
             for name in self._by_words[other]
         )
         found = (*exact, *alike) or tuple(self._by_plain_words.get(tuple(words), ()))
+        if not found and any("&" in word for word in words):
+            found = self.find_exactly(_cut_signs(words))
         return found or (self._find_by_verb(words[0]) if len(words) == 1 else ())
 
     def _find_by_verb(self, word: str) -> tuple[Name, ...]:
@@ -170,6 +172,10 @@ class VaultNames:
             for name in self._by_words[other]
             if name.kind == "property"
         )
+
+
+def _cut_signs(words: Sequence[str]) -> tuple[str, ...]:
+    return tuple(chain.from_iterable(map(cut_signs, words)))
 
 
 class VocabularyReader:

@@ -51,7 +51,7 @@ _SIGNS: Final = r"(?:\+{1,2}|#)(?![\w+#])|(?<=(?<![^\W_])[^\W\d_])-(?![\w-])"
 # currency is a part of its number.
 _WORD: Final = re.compile(
     rf"(?<![\w.,])(?:[{CURRENCIES}] ?(?:{_NUMBER}|\d+)|(?:{_NUMBER}|\d+) ?[{CURRENCIES}]|{_NUMBER})"
-    rf"(?![.,-]?\d)|(?:{_DOT})?{WORD.pattern}(?:{_SIGNS})?"
+    rf"(?![.,-]?\d)|(?:{_DOT})?{WORD.pattern}(?:&{WORD.pattern})*(?:{_SIGNS})?"
 )
 _SIGN: Final = re.compile(r"^\.|[+#-]+$")
 _APART: Final = frozenset(",;:/|")
@@ -87,9 +87,9 @@ class Word:
     start: int = 0
 
 
-def cut_signs(word: str) -> str:
-    """Return a folded word without the signs before or behind it, as "c" for "c#"."""
-    return word if word.isalnum() else _SIGN.sub("", word)
+def cut_signs(word: str) -> Sequence[str]:
+    """Return a folded word without its signs, as "c" for "c#", or "r" and "d" for "r&d"."""
+    return (word,) if word.isalnum() else _SIGN.sub("", word).split("&")
 
 
 @dataclass(frozen=True, slots=True)

@@ -151,7 +151,10 @@ def test_a_month_without_a_year_is_a_limit(question: str, days: str) -> None:
         ("¿Qué tareas de la mañana vencen mañana?", "task:open due:2026-11-27 mañana"),
         ("Which tasks are due today or tomorrow?", "task:open due:2026-11-26 due:2026-11-27"),
         ("Aufgaben von heute oder morgen", "task:any date:2026-11-26 date:2026-11-27"),
-        ("Quelles tâches sont dues aujourd’hui ou demain ?", "task:open due:2026-11-26 due:2026-11-27"),
+        (
+            "Quelles tâches sont dues aujourd’hui ou demain ?",
+            "task:open due:2026-11-26 due:2026-11-27",
+        ),
         ("¿Qué tareas vencen hoy o mañana?", "task:open due:2026-11-26 due:2026-11-27"),
     ],
 )

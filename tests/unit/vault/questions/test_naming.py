@@ -80,9 +80,10 @@ SIGNED: Final = {
     "Languages/C.md": "---\ntags: [language]\ngrade: A\n---\n",
     "Languages/C++.md": "---\ntags: [language, C++]\ngrade: A+\n---\n",
     "Languages/C#.md": "---\ntags: [language]\ngrade: A-\n---\n",
-    "Languages/F#.md": "---\ntags: [language]\ngrade: B\n---\n[sharp](C%23.md)\n",
-    "Languages/Net.md": "---\ntags: [platform]\naliases: [.NET]\n---\n[[C]]\n",
+    "Languages/F#.md": "---\ntags: [language]\ngrade: B\n---\n[sharp](C%23.md) AT&T\n",
+    "Languages/Net.md": "---\ntags: [platform]\naliases: [.NET]\n---\n[[C]] T\n",
     "Work/R&D.md": "---\ntags: [r&d]\n---\n",
+    "Work/Plan.md": "More money for R & D.\n",
 }
 
 
@@ -100,6 +101,8 @@ def signed(index_of_notes: NotesIndexer) -> Vault:
         ("Which notes are tagged C++?", ["C++"]),
         ("Which notes are tagged C#?", []),
         ("Which notes are tagged R&D?", ["R&D"]),
+        ("Which notes are tagged R & D?", ["R&D"]),
+        ("Which notes mention AT&T?", ["F#"]),
         ("Which notes does .NET link to?", ["C"]),
         ("Which notes does net link to?", ["C"]),
         ("Which languages have the grade A+?", ["C++"]),
@@ -109,6 +112,13 @@ def signed(index_of_notes: NotesIndexer) -> Vault:
 )
 def test_signs_tell_names_apart(signed: Vault, question: str, names: list[str]) -> None:
     assert list_note_names(signed, question) == names
+
+
+def test_blanks_around_an_ampersand_do_not_count(signed: Vault) -> None:
+    reading = signed.read_question("Which notes mention R&D?")
+    assert reading is not None
+    told = signed.list_notes(reading.query, 10).describe_total()
+    assert told.startswith("2 notes containing “R&D”;")
 
 
 def test_none_is_said_of_the_name_that_was_written(signed: Vault) -> None:
