@@ -209,8 +209,8 @@ def _list_numbers(text: str, dates: Sequence[LocatedDate]) -> Iterator[Quantity]
         is_dated = any(day.start < number.end and number.start < day.end for day in dates)
         if number.quantity.values and not is_dated:
             clock = read_clock(text, number)
-            told = number.quantity.values if clock is None else number.quantity.values | {clock}
-            yield replace(number.quantity, values=told)
+            told = number.quantity
+            yield told if clock is None else replace(told, values=told.values | {clock})
 
 
 def _is_aligned(

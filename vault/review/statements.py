@@ -283,7 +283,8 @@ def _read_scaled(
         return None
     scaled = frozenset(round(value * _FACTORS[word], 6) for value in values)
     whole = _Token(text[token.start : after.end], token.folded, token.start, after.end)
-    quantity = _build_quantity(text, [*tokens[:at], whole, *tokens[at + 2 :]], at, scaled)
+    beside = [*tokens[max(0, at - 1) : at], whole, *tokens[at + 2 : at + 3]]
+    quantity = _build_quantity(text, beside, min(at, 1), scaled)
     return LocatedNumber(quantity, token.start, after.end)
 
 

@@ -76,3 +76,10 @@ def test_a_long_run_of_blanks_is_read_in_a_bounded_time() -> None:
     (said,) = find_statements(f"The pump {' ' * 40_000} uses 13 litres — at most.")
     assert time.process_time() - started < 1
     assert [each.written for each in said.quantities] == ["13 litres"]
+
+
+def test_many_numbers_that_are_multiplied_are_read_in_a_bounded_time() -> None:
+    started = time.process_time()
+    found = list(find_numbers("5k " * 20_000))
+    assert time.process_time() - started < 4
+    assert {value for each in found for value in each.quantity.values} == {5_000.0}
