@@ -59,14 +59,16 @@ BENCHES: Final[Mapping[str, str]] = {
 }
 # Those that take hours, which run only by name or with `--large`.
 LARGE: Final = ("many_notes", "many_vectors")
+OPTIONS: Final = ("--page", "--large")
 
 
 def main(arguments: list[str]) -> int:
     """Return 1 where a ratio misses its bar or a name is no bench, else 0."""
-    names = [name for name in arguments if not name.startswith("--")]
+    names = [name for name in arguments if name not in OPTIONS]
     unknown = [name for name in names if name not in BENCHES]
     if unknown:
-        print(f"No such bench: {', '.join(unknown)}. There are: {', '.join(BENCHES)}.")
+        options = f"The options are {' and '.join(OPTIONS)}."
+        print(f"No such bench: {', '.join(unknown)}. There are: {', '.join(BENCHES)}. {options}")
         return 1
     page = BenchPage(PAGE, Run.begin()) if "--page" in arguments else None
     usual = [name for name in BENCHES if (name in LARGE) is ("--large" in arguments)]

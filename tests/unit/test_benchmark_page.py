@@ -2,7 +2,9 @@
 
 from pathlib import Path
 
-from tests.benchmarks.__main__ import BENCHES
+import pytest
+
+from tests.benchmarks.__main__ import BENCHES, main
 from tests.benchmarks.measure import Ratio
 from tests.benchmarks.missed import UNEXPLAINED, explain_missed
 from tests.benchmarks.page import PAGE, SECTIONS, BenchPage, Run
@@ -122,3 +124,11 @@ def test_a_bench_that_runs_again_replaces_its_rows(tmp_path: Path) -> None:
 
 def test_every_bench_has_a_section() -> None:
     assert sorted(name for names in SECTIONS.values() for name in names) == sorted(BENCHES)
+
+
+@pytest.mark.parametrize("argument", ["--help", "--pages", "serach"])
+def test_an_unknown_argument_runs_no_bench(
+    argument: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([argument]) == 1
+    assert f"No such bench: {argument}. There are: start, " in capsys.readouterr().out
