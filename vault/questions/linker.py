@@ -400,6 +400,8 @@ class _Linker:
             self._take_mark(at, roles)
         if "link" in roles and links.notes and not self._around.is_before_name(at):
             self._link_to_name_before()
+        if "not" in roles and links.is_negated:
+            self._end_mark()  # as in "no tags and no links"
         links.is_negated = links.is_negated or ("not" in roles and "filler" not in roles)
         self._mentions = self._mentions or "mention" in roles
         if "mention" in roles:

@@ -114,6 +114,18 @@ def test_signs_tell_names_apart(signed: Vault, question: str, names: list[str]) 
     assert list_note_names(signed, question) == names
 
 
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("Which notes have no links and no tags?", ["Plan"]),
+        ("notes without tags and without links", ["Plan"]),
+        ("Which notes have no tags and no tasks?", ["Plan"]),
+    ],
+)
+def test_each_part_that_is_denied_counts(signed: Vault, question: str, names: list[str]) -> None:
+    assert list_note_names(signed, question) == names
+
+
 def test_blanks_around_an_ampersand_do_not_count(signed: Vault) -> None:
     reading = signed.read_question("Which notes mention R&D?")
     assert reading is not None
