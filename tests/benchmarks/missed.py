@@ -40,18 +40,10 @@ REASONS: Final[Mapping[str, str]] = {
         "Reading, dividing and storing the notes takes processor time beside the model, which uses "
         "both cores."
     ),
-    "judge: seconds to ask again": (
-        "It counts the start of the program and of its search; in a running program, 10,000 "
-        "stored verdicts are read again in half a second."
-    ),
     "change: in a large vault": ("A part of it was measured beside another benchmark."),
     "walk: faults": (
         "Once, *Jump to latest* lay on the button of an answer when a note that covered the chat "
         "had just been attached; a second walk of that seed did not meet it again."
-    ),
-    "busy: longest frame": (
-        "One frame of 12,682 took 72 ms, beside tests that ran meanwhile; it is the one in which "
-        "the first text of the answer is laid out."
     ),
     "time machine: kept": (
         "The requests of the bench are larger than the vault, whose passages they repeat."
