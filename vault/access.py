@@ -195,7 +195,7 @@ def filter_allowed(
         known: the file records of the index, keyed by path.
         exclude: patterns as in a `.gitignore`.
     """
-    there = (scan_paths(root, exclude, known) or scan(root, exclude)).files
+    there = _scan_known(root, known, exclude)
     return frozenset(
         path
         for path, row in known.items()
@@ -215,10 +215,17 @@ def filter_unchanged(
         known: the file records of the index, keyed by path.
         exclude: patterns as in a `.gitignore`.
     """
-    there = (scan_paths(root, exclude, known) or scan(root, exclude)).files
+    there = _scan_known(root, known, exclude)
     return frozenset(
         path for path, row in known.items() if path in there and _is_unchanged(row, there[path])
     )
+
+
+def _scan_known(
+    root: Path, known: "Mapping[str, FileRow]", exclude: Sequence[str]
+) -> "Mapping[str, FileStat]":
+    """Return the files of the index that are there and that no rule excludes."""
+    return (scan_paths(root, exclude, known) or scan(root, exclude)).files
 
 
 def _is_unchanged(row: "FileRow", stat: "FileStat") -> bool:

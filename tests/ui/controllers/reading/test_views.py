@@ -1,6 +1,6 @@
 """Bases and queries are shown in place in the open note, and a base file as its views."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Event
 
@@ -20,6 +20,7 @@ from tests.support.window.clicks import LEFT, NONE
 from tests.support.window.note_page import NotePage
 from tests.support.window.window_pages import WindowPage, open_window
 from tests.unit.vault.views.conftest import NoEmbedder, update_words
+from ui.chat.message.answer import Answer as AnswerMessage
 from ui.chat.message.sections import AnswerView
 from ui.controllers.reading.embeds import EmbedExpander
 from ui.controllers.reading.images import EmbedController
@@ -35,6 +36,7 @@ from vault.vault import Vault
 from vault.views.blocks import ComputedBlock, ViewBlock, compute_block
 
 NOTE = "Books/Emma.md"
+Answering = Callable[[str], tuple[WindowPage, AnswerMessage]]
 
 
 @pytest.fixture
@@ -379,17 +381,30 @@ def press_box(view: AnswerView, text: str) -> None:
     QTest.mouseClick(view.viewport(), LEFT, NONE, view._ink.find_box(mark).center())
 
 
-def test_a_task_that_an_answer_lists_is_ticked_in_its_note_and_taken_back(
+@pytest.fixture
+def answering(
     scripted: Assistant, server: ModelServer, vault: Path, runner: TaskRunner, qtbot: QtBot
+) -> Answering:
+    """A function that opens a window over the notes, in which a model answers with a text."""
+
+    def ask(text: str) -> tuple[WindowPage, AnswerMessage]:
+        scripted.open_vault(vault, remember=False)
+        list(scripted.index(CancelToken()))
+        server.script(Answer(text))
+        window = open_window(scripted, runner, qtbot)
+        window.activate(1280, 800, qtbot)
+        window.composer.send("What is open?")
+        qtbot.waitUntil(lambda: bool(window.chat.answers()))
+        (answer,) = window.chat.answers()
+        return window, answer
+
+    return ask
+
+
+def test_a_task_that_an_answer_lists_is_ticked_in_its_note_and_taken_back(
+    answering: Answering, vault: Path, qtbot: QtBot
 ) -> None:
-    scripted.open_vault(vault, remember=False)
-    list(scripted.index(CancelToken()))
-    server.script(Answer("- [ ] My own\n\n```dataview\nTASK WHERE !completed\n```\n"))
-    window = open_window(scripted, runner, qtbot)
-    window.activate(1280, 800, qtbot)
-    window.composer.send("What is open?")
-    qtbot.waitUntil(lambda: bool(window.chat.answers()))
-    (answer,) = window.chat.answers()
+    window, answer = answering("- [ ] My own\n\n```dataview\nTASK WHERE !completed\n```\n")
     qtbot.waitUntil(lambda: "Query · 2 tasks" in answer.view.toPlainText())
     before = (vault / NOTE).read_text("utf-8")
     press_box(answer.view, "My own")  # which is in no note
@@ -403,16 +418,9 @@ def test_a_task_that_an_answer_lists_is_ticked_in_its_note_and_taken_back(
 
 
 def test_a_task_in_an_answer_is_ticked_by_keys_unless_its_note_changed_meanwhile(
-    scripted: Assistant, server: ModelServer, vault: Path, runner: TaskRunner, qtbot: QtBot
+    answering: Answering, vault: Path, qtbot: QtBot
 ) -> None:
-    scripted.open_vault(vault, remember=False)
-    list(scripted.index(CancelToken()))
-    server.script(Answer("```dataview\nTASK WHERE !completed\n```\n"))
-    window = open_window(scripted, runner, qtbot)
-    window.activate(1280, 800, qtbot)
-    window.composer.send("What is open?")
-    qtbot.waitUntil(lambda: bool(window.chat.answers()))
-    (answer,) = window.chat.answers()
+    window, answer = answering("```dataview\nTASK WHERE !completed\n```\n")
     qtbot.waitUntil(lambda: "Query · 2 tasks" in answer.view.toPlainText())
     named = answer.view.accessibleName()
     changed = (vault / NOTE).read_text("utf-8").replace("Finish Emma", "Finish Emma soon")
