@@ -14,13 +14,93 @@ HOME_VARIABLE = "STRATA_HOME"
 
 
 @dataclass(frozen=True)
+class _Place:
+    """A file or folder in one of the base folders of `Paths`, which reads it as an attribute."""
+
+    base: str
+    name: str
+
+    def __get__(self, paths: "Paths", _owner: type) -> Path:
+        """Return the path of the file or folder."""
+        base: Path = getattr(paths, self.base)
+        return base / self.name
+
+
+@dataclass(frozen=True)
 class Paths:
-    """The four base folders of the program, with the files and subfolders in them."""
+    """The four base folders of the program, with the files and subfolders in them.
+
+    Attributes:
+        settings_file: the file with the user's settings.
+        prompts: the folder with the user's own prompts.
+        commands: the folder with the user's own slash commands.
+        skills: the folder with the user's own skills, one subfolder per skill.
+        exports: the folder for chats exported with `/export`.
+        hooks: the folder with the user's own hooks.
+        user_instructions: the file with the user's own instructions for models.
+        memories: the note with the user's long-term memories for models.
+        projects: the folder with the settings of projects, one subfolder per project.
+        sessions: the folder of chats. It contains one file per chat.
+        sent: the folder of the requests that were sent, each kept while an answer to it exists.
+        pasted: the folder for pasted images and long pasted texts.
+        pinned: the folder of the pinned answers. It contains one file per vault.
+        moved_folders: the file with the former paths of folders of notes and projects that were
+            moved.
+        judged: the folder of the verdicts on notes. It contains one file per judged question.
+        kept_pages: the folder with the web pages and transcripts of projects, one subfolder per
+            project.
+        state_db: the database for data that can be rebuilt: last requests and chat summaries.
+        ledger: the ledger file, which lists all outgoing calls.
+        spending: the file with what calls to models cost.
+        mcp: the folder with the approvals of MCP servers.
+        computer: the file with the name of this computer in what it syncs with others.
+        learned_models: the file with what services said about models when they refused a request.
+        model_files: the file with the model files that the user has opened.
+        instructions: the folder with the user's decisions about AGENTS.md files.
+        edits: the folder of the edit journal. Without the journal, edits cannot be undone.
+        reviews: the folder of the dismissed findings of reviews. It contains one file per vault.
+        log_file: the current log file. Older files have numbered names.
+        crashes: the folder in which crashed processes leave what they were doing, one file each.
+        embedding_cache: the folder that caches each embedding model's fastest precision and its
+            ONNX version.
+        indexes: the folder of the indexes. It contains one subfolder per vault.
+    """
 
     config: Path
     data: Path
     state: Path
     cache: Path
+
+    settings_file = _Place("config", "settings.toml")
+    prompts = _Place("config", "prompts")
+    commands = _Place("config", "commands")
+    skills = _Place("data", "skills")
+    exports = _Place("data", "exports")
+    hooks = _Place("config", "hooks")
+    user_instructions = _Place("config", "instructions.md")
+    memories = _Place("config", "memories.md")
+    projects = _Place("config", "projects")
+    sessions = _Place("data", "sessions")
+    sent = _Place("data", "sent")
+    pasted = _Place("data", "pasted")
+    pinned = _Place("data", "pinned")
+    moved_folders = _Place("data", "moved_folders.json")
+    judged = _Place("data", "judged")
+    kept_pages = _Place("data", "project_pages")
+    state_db = _Place("state", "state.db")
+    ledger = _Place("state", "ledger.log")
+    spending = _Place("state", "spending.log")
+    mcp = _Place("state", "mcp")
+    computer = _Place("state", "computer")
+    learned_models = _Place("state", "limits.json")
+    model_files = _Place("state", "model_files.json")
+    instructions = _Place("state", "instructions")
+    edits = _Place("state", "edits")
+    reviews = _Place("state", "reviews")
+    log_file = _Place("state", "strata.log")
+    crashes = _Place("state", "crashes")
+    embedding_cache = _Place("cache", "embedding")
+    indexes = _Place("data", "vaults")
 
     @classmethod
     def find(cls, environ: Mapping[str, str] = os.environ) -> "Paths":
@@ -36,156 +116,6 @@ class Paths:
             state=platformdirs.user_state_path(APP_NAME, appauthor=False),
             cache=platformdirs.user_cache_path(APP_NAME, appauthor=False),
         )
-
-    @property
-    def settings_file(self) -> Path:
-        """The file with the user's settings."""
-        return self.config / "settings.toml"
-
-    @property
-    def prompts(self) -> Path:
-        """The folder with the user's own prompts."""
-        return self.config / "prompts"
-
-    @property
-    def commands(self) -> Path:
-        """The folder with the user's own slash commands."""
-        return self.config / "commands"
-
-    @property
-    def skills(self) -> Path:
-        """The folder with the user's own skills, one subfolder per skill."""
-        return self.data / "skills"
-
-    @property
-    def exports(self) -> Path:
-        """The folder for chats exported with `/export`."""
-        return self.data / "exports"
-
-    @property
-    def hooks(self) -> Path:
-        """The folder with the user's own hooks."""
-        return self.config / "hooks"
-
-    @property
-    def user_instructions(self) -> Path:
-        """The file with the user's own instructions for models."""
-        return self.config / "instructions.md"
-
-    @property
-    def memories(self) -> Path:
-        """The note with the user's long-term memories for models."""
-        return self.config / "memories.md"
-
-    @property
-    def projects(self) -> Path:
-        """The folder with the settings of projects, one subfolder per project."""
-        return self.config / "projects"
-
-    @property
-    def sessions(self) -> Path:
-        """The folder of chats. It contains one file per chat."""
-        return self.data / "sessions"
-
-    @property
-    def sent(self) -> Path:
-        """The folder of the requests that were sent, each kept while an answer to it exists."""
-        return self.data / "sent"
-
-    @property
-    def pasted(self) -> Path:
-        """The folder for pasted images and long pasted texts."""
-        return self.data / "pasted"
-
-    @property
-    def pinned(self) -> Path:
-        """The folder of the pinned answers. It contains one file per vault."""
-        return self.data / "pinned"
-
-    @property
-    def moved_folders(self) -> Path:
-        """The file with the former paths of folders of notes and projects that were moved."""
-        return self.data / "moved_folders.json"
-
-    @property
-    def judged(self) -> Path:
-        """The folder of the verdicts on notes. It contains one file per judged question."""
-        return self.data / "judged"
-
-    @property
-    def kept_pages(self) -> Path:
-        """The folder with the web pages and transcripts of projects, one subfolder per project."""
-        return self.data / "project_pages"
-
-    @property
-    def state_db(self) -> Path:
-        """The database for data that can be rebuilt: last requests and chat summaries."""
-        return self.state / "state.db"
-
-    @property
-    def ledger(self) -> Path:
-        """The ledger file, which lists all outgoing calls."""
-        return self.state / "ledger.log"
-
-    @property
-    def spending(self) -> Path:
-        """The file with what calls to models cost."""
-        return self.state / "spending.log"
-
-    @property
-    def mcp(self) -> Path:
-        """The folder with the approvals of MCP servers."""
-        return self.state / "mcp"
-
-    @property
-    def computer(self) -> Path:
-        """The file with the name of this computer in what it syncs with others."""
-        return self.state / "computer"
-
-    @property
-    def learned_models(self) -> Path:
-        """The file with what services said about models when they refused a request."""
-        return self.state / "limits.json"
-
-    @property
-    def model_files(self) -> Path:
-        """The file with the model files that the user has opened."""
-        return self.state / "model_files.json"
-
-    @property
-    def instructions(self) -> Path:
-        """The folder with the user's decisions about AGENTS.md files."""
-        return self.state / "instructions"
-
-    @property
-    def edits(self) -> Path:
-        """The folder of the edit journal. Without the journal, edits cannot be undone."""
-        return self.state / "edits"
-
-    @property
-    def reviews(self) -> Path:
-        """The folder of the dismissed findings of reviews. It contains one file per vault."""
-        return self.state / "reviews"
-
-    @property
-    def log_file(self) -> Path:
-        """The current log file. Older files have numbered names."""
-        return self.state / "strata.log"
-
-    @property
-    def crashes(self) -> Path:
-        """The folder in which crashed processes leave what they were doing, one file each."""
-        return self.state / "crashes"
-
-    @property
-    def embedding_cache(self) -> Path:
-        """The folder that caches each embedding model's fastest precision and its ONNX version."""
-        return self.cache / "embedding"
-
-    @property
-    def indexes(self) -> Path:
-        """The folder of the indexes. It contains one subfolder per vault."""
-        return self.data / "vaults"
 
     def index_folder(self, vault: Path) -> Path:
         """Return the index folder of a vault. Its name is a hash of the vault's path."""
