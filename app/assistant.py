@@ -1,7 +1,7 @@
 """The use-cases for the window and the command line: open, index, search, ask, inspect."""
 
 import logging
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property, partial
@@ -25,6 +25,7 @@ from app.library.projects import Projects
 from app.migrations import HOME_IS_NEWER
 from app.paths import Paths
 from app.relocation.folders import follow_file
+from app.requests.store import NotePlaces
 from app.sessions.agent import AgentBuilder
 from app.sessions.ask import TurnRunner
 from app.sessions.session_info import SessionInfo
@@ -117,7 +118,7 @@ class Assistant:
         self.spending = Spending(paths.spending, settings)
         self._vault = vault = OpenVault(paths, settings, lambda: ledger, embedder)
         vault.after_change = self.remove_excluded
-        sessions.sent.after_add = lambda reference: self.remove_excluded([reference])
+        sessions.sent.after_add = self.remove_excluded
         settings.after_set.append(self._after_set)
         self.projects = Projects(paths, vault)
         self.customization = UserCustomization(paths, settings, vault, self.projects)
@@ -203,21 +204,25 @@ class Assistant:
             lambda folder: follow_folder(folder, self.paths),
         )
 
-    def remove_excluded(self, references: Sequence[str] | None = None) -> None:
+    def remove_excluded(self, pieces: Iterable[NotePlaces] | None = None) -> None:
         """Remove the texts of excluded notes that are kept, and the verdicts on these notes.
 
         A failure is only logged.
 
         Args:
-            references: the requests to look at, or None for all, and for the verdicts.
+            pieces: the notes that texts of a request come from, or None for all requests, and for
+                the verdicts.
         """
         if self.sessions.sent.folder.is_dir():
             try:
-                self.kept_passages.remove_excluded(references)
+                if pieces is None:
+                    self.kept_passages.remove_excluded()
+                else:
+                    self.kept_passages.forget_excluded(pieces)
             except AppError as error:
                 _log.warning("Texts of excluded notes are still kept: %s", error)
         vault = self._vault.vault
-        if references is None and vault is not None and self.paths.judged.is_dir():
+        if pieces is None and vault is not None and self.paths.judged.is_dir():
             try:
                 self.kept_verdicts.forget_hidden(vault)
             except (AppError, VaultError) as error:
@@ -413,7 +418,8 @@ class Assistant:
         self._vault.close()
         self.sessions.close()
         self._images.close()
-        self.formulas.close()
+        if "formulas" in vars(self):  # it was used
+            self.formulas.close()
 
     def _open_attachments(self) -> Attachments:
         return Attachments(self._vault.vault, self._pages, self._images)

@@ -51,7 +51,7 @@ from resources.system.files import (
     write_atomically,
 )
 
-__all__ = ["SentStore", "StoredNotes"]
+__all__ = ["NotePlaces", "SentStore", "StoredNotes"]
 
 _log = logging.getLogger(__name__)
 _SUFFIX: Final = ".sent"
@@ -61,6 +61,7 @@ _MOST_SMALL: Final = 4  # files that stay apart
 _FULL_BYTES: Final = 128 * 1024  # of a file that is not joined with others any more
 _MARK_BYTES: Final = 8
 _MOST_LOOKS: Final = 3  # for files that other processes join meanwhile
+NotePlaces = tuple[NoteRef, ...]  # a note in each folder that it may be in
 _Result = TypeVar("_Result")
 _Contents = dict[str, dict[str, StoredObject]]  # of the files that were read so far
 # Returns what becomes of an object by its name and place, or None if it goes.
@@ -76,7 +77,7 @@ class StoredNotes:
         excluded: the paths of the notes of which the text was removed because they are excluded.
     """
 
-    pieces: frozenset[tuple[NoteRef, ...]]
+    pieces: frozenset[NotePlaces]
     size: int
     requests: int
     excluded: frozenset[str]
@@ -91,14 +92,14 @@ class SentStore:
     """The requests that were sent. It can be shared by threads and processes.
 
     Attributes:
-        after_add: called with the reference to a request that was added, since its notes may have
-            been excluded while it was made.
+        after_add: called with the notes that the texts of an added request come from, unless there
+            are none, since they may have been excluded while the request was made.
     """
 
     def __init__(self, folder: Path) -> None:
         """Use a folder, which need not exist."""
         self.folder = folder
-        self.after_add: Callable[[str], object] = lambda _reference: None
+        self.after_add: Callable[[frozenset[NotePlaces]], object] = lambda _pieces: None
         self._lock = threading.RLock()
         self._places: dict[str, StoredPlace] = {}
         self._files: set[str] = set()
@@ -120,7 +121,8 @@ class SentStore:
                     self._write(new)
                 else:  # by a process that may have been killed before it flushed their names
                     sync_folder(self.folder)
-        self.after_add(objects[-1].hash)
+        if pieces := frozenset(one.notes for one in objects if one.notes):
+            self.after_add(pieces)
         return objects[-1].hash
 
     def load(self, reference: str, *, is_for_model: bool = False) -> SentRequest | None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from app.requests.pieces import VERSION_CHARS, NoteRef
 from app.requests.record import EXCLUDED
-from app.requests.store import SentStore
+from app.requests.store import NotePlaces, SentStore
 from context.history.pins import PINNED_SOURCE
 from context.json_codec import Record
 from vault.access import find_excluded
@@ -24,8 +24,6 @@ from vault.scan import scan
 __all__ = ["KeptPassages", "KeptSummary"]
 
 MOST_REMEMBERED = 20_000
-
-NotePlaces = tuple[NoteRef, ...]  # a note in each folder that it may be in
 
 
 @dataclass(frozen=True)
@@ -87,16 +85,27 @@ class KeptPassages:
     def remove_excluded(self, references: Collection[str] | None = None) -> int:
         """Remove the texts of excluded and private notes, and return how many were removed.
 
-        A note counts as excluded by its path, by where it was moved, and by its content, which an
-        excluded file has. Notes of a folder that cannot be reached stay as they are.
-
         Args:
             references: the requests to look at, or None for all.
 
         Raises:
             StorageFailed: the store cannot be read or written.
         """
-        places = _list_places(self._sent.list_notes(references).pieces)
+        return self.forget_excluded(self._sent.list_notes(references).pieces)
+
+    def forget_excluded(self, pieces: Iterable[NotePlaces]) -> int:
+        """Remove the texts of those of some notes that models may not read, and count the texts.
+
+        A note counts as excluded by its path, by where it was moved, and by its content, which an
+        excluded file has. Notes of a folder that cannot be reached stay as they are.
+
+        Args:
+            pieces: the notes that texts come from.
+
+        Raises:
+            StorageFailed: the store cannot be read or written.
+        """
+        places = _list_places(pieces)
         missing = frozenset(chain.from_iterable(self._find_missing(places)))
         gone = [
             note
