@@ -108,7 +108,10 @@ def run_to_exit_code(work: Callable[[], int], output: Output, *, reports_stop: b
         reports_stop: whether to print a message if a signal stopped the program.
     """
     try:
-        return _run_reported(work, output, reports_stop)
+        try:
+            return work()
+        except (KeyboardInterrupt, Exception) as error:  # noqa: BLE001 (reported)
+            return _report(error, output, reports_stop)
     except OutputGone as gone:
         if not gone.reason:
             return OUTPUT_GONE
@@ -116,28 +119,25 @@ def run_to_exit_code(work: Callable[[], int], output: Output, *, reports_stop: b
         return FAILED
 
 
-def _run_reported(work: Callable[[], int], output: Output, reports_stop: bool) -> int:
-    """Run a verb or the window, print any error except `OutputGone`, and return the exit code.
+def _report(error: KeyboardInterrupt | Exception, output: Output, reports_stop: bool) -> int:
+    """Print the error of a verb or of the window, and return the exit code.
 
     Args:
-        work: runs the verb or the window, and returns its exit code.
+        error: why the verb or the window ended. A bug is logged too.
         output: prints the error.
         reports_stop: whether to print a message if a signal stopped the program.
 
     Raises:
         OutputGone: the result or the error cannot be printed.
     """
-    try:
-        return work()
-    except OutputGone:
-        raise
-    except KeyboardInterrupt as error:
+    if isinstance(error, OutputGone):
+        raise error
+    if isinstance(error, KeyboardInterrupt):
         if reports_stop:
             output.print_failure(describe(error.__cause__ or error))
         return error.exit_code if isinstance(error, StoppedBySignal) else INTERRUPTED
-    except Exception as error:  # noqa: BLE001 (reported here, and logged if it is a bug)
-        info = describe(error)
-        log_bug(error)
-        _log.info("failed: %s", info.code)
-        output.print_failure(info)
-        return INTERRUPTED if info.code == "cancelled" else FAILED
+    info = describe(error)
+    log_bug(error)
+    _log.info("failed: %s", info.code)
+    output.print_failure(info)
+    return INTERRUPTED if info.code == "cancelled" else FAILED

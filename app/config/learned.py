@@ -165,7 +165,7 @@ class LearnedModels:
 
         Earlier versions stored one date for all parts.
         """
-        if not isinstance(entry, Mapping):
+        if not isinstance(entry, Mapping) or not entry.get("shape"):
             return None
         dates = entry.get("shapeDates")
         named = dates if isinstance(dates, Mapping) else {}

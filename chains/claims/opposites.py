@@ -297,9 +297,9 @@ def _read_kinds() -> dict[str, dict[int, int]]:
     found: dict[str, dict[int, int]] = {}
     rows = [*enumerate(words for _kind, words in _WORDS), (_ORDER, _ORDINALS)]
     for row, words in rows:
-        for group, names in enumerate(words.split("|"), start=1):
+        for group, names in enumerate(fold(words).split("|"), start=1):
             for name in names.split():
-                found.setdefault(fold(name), {})[row] = group
+                found.setdefault(name, {})[row] = group
     return found
 
 

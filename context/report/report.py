@@ -302,12 +302,12 @@ class ContextReport(Record):
     @property
     def budget(self) -> int:
         """The maximum size of the request in tokens."""
-        return self.components.effective_window
+        return self.request_budget.budget
 
     @property
     def used(self) -> int:
         """The token count of all layers together."""
-        return self.components.used_tokens
+        return sum(use.tokens for use in self.layers.values())
 
     @property
     def pins_limit(self) -> int:
@@ -378,7 +378,7 @@ class ContextReport(Record):
     @property
     def fraction(self) -> float:
         """The used fraction of the token budget, or 1.0 if the budget is zero."""
-        return self.components.used_percentage
+        return self.used / self.budget if self.budget else 1.0
 
     def for_preview(self, user_message: Message) -> "ContextReport":
         """Return the report for the preview of a message that may not be written yet.
