@@ -24,6 +24,7 @@ from chains.turn.answer import StoredAnswer
 from chains.turn.compact import compact_at_end
 from chains.turn.continuation import join_thinking
 from chains.turn_answer import TurnAnswer
+from context.fit.compact_session import may_be_due
 from context.report.report import ContextReport
 
 if TYPE_CHECKING:
@@ -40,12 +41,14 @@ def end_turn(turn: Turn, stored: StoredAnswer) -> Iterator[Event]:
         ContextHookError: a hook failed. The answer is kept.
     """
     yield MessageEnded(stored.entry, "assistant", turn.id, turn.session.id)
-    hooks = turn.customization.hooks
+    hooks, is_changed = turn.customization.hooks, False
     if hooks is not None and hooks.has("context"):
         with contextlib.suppress(Cancelled):
             if entries := call(lambda: run_end_hooks(turn), turn.cancel):
                 turn.session.append(entries)
-    if stored.answer.end.status == "complete":
+                is_changed = True
+    may_compact = is_changed or may_be_due(stored.report, stored.answer.text)
+    if stored.answer.end.status == "complete" and may_compact:
         with contextlib.suppress(Cancelled):
             yield from compact_at_end(turn)
     yield ContextPrepared(stored.report)

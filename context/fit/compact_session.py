@@ -1,6 +1,7 @@
 """Compact a session outside of a request: when the user asks for it, or after a turn."""
 
 from dataclasses import dataclass
+from typing import Final
 
 from context.assemble.apply_hooks import link_entries, make_hook_envelope
 from context.assemble.builder import find_acts
@@ -25,7 +26,10 @@ from context.history.replay import CurrentTurn, ReplayedPath
 from context.history.turn_list import find_guaranteed_turn
 from context.layers import Layer
 from context.messages import Message
+from context.report.report import ContextReport
 from context.tokens import TokenCounter, count_message
+
+_FAR_FROM_DUE: Final = 4
 
 
 def compact_session(request: Request, why: Why = "asked") -> CompactionReport:
@@ -77,6 +81,22 @@ def preview_session(request: Request) -> CompactionPreview:
     turns = (*history.dropped_turns, *shown[: find_guaranteed_turn(shown)])
     questions = tuple(turn.turn.user.message.text for turn in turns if turn.turn.user)
     return CompactionPreview(found.report, questions)
+
+
+def may_be_due(report: ContextReport, answer: str) -> bool:
+    """Return whether the history may be so large after an answer that its compaction is due.
+
+    This is False if the request with the answer fills at most a fourth of what makes it due, so
+    that the whole history need not be read and counted. A text has at most as many tokens as bytes.
+    The rest is for what later requests count differently, such as a budget with a larger factor.
+
+    Args:
+        report: the report of the request that was answered.
+        answer: the text of the answer.
+    """
+    most_tokens = report.used + len(answer.encode("utf-8", "replace"))
+    is_far = most_tokens * _FAR_FROM_DUE <= report.budget * report.policy.compact_at
+    return bool(report.dropped) or not is_far
 
 
 def compact_if_due(request: Request) -> CompactionReport | None:
