@@ -3,13 +3,12 @@
 Long-running verbs use `Interruptible`. The first signal cancels the operation, and the partial
 result is kept and printed. A second signal raises `KeyboardInterrupt`. In other verbs, Ctrl+C
 raises this exception immediately; in the servers, which use `end_on_sigterm`, SIGTERM does so too.
-`run_to_exit_code` converts each outcome to an exit code.
+`ExitStatus` converts each outcome to an exit code.
 """
 
 import contextlib
 import logging
 import signal
-from collections.abc import Callable
 from types import TracebackType
 from typing import Any, Final, NoReturn, Self
 
@@ -99,45 +98,56 @@ def _list_hangups() -> list[int]:
     return [number for number in HANGUP_SIGNALS if signal.getsignal(number) is not signal.SIG_IGN]
 
 
-def run_to_exit_code(work: Callable[[], int], output: Output, *, reports_stop: bool = True) -> int:
-    """Run a verb or the window, print any error, and return the exit code.
+class ExitStatus:
+    """A context manager that prints the error of a verb or the window, and keeps the exit code.
 
-    Args:
-        work: runs the verb or the window, and returns its exit code.
-        output: prints the error.
-        reports_stop: whether to print a message if a signal stopped the program.
+    Attributes:
+        code: the exit code, which is 0 unless the block sets it or ends with an error.
     """
-    try:
+
+    def __init__(self, output: Output, *, reports_stop: bool = True) -> None:
+        """Create the object.
+
+        Args:
+            output: prints the error.
+            reports_stop: whether to print a message if a signal stopped the program.
+        """
+        self.code = 0
+        self._output, self._reports_stop = output, reports_stop
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        _kind: type[BaseException] | None,
+        error: BaseException | None,
+        _trace: TracebackType | None,
+    ) -> bool:
+        if not isinstance(error, KeyboardInterrupt | Exception):
+            return False
         try:
-            return work()
-        except (KeyboardInterrupt, Exception) as error:  # noqa: BLE001 (reported)
-            return _report(error, output, reports_stop)
-    except OutputGone as gone:
-        if not gone.reason:
-            return OUTPUT_GONE
-        complain(f"The result cannot be printed: {gone.reason}.")
-        return FAILED
+            self.code = self._report(error)
+        except OutputGone as gone:
+            self.code = FAILED if gone.reason else OUTPUT_GONE
+            if gone.reason:
+                complain(f"The result cannot be printed: {gone.reason}.")
+        return True
 
+    def _report(self, error: KeyboardInterrupt | Exception) -> int:
+        """Print an error, log it if it is a bug, and return the exit code.
 
-def _report(error: KeyboardInterrupt | Exception, output: Output, reports_stop: bool) -> int:
-    """Print the error of a verb or of the window, and return the exit code.
-
-    Args:
-        error: why the verb or the window ended. A bug is logged too.
-        output: prints the error.
-        reports_stop: whether to print a message if a signal stopped the program.
-
-    Raises:
-        OutputGone: the result or the error cannot be printed.
-    """
-    if isinstance(error, OutputGone):
-        raise error
-    if isinstance(error, KeyboardInterrupt):
-        if reports_stop:
-            output.print_failure(describe(error.__cause__ or error))
-        return error.exit_code if isinstance(error, StoppedBySignal) else INTERRUPTED
-    info = describe(error)
-    log_bug(error)
-    _log.info("failed: %s", info.code)
-    output.print_failure(info)
-    return INTERRUPTED if info.code == "cancelled" else FAILED
+        Raises:
+            OutputGone: the result or the error cannot be printed.
+        """
+        if isinstance(error, OutputGone):
+            raise error
+        if isinstance(error, KeyboardInterrupt):
+            if self._reports_stop:
+                self._output.print_failure(describe(error.__cause__ or error))
+            return error.exit_code if isinstance(error, StoppedBySignal) else INTERRUPTED
+        info = describe(error)
+        log_bug(error)
+        _log.info("failed: %s", info.code)
+        self._output.print_failure(info)
+        return INTERRUPTED if info.code == "cancelled" else FAILED

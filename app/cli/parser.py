@@ -184,22 +184,21 @@ _ABOUT = "Chat with a folder of notes, and see exactly what the model saw."
 
 def _start_window(args: argparse.Namespace, open_window: "Callable[[Startup], int]") -> int:
     """Open the window with the vault that the command line names, and return the exit code."""
-    from app.cli.interrupt import run_to_exit_code
+    from app.cli.interrupt import ExitStatus
     from app.cli.output import Output
     from app.log import open_log
     from app.paths import Paths
     from app.startup import Startup
 
-    def work() -> int:
+    with ExitStatus(Output(is_json=False), reports_stop=False) as status:
         _require_display()
         paths = Paths.find()
         open_log(paths)
         path = getattr(args, "path", None) or ""
         with closing(Startup(paths, args.overrides, args.vault, path)) as opening:
             opening.refuse_early()
-            return open_window(opening)
-
-    return run_to_exit_code(work, Output(is_json=False), reports_stop=False)
+            status.code = open_window(opening)
+    return status.code
 
 
 def _require_display() -> None:

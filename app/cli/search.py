@@ -13,7 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from app.cli import text as cli_text
-from app.cli.interrupt import Interruptible, run_to_exit_code
+from app.cli.interrupt import ExitStatus, Interruptible
 from app.cli.output import Output, ProgressLine, complain, readable
 from app.config.settings_file import SettingsStore
 from app.hidden_characters import escape_text
@@ -58,16 +58,13 @@ class OpenedNotes:
 def run_search(args: argparse.Namespace) -> int:
     """Run `strata search` with the parsed command line, and return its exit code."""
     output = Output(args.json)
-
-    def work() -> int:
+    with ExitStatus(output) as status:
         paths = Paths.find()
         open_log(paths)
         _log.info("strata search")
         with ExitStack() as stack:
             _search(args, open_notes(paths, args, stack), output)
-        return 0
-
-    return run_to_exit_code(work, output)
+    return status.code
 
 
 def open_notes(

@@ -14,7 +14,7 @@ from typing import Final
 
 from app.assistant import Assistant
 from app.cli import text as cli_text
-from app.cli.interrupt import FAILED, Interruptible, end_on_sigterm, run_to_exit_code
+from app.cli.interrupt import FAILED, ExitStatus, Interruptible, end_on_sigterm
 from app.cli.output import Output, ProgressLine, complain, readable
 from app.errors import StorageFailed, TurnFailed, VaultNotChosen
 from app.hidden_characters import escape_text
@@ -35,8 +35,7 @@ _WRITES_CHATS: Final = frozenset({"ask", "compact", "rpc"})
 def run_verb(args: argparse.Namespace) -> int:
     """Run the verb of the parsed command line, and return its exit code."""
     output = Output(args.json, on_one_line=args.verb == "rpc")  # its clients read lines
-
-    def work() -> int:
+    with ExitStatus(output) as status:
         with _report_as_turn(args):
             paths = Paths.find()
             open_log(paths)
@@ -47,12 +46,10 @@ def run_verb(args: argparse.Namespace) -> int:
         with closing(assistant):
             if args.verb in _WRITES_CHATS and not getattr(args, "dry_run", False):
                 assistant.sessions.bin.remove_expired()
-            code = _find_verb(args.verb)(args, assistant, output)
+            status.code = _find_verb(args.verb)(args, assistant, output)
             for said in assistant.take_warnings():
                 complain(said)
-            return code
-
-    return run_to_exit_code(work, output)
+    return status.code
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from typing import NoReturn
 import pytest
 
 from app.assistant import Assistant
-from app.cli.interrupt import Interruptible, run_to_exit_code
+from app.cli.interrupt import ExitStatus, Interruptible
 from app.cli.output import Output
 from app.cli.parser import build_parser, run
 from tests.support.processes.command_line import Strata, document, no_window
@@ -273,13 +273,10 @@ def test_the_first_signal_cancels_and_the_second_ends() -> None:
 def test_a_verb_that_sigterm_cancels_exits_with_its_code(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    def work() -> int:
-        with Interruptible() as run_:
-            signal.raise_signal(signal.SIGTERM)
-            run_.cancel.raise_if_cancelled()
-        return 0
-
-    assert run_to_exit_code(work, Output(is_json=False)) == 143
+    with ExitStatus(Output(is_json=False)) as status, Interruptible() as run_:
+        signal.raise_signal(signal.SIGTERM)
+        run_.cancel.raise_if_cancelled()
+    assert status.code == 143
     assert capsys.readouterr().err == "strata: Stopped.\n"
 
 
