@@ -138,10 +138,15 @@ def encode(value: object) -> Any:
     if isinstance(value, Enum):
         return value.value
     if is_dataclass(kind):
-        write = getattr(value, "to_dict", None)
-        return encode_record(value) if write is None else write()
+        write: Callable[[Any], Any] = getattr(kind, "to_dict", Record.to_dict)
+        return encode_record(value) if write is Record.to_dict else write(value)
     if isinstance(value, Mapping):
-        return {_encode_key(key): encode(item) for key, item in value.items()}
+        return {
+            key if type(key) is str else _encode_key(key): item
+            if type(item) in _PLAIN
+            else encode(item)
+            for key, item in value.items()
+        }
     return _encode_other(value)
 
 
@@ -152,7 +157,7 @@ def encode_record(value: object) -> dict[str, Any]:
     made: dict[str, Any] = {} if tag is None else {"type": tag}
     if rest := getattr(kind, "json_rest", None):
         made |= encode(getattr(value, rest))
-    for name, _, read, rule in _list_keys(kind):
+    for name, _, read, rule in _KEYS.get(kind) or _list_keys(kind):
         if rule is None:
             found = read(value)
         elif rule.condition is not None and not rule.condition(value):
@@ -210,7 +215,7 @@ def _read_fields(made: type[Any], data: object) -> dict[str, Any]:
 
 
 def _encode_key(key: object) -> str:
-    return key if type(key) is str else str(encode(key))
+    return str(encode(key))
 
 
 def _encode_other(value: object) -> Any:
