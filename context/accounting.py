@@ -68,7 +68,7 @@ def make_report(request: Request, when: When) -> ContextReport:
         guard=request.steps,
         actions=request.actions,
         trimmed=_summarise_trim(request),
-        compactions=tuple(_list_compactions(request.transforms)),
+        compactions=tuple(_list_compactions(request.transforms)) if request.transforms else (),
         offloaded=tuple(_list_offloaded(draft)),
         segments=(*_list_instructions(request), *segments),
         dropped=dropped,

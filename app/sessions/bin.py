@@ -226,6 +226,8 @@ class ChatBin:
         sessions: tuple[str, ...] = ()
         try:
             self._merge_copies()
+            if not os.path.lexists(self.folder.path):
+                return sessions  # no chat was ever deleted
             self.reunite()
             waiting = {copy.session for copy in self._find_copies()}
             expired = [file for file in self._find_expired() if file.session not in waiting]

@@ -191,8 +191,7 @@ class ModelRunner:
             models: the names of models, as in the setting `chat.model`.
         """
         running = self._running
-        paths = {find_path(name) for name in models}
-        self._is_unwanted = running is not None and running.file.path not in paths
+        self._is_unwanted = running is not None and running.file.path not in map(find_path, models)
         if self._is_unwanted:
             self._stop_if_free()
 

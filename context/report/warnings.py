@@ -28,6 +28,8 @@ def warn_of_attachments(uses: Sequence[SegmentUse]) -> tuple[str, ...]:
         uses: the use of each segment, from the context report.
     """
     attached = [u for u in uses if u.segment.layer is Layer.L3 and not u.segment.is_retrieved]
+    if not attached:
+        return ()
     kept = [use for use in attached if use.state != "dropped"]
     parted = {use.segment.source for use in attached if use.segment.whole_tokens is not None}
     dropped = [use for use in attached if use.state == "dropped"]

@@ -125,7 +125,9 @@ class FrontMatter:
 def read_front_matter(lines: Sequence[str]) -> FrontMatter:
     """Read the front matter of a note. Missing or invalid front matter has no properties."""
     body_line = find_body_line(lines)
-    front = "\n".join(lines[1 : body_line - 2]) if body_line > 1 else ""
+    if body_line == 1:
+        return FrontMatter({}, body_line, is_private=False)
+    front = "\n".join(lines[1 : body_line - 2])
     properties = load_properties(front)
     return FrontMatter(properties, body_line, is_marked_private(front, properties))
 
