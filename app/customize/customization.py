@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from app.config.settings_file import SettingsStore
 from app.customize.commands import UserCommand, list_user_commands
 from app.customize.hooks import Hooks
 from app.customize.memory import MemoryNote
-from app.customize.skills import Skills, build_offer
 from app.errors import InvalidRequest, NotFound
 from app.library.forgotten import ForgottenLines
 from app.library.instructions import (
@@ -30,6 +30,9 @@ from resources.system.files import read_file
 from vault.errors import NoteUnreadable
 from vault.scope import WHOLE
 
+if TYPE_CHECKING:
+    from app.customize.skills import Skills
+
 __all__ = ["UserCustomization", "load_user_prompts"]
 
 
@@ -39,7 +42,6 @@ class UserCustomization:
     Attributes:
         own_instructions: the file with the user's own instructions.
         memories: the note with the user's long-term memories.
-        skills: the skills that an agent may read.
     """
 
     def __init__(
@@ -54,8 +56,14 @@ class UserCustomization:
         self.own_instructions = UserTextFile(paths.user_instructions)
         forgotten = ForgottenLines(paths.memories, paths.computer)
         self.memories = MemoryNote(UserTextFile(paths.memories, MEMORIES, forgotten))
-        self.skills = Skills(paths.skills, vault, projects, self._book)
-        self._commands = paths.commands
+        self._skills_folder, self._commands = paths.skills, paths.commands
+
+    @cached_property
+    def skills(self) -> "Skills":
+        """The skills that an agent may read."""
+        from app.customize.skills import Skills  # only agents and the window use them
+
+        return Skills(self._skills_folder, self._vault, self._projects, self._book)
 
     def find_memories(self, project: str | None) -> MemoryNote:
         """Return the note with the long-term memories of a project, or of all chats.
@@ -92,6 +100,8 @@ class UserCustomization:
                 noted.append(text.segment())
                 warnings.append(text.problem)
         if offers_skills:
+            from app.customize.skills import build_offer
+
             noted.append(build_offer(self.skills.list_used(project)))
         return self._combine(runs_hooks, noted, warnings)
 

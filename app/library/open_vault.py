@@ -107,6 +107,7 @@ class OpenVault:
     """The currently open vault. Thread-safe.
 
     Attributes:
+        library: the open vault with its index, or None.
         after_change: called when an index update has found changes, in the thread of the update.
     """
 
@@ -129,19 +130,14 @@ class OpenVault:
         self._paths = paths
         self._settings = settings
         self._embedder = embedder
-        self._library: Library | None = None
+        self.library: Library | None = None
         self.after_change: Callable[[], object] = lambda: None
         self._lock = threading.RLock()
 
     @property
-    def library(self) -> Library | None:
-        """The open vault with its index, or None."""
-        return self._library
-
-    @property
     def vault(self) -> Vault | None:
         """The open vault, or None."""
-        library = self._library
+        library = self.library
         return None if library is None else library.vault
 
     @property
@@ -164,11 +160,11 @@ class OpenVault:
         """
         with self._lock:
             check_folder(folder)
-            if self._library is not None and not os.path.isdir(self._library.vault.root):
+            if self.library is not None and not os.path.isdir(self.library.vault.root):
                 self.close()  # it may have been moved to `folder`, which then takes over the index
             library = self.open_library(folder)
             self.close()
-            self._library = library
+            self.library = library
             if remember:
                 self._settings.set("vault.path", str(library.vault.root))
 
@@ -202,9 +198,9 @@ class OpenVault:
     def close(self) -> None:
         """Close the vault and stop its child processes."""
         with self._lock:
-            if self._library is not None:
-                self._library.close()
-                self._library = None
+            if self.library is not None:
+                self.library.close()
+                self.library = None
 
     def require(self) -> Library:
         """Return the open vault with its index.
@@ -212,9 +208,9 @@ class OpenVault:
         Raises:
             VaultNotChosen: no vault is open.
         """
-        if self._library is None:
+        if self.library is None:
             raise VaultNotChosen
-        return self._library
+        return self.library
 
 
 def search_notes(vault: Vault, query: str, k: int) -> SearchResult:

@@ -51,6 +51,9 @@ class Session:
 
     The file of a new chat is created when its first entries are written, so that a rejected
     question leaves no file.
+
+    Attributes:
+        log: the content of the chat's file.
     """
 
     def __init__(
@@ -76,7 +79,7 @@ class Session:
             remember: called after each write, to cache the log.
         """
         self._file = path
-        self._log = log
+        self.log = log
         self._state = state
         self._sent = sent
         self._handle = handle
@@ -90,17 +93,17 @@ class Session:
     @property
     def id(self) -> str:
         """The chat id, which is also the name of its file."""
-        return self._log.header.id
+        return self.log.header.id
 
     @property
     def header(self) -> SessionHeader:
         """The first line of the log: creation time, vault and project."""
-        return self._log.header
+        return self.log.header
 
     @property
     def project(self) -> str | None:
         """The chat's project, or None. A chat can be moved to another project."""
-        return self._log.project
+        return self.log.project
 
     @property
     def is_stored(self) -> bool:
@@ -110,21 +113,16 @@ class Session:
     @property
     def problems(self) -> tuple[str, ...]:
         """One sentence for each line of the chat's file that was skipped or repaired."""
-        return self._log.problems
-
-    @property
-    def log(self) -> LoadedLog:
-        """The content of the chat's file."""
-        return self._log
+        return self.log.problems
 
     @property
     def tree(self) -> EntryTree:
         """The tree of all log entries."""
-        return self._log.index.tree
+        return self.log.index.tree
 
     def path(self) -> tuple[Entry, ...]:
         """Return the log entries of the active path, from the root to the active leaf."""
-        return self._log.index.path if self._active is None else self._active
+        return self.log.index.path if self._active is None else self._active
 
     def path_to(self, entry: str) -> tuple[Entry, ...]:
         """Return the log entries from the root of the tree to an entry.
@@ -156,15 +154,15 @@ class Session:
 
     def usage(self) -> tuple[UsageEntry, ...]:
         """Return the token usage reported for this chat, oldest first."""
-        return self._log.index.usage
+        return self.log.index.usage
 
     def list_ephemerals(self) -> tuple[EphemeralEntry, ...]:
         """Return the records of messages that hooks added to single requests, oldest first."""
-        return self._log.index.ephemerals
+        return self.log.index.ephemerals
 
     def custom(self, custom_type: str) -> tuple[OtherEntry, ...]:
         """Return this chat's log entries of one custom type, oldest first."""
-        others = self._log.index.others
+        others = self.log.index.others
         return tuple(entry for entry in others if entry.data.get("customType") == custom_type)
 
     def list_degraded(self) -> tuple[str, ...]:
@@ -190,7 +188,7 @@ class Session:
             else:
                 self._handle = self._migrate_if_outdated(self._handle)
                 write_synced(self._handle, lines)
-        self._log = self._log.with_entries(entries)
+        self.log = self.log.with_entries(entries)
         self._has_written = True
         self._active = None if self._active is None else extend_path(self._active, entries)
         self._is_compacted |= _find_last_compaction(entries) is not None
@@ -236,7 +234,7 @@ class Session:
 
     def new_id(self) -> str:
         """Return an unused entry id of eight hexadecimal digits."""
-        ids = self._log.index.ids
+        ids = self.log.index.ids
         while (candidate := secrets.token_hex(4)) in ids:
             pass
         ids.add(candidate)
@@ -290,7 +288,7 @@ class Session:
         Returns:
             A function that waits for the end, and returns the reference, or None on failure.
         """
-        outside = (one for one in self._log.list_projects() if one and os.path.isabs(one))
+        outside = (one for one in self.log.list_projects() if one and os.path.isabs(one))
         roots = (*filter(None, [self.header.vault]), *outside)
         asked = {"asked": datetime.now().astimezone().isoformat(timespec="seconds")}
         return start_keeping(self._sent, request, wire, asked, roots, self.load_result)
@@ -341,11 +339,11 @@ class Session:
 
     def _migrate_if_outdated(self, handle: int) -> int:
         """Migrate the file to the current version if necessary, and return its descriptor."""
-        if not self._log.is_outdated:
+        if not self.log.is_outdated:
             return handle
-        new = migrate_file(self._file, self._log)
+        new = migrate_file(self._file, self.log)
         os.close(handle)
-        self._log = self._log.with_entries(())
+        self.log = self.log.with_entries(())
         return new
 
     def _create(self, lines: bytes, claim: Claim) -> None:
@@ -363,7 +361,7 @@ class Session:
             handle, self._handle = self._handle, None
             try:
                 if self._has_written and not self.problems and self._remember is not None:
-                    self._remember(self._log, os.fstat(handle))
+                    self._remember(self.log, os.fstat(handle))
             finally:
                 os.close(handle)
 
