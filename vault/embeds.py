@@ -7,7 +7,7 @@ from typing import Final
 
 from vault.errors import NoteExcluded, NoteUnreadable, UnsafePath
 from vault.notes.kinds import BASE, MARKDOWN, find_kind
-from vault.notes.links import LinkResolver
+from vault.notes.links import LinkResolver, split_link_target
 from vault.notes.note import Note
 from vault.vault import Vault
 
@@ -83,8 +83,8 @@ def find_named_part(vault: Vault, name: str) -> EmbeddedPart | None:
         vault: the notes.
         name: the name or path of a note, with `#` and a heading or `^block`.
     """
-    target, mark, place = name.partition("#")
-    if not (mark and target and place):
+    target, place = split_link_target(name)
+    if not (target and place):
         return None
     path = _Resolver(vault).resolve(target)
     if path is None:

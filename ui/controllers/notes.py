@@ -18,7 +18,7 @@ from ui.panels.notes.folders import Folders
 from ui.tasks import LatestOnly
 from ui.widgets.completion_list import Choice
 from ui.widgets.formatting import plural
-from vault.notes.links import LinkResolver, fold_link_name
+from vault.notes.links import LinkResolver, fold_link_name, split_link_target
 from vault.records import NoteState
 
 __all__ = ["NoteListing", "NotesController", "build_offers"]
@@ -66,7 +66,7 @@ class NoteListing:
             link: the target as written in the note.
             source: the path of the note that contains the link.
         """
-        name = link.partition("#")[0]
+        name = split_link_target(link)[0]
         is_outside = PurePath(source).is_absolute()
         if is_outside or not self.names or _OTHER_FILE.search(name):
             return False

@@ -8,6 +8,7 @@ from urllib.parse import unquote, urlsplit
 from markdown_it.token import Token
 
 from ui.markdown.blocks import Embed, Missing, Run, Style
+from vault.notes.links import split_link_target
 
 __all__ = [
     "BREAK",
@@ -291,11 +292,11 @@ def find_counterpart(address: str) -> str:
 
 def describe_target(target: str) -> str:
     """Return the text to show for a link without its own text, such as `Pump.pdf › page 7`."""
-    name, _, place = target.strip("#").partition("#")
+    name, place = split_link_target(target.lstrip("#"))
     if name.lower().endswith(".pdf"):  # what else follows says how it is shown in Obsidian
         page = _PAGE.search(place)
         return f"{name} › page {page[1]}" if page else name
-    return target.strip("#").replace("#", " › ")
+    return " › ".join((name, *filter(None, place.split("#")))) if place else name
 
 
 def _join(runs: Iterable[Run]) -> tuple[Run, ...]:

@@ -22,6 +22,8 @@ _MARKDOWN_LINK = re.compile(
     r"(?:<([^<>\n]{1,1000})>|((?:[^()<>\s]|\([^()<>\s]{0,200}\)){1,1000}))"
     r"(?:[ \t]+[\"'][^\"'\n]{0,500}[\"'])?[ \t]*\)"
 )
+# A name may end with "#", as "C#", also before a suffix.
+_TARGET = re.compile(r"([^#]*(?:(?<=[^#])#+(?=$|\.md(?:$|#))(?:\.md)?)?)(?:#(.*))?", re.DOTALL)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:|//")
 
 
@@ -86,7 +88,8 @@ def locate_links(number: int, line: str) -> Iterator[LocatedLink]:
         return
     for match in _WIKILINK.finditer(line):
         embed, target, heading, label = match.groups("")
-        name, place = _unescape(target), _unescape(heading)
+        written = target if match[3] is None else f"{target}#{heading}"
+        name, place = map(_unescape, split_link_target(_unescape(written)))
         if name or place:
             link = Link(name, place, label.strip(), bool(embed), number)
             start = match.start(2) + len(target) - len(target.lstrip())
@@ -103,6 +106,15 @@ def locate_links(number: int, line: str) -> Iterator[LocatedLink]:
             yield LocatedLink(link, start, end, is_markdown=True, is_quoted=bool(quoted))
 
 
+def split_link_target(target: str) -> tuple[str, str]:
+    """Split the target of a link into the name or path of a note, and a heading or `^block`.
+
+    A `#` at the end belongs to the name, as in "C#".
+    """
+    match = _TARGET.fullmatch(target)
+    return (target, "") if match is None else (match[1], match[2] or "")
+
+
 def fold_link_path(target: str) -> str:
     """Normalize a path or link target for comparison, without the suffix of a Markdown note."""
     return _normalize(drop_note_suffix(target))
@@ -111,14 +123,16 @@ def fold_link_path(target: str) -> str:
 def fold_link_name(target: str) -> str:
     """Return the name in a path or link target, normalized for comparison.
 
-    The folder and the suffix of a Markdown note are removed.
+    The folder and the suffix of a Markdown note are removed. So is a `#` at the end, because
+    `[[C#]]` can lead to a note "C#", and else leads to "C".
     """
-    return posixpath.basename(fold_link_path(target))
+    return _cut_sign(posixpath.basename(fold_link_path(target)))
 
 
 def list_link_names(path: str, aliases: Iterable[str]) -> set[str]:
     """Return the names that links can use for a note, in normalized form."""
-    return {fold_link_name(path), *(posixpath.basename(_normalize(alias)) for alias in aliases)}
+    named = (posixpath.basename(_normalize(alias)) for alias in aliases)
+    return {fold_link_name(path), *map(_cut_sign, named)}
 
 
 class LinkResolver:
@@ -166,6 +180,11 @@ class LinkResolver:
         if not target:
             return source or None
         key = _normalize(drop_note_suffix(target))
+        found = self._find(key, source)
+        return self._find(plain, source) if not found and (plain := _cut_sign(key)) else found
+
+    def _find(self, key: str, source: str) -> str | None:
+        """Return the path of the note or file with a normalized name or path, or None."""
         for candidate in self._list_exact_paths(key, _normalize(source)):
             if candidate in self._by_path:
                 return self._by_path[candidate]
@@ -210,6 +229,11 @@ class LinkResolver:
 def _unescape(part: str) -> str:
     """Remove the backslash that escapes the `|` of a link within a table."""
     return part.removesuffix("\\").strip()
+
+
+def _cut_sign(name: str) -> str:
+    """Remove the `#` at the end of a name, which may begin the heading of a link."""
+    return name.rstrip("#").rstrip() or name
 
 
 def _normalize(text: str) -> str:

@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from vault.notes.date_spans import Span, is_in_ranges
 from vault.notes.dates import find_month, find_written_spans
-from vault.notes.keywords import fold
+from vault.notes.keywords import FUNCTION_WORDS, fold
 from vault.questions.days import LIMITS, limit_spans, write_yearly_days
 from vault.questions.links import (
     MARKS,
@@ -393,6 +393,9 @@ class _Linker:
         links.asked |= item.asked
         links.unknown += [item.text] if item.asked and not (item.names or roles) else []
         links.states += [item.text] if roles & STATES and not item.is_silent else []
+        is_open = not (self._is_asked or self._is_carried or self._around.is_before_name(at))
+        if is_open and (item.is_apart or roles & {"or", "and"}):
+            self._end_mark()  # as in "links, tags and tasks"
         if roles & {"or", "and"} and "filler" not in roles - {"and"}:
             if not ("or" in roles and self._is_between_dates(at)):
                 self._join(roles)
@@ -493,7 +496,10 @@ class _Linker:
         self._mark = None
         if mark == "links" or self._is_carried or self._around.is_behind_folder(at, mark):
             return 0
-        if (key := _FREE.get(mark)) is None:  # a note that is not there, or another word
+        # As in "tags although no links".
+        is_joining = fold(item.text) in FUNCTION_WORDS or "not" in self._around.list_roles(at + 1)
+        key = None if is_joining else _FREE.get(mark)
+        if key is None:  # a note that is not there, or another word
             self._links.is_unclear = True
             return 0
         self._links.names_unknown = True

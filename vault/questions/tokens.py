@@ -30,8 +30,8 @@ __all__ = ["Item", "find_spans", "list_items", "names_tag"]
 # A name as a link or a tag, a number below zero, or a sign that compares. An arrow such as "->" is
 # no sign.
 _GIVEN: Final = re.compile(
-    r"\[\[(?P<note>[^\[\]\n|#]+)[^\[\]\n]*\]\]"
-    rf"|(?<!\S)#(?P<tag>{TAG_OF_WORDS}|[\w/-]*\w)(?:(?<=\w)#)?"
+    r"\[\[(?P<note>[^\[\]\n|#]+(?:#+(?=[\]|]))?)[^\[\]\n]*\]\]"
+    rf"|(?<!\S)#(?P<tag>{TAG_OF_WORDS}|[\w/-]*\w)(?P<signs>(?<=\w)[#+]*)"
     r"|(?<![^\s<>=≤≥≦≧≠:])(?:(?P<number>[-−]\d+(?:[.,]\d+)*\w*(?![\w-]))|(?P<dash>[-−])(?=\d))"
     r"|(?P<sign>(?<![-<=>])[=!]*[<>≤≥≦≧≠][<>]*(?:\s?=+)?(?!-(?!\d))|!=+|[~≈](?=\s?\d)"
     r"|(?<=\d)\+(?![\w+])"
@@ -150,12 +150,25 @@ def _build_given(match: re.Match[str], vocabulary: VaultNames) -> Item:
         return Item(match["dash"], _OTHER_SIGN)
     if (sign := match["sign"]) is not None:
         return Item(sign, _SIGN_ROLES.get("".join(sign.split()), _OTHER_SIGN))
-    if (tag := match["tag"]) is not None:
+    if match["tag"] is not None:
+        tag = _choose_tag(match["tag"], match["signs"], vocabulary)
         return Item(tag, names=(Name("tag", tag),), is_given=True)
     written = match["note"].strip()
     words = [word.folded for word in split_words(written)]
     known = tuple(name for name in vocabulary.find(words) if name.kind == "note") if words else ()
     return Item(written, names=known[:1] or (Name("note", written),), is_given=True)
+
+
+def _choose_tag(tag: str, signs: str, vocabulary: VaultNames) -> str:
+    """Return a tag with the signs behind it, as "c#" or "c++", if the vault has it so.
+
+    A single `#` behind a tag may only end it, as in Bear.
+    """
+    for each in (f"{tag}{signs}", tag):
+        words = [word.folded for word in split_words(each)]
+        if any(name.kind == "tag" for name in vocabulary.find_exactly(words)):
+            return each
+    return f"{tag}{signs}".rstrip("#")
 
 
 def _list_plain_items(text: str, vocabulary: VaultNames, today: date) -> Iterator[Item]:

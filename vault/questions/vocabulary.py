@@ -32,7 +32,7 @@ _MOST_IN_ENDING: Final = 3
 _SHORTEST_OF_PERSON: Final = 3
 _MOST_OF_PERSON: Final = 4
 # A link that is a value as a whole, without the brackets and the shown text.
-_LINK: Final = re.compile(r"^\W*\[\[([^\[\]|#]+)[^\[\]]*\]\]\W*$")
+_LINK: Final = re.compile(r"^\W*\[\[([^\[\]|#]+(?:#+(?=[\]|]))?)[^\[\]]*\]\]\W*$")
 
 
 @dataclass(frozen=True, slots=True)

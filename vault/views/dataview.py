@@ -17,6 +17,7 @@ from datetime import datetime
 from typing import Final
 
 from vault.errors import ViewNotUnderstood
+from vault.notes.links import split_link_target
 from vault.search.conditions import Condition
 from vault.search.filter_kinds import TaskFilter
 from vault.search.query import Query
@@ -270,7 +271,7 @@ class _Sources:
             yield "folder", "/", ""
 
     def _name_note(self, link: str) -> str:
-        name = link.partition("|")[0].partition("#")[0].strip()
+        name = split_link_target(link.partition("|")[0])[0].strip()
         if name:
             return name
         if self._this is None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Final, Literal, NamedTuple
 
 from vault.errors import ViewNotUnderstood
+from vault.notes.links import split_link_target
 from vault.notes.text.inline import MARKS
 
 __all__ = [
@@ -261,7 +262,7 @@ class _Parser:
                 return Constant(token.text)
             case "link":
                 target, _, label = token.text.partition("|")
-                return Constant(LinkValue(target.partition("#")[0].strip(), label.strip()))
+                return Constant(LinkValue(split_link_target(target)[0].strip(), label.strip()))
             case "name":
                 return self._parse_name(token.text)
         self._at -= 1

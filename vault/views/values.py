@@ -55,7 +55,7 @@ _INTEGER: Final = re.compile(r"[-+]?\d+")
 _NUMBER: Final = re.compile(
     r"[-+]?\d{1,30}(?:[.,]\d{1,30}|(?:,\d{3}){1,9}\.\d{1,30}|(?:\.\d{3}){1,9},\d{1,30})"
 )
-_LINK: Final = re.compile(r"!?\[\[([^\[\]|#]*)(?:#[^\[\]|]*)?(?:\|([^\[\]]*))?\]\]")
+_LINK: Final = re.compile(r"!?\[\[([^\[\]|#]*(?:#+(?=[\]|]))?)(?:#[^\[\]|]*)?(?:\|([^\[\]]*))?\]\]")
 _DAY: Final = re.compile(r"\d{4}-\d\d(?:-\d\d)?(?:[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?)?Z?")
 _SPAN: Final = re.compile(r"([-+]?\d{1,6}(?:\.\d{1,6})?)\s*([A-Za-z]+)")
 _MOST_CHARS: Final = 10_000

@@ -30,6 +30,7 @@ from ui.markdown.note_parts import NotePart, find_references, read_part
 from vault.embeds import EmbeddedPart
 from vault.errors import NoteExcluded, NoteUnreadable, UnsafePath
 from vault.notes.kinds import BASE, note_name
+from vault.notes.links import split_link_target
 from vault.notes.text.data import DRAWING_PROPERTY, hide_drawing
 
 __all__ = ["EmbedExpander"]
@@ -92,7 +93,7 @@ class EmbedExpander:
     def _read_note(
         self, target: str, source: str, above: tuple[_Place, ...]
     ) -> EmbeddedText | EmbedFailure:
-        name, _, anchor = target.partition("#")
+        name, anchor = split_link_target(target)
         path = self._notes.resolve(name, source)
         if path is None:
             return self._explain_missing(name, source)
@@ -169,7 +170,7 @@ class EmbedExpander:
         )
 
     def _rebase_link(self, link: str, path: str) -> str:
-        name, _, anchor = link.removeprefix(NOTE).partition("#")
+        name, anchor = split_link_target(link.removeprefix(NOTE))
         found = self._notes.resolve(name, path)
         return link if found is None else NOTE + _join(found, anchor)
 

@@ -29,7 +29,7 @@ from ui.notify import open_address
 from ui.panels.notes.image import OpenImage
 from ui.tasks import LatestOnly
 from ui.widgets.texts import word_hint, word_message
-from vault.notes.links import LinkResolver
+from vault.notes.links import LinkResolver, split_link_target
 from vault.notes.note import Note, ReadOptions
 
 __all__ = ["ReadingController"]
@@ -148,7 +148,7 @@ class ReadingController(ChatController):
             open_address(self._frame.notifier, address)
             return
         link = address.removeprefix("note:")
-        name, _, heading = link.partition("#")
+        name, heading = split_link_target(link)
         is_outside = bool(name) and PurePath(source).is_absolute()
         path = None if is_outside else self._notes.listing.links.resolve(name, source)
         if path is not None:
@@ -280,7 +280,7 @@ class ReadingController(ChatController):
 
         Such a note is new, or it is outside the vault, as is the note with the link.
         """
-        name, _, heading = link.partition("#")
+        name, heading = split_link_target(link)
         found = (self._find_on_disk(name, place) for place in _list_sources(source))
         path = next(filter(None, found), None)
         if path is None:
@@ -297,7 +297,7 @@ class ReadingController(ChatController):
         return LinkResolver((note.path, ()) for note in names).resolve(name, source)
 
     def _read_linked_image(self, link: str, source: str, token: CancelToken) -> tuple[Any, ...]:
-        target, problem = link.partition("#")[0], ""
+        target, problem = split_link_target(link)[0], ""
         for place in _list_sources(source):
             try:
                 path = self._assistant.images.find(target, place)

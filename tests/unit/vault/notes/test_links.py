@@ -31,6 +31,12 @@ NOTES = [
         ("[[Note#^block-1]]", Link("Note", "^block-1", line=1)),
         ("[a](<b (c).md>)", Link("b (c).md", "", "a", line=1)),
         ("[a](b_(c).md)", Link("b_(c).md", "", "a", line=1)),
+        ("[[C#]]", Link("C#", line=1)),
+        ("[[C#|shown]]", Link("C#", "", "shown", line=1)),
+        (r"| [[C#\|shown]] |", Link("C#", "", "shown", line=1)),
+        ("[[C#Part]]", Link("C", "Part", line=1)),
+        ("[[C#.md#Part]]", Link("C#.md", "Part", line=1)),
+        ("[[Note #Part ]]", Link("Note", "Part", line=1)),
         ('![pic](x.png "title")', Link("x.png", "", "pic", True, 1)),
     ],
 )
@@ -65,6 +71,23 @@ def test_links_to_the_web_and_empty_ones_are_none(text: str) -> None:
 )
 def test_a_link_leads_where_obsidian_would_go(target: str, source: str, path: str | None) -> None:
     assert LinkResolver(NOTES).resolve(target, source) == path
+
+
+@pytest.mark.parametrize(
+    ("target", "notes", "path"),
+    [
+        ("C#", ["C.md", "C#.md"], "C#.md"),
+        ("C#", ["C.md"], "C.md"),
+        ("C", ["C.md", "C#.md"], "C.md"),
+        ("C", ["C#.md"], None),
+        ("a/C#", ["C#.md", "a/C#.md"], "a/C#.md"),
+    ],
+)
+def test_a_sign_at_the_end_of_a_target_may_begin_an_empty_heading(
+    target: str, notes: list[str], path: str | None
+) -> None:
+    sharing = [note for note in notes if fold_link_name(target) in list_link_names(note, ())]
+    assert LinkResolver((note, ()) for note in sharing).resolve(target) == path
 
 
 FILES = [

@@ -137,3 +137,86 @@ def test_none_is_said_of_the_name_that_was_written(signed: Vault) -> None:
     reading = signed.read_question("Which notes are tagged C#?")
     assert reading is not None
     assert "with the tag #C#" in signed.list_notes(reading.query, 10).describe_total()
+
+
+MARKED: Final = {
+    "C.md": "The lowest string. #string\n",
+    "C#.md": "---\ntags: [language, c#]\n---\nA language, see [[Lathe]].\n",
+    "Lathe.md": "---\ntags: [tool]\n---\nProgrammed in [[C#]].\n- [ ] Oil it\n",
+    "Cello.md": "Tuned from [[C#|the string]] and [[G#]].\n- [ ] Tune it\n",
+    "G.md": "A string. #string#\n",
+    "Plain.md": "Nothing of these.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def marked(index_of_notes: NotesIndexer) -> Vault:
+    return index_of_notes(MARKED)
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("Which notes link to C#?", ["Cello", "Lathe"]),
+        ("Which notes link to [[C#]]?", ["Cello", "Lathe"]),
+        ("Which notes link to [[C#|the language]]?", ["Cello", "Lathe"]),
+        ("Which notes link to C?", []),
+        ("Which notes link to [[C]]?", []),
+        ("Which notes link to G?", ["Cello"]),
+        ("Which notes does Lathe link to?", ["C#"]),
+        ("Which notes does Cello link to?", ["C#", "G"]),
+        ("notes tagged #c#", ["C#"]),
+        ("#c#", ["C#"]),
+        ("Welche Notizen haben das Tag #c#?", ["C#"]),
+        ("notes tagged #string#", ["C", "G"]),
+        ("notes tagged #language or #c#", ["C#"]),
+        ("notes tagged #tool+", ["Lathe"]),
+    ],
+)
+def test_a_sign_at_the_end_belongs_to_a_name_that_has_it(
+    marked: Vault, question: str, names: list[str]
+) -> None:
+    assert list_note_names(marked, question) == names
+
+
+def test_none_is_said_of_a_tag_with_its_signs(marked: Vault) -> None:
+    reading = marked.read_question("notes tagged #c++")
+    assert reading is not None
+    assert "with the tag #c++" in marked.list_notes(reading.query, 10).describe_total()
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("notes that have links and tags", ["C#", "Lathe"]),
+        ("notes with tags and links", ["C#", "Lathe"]),
+        ("notes with links or tags", ["C", "C#", "Cello", "G", "Lathe"]),
+        ("notes with tags but no links", ["C", "G"]),
+        ("notes without links but with tags", ["C", "G"]),
+        ("notes with the tag string but no links", ["C", "G"]),
+        ("notes with links and the tag tool", ["Lathe"]),
+        ("Notizen mit Links und Tags", ["C#", "Lathe"]),
+        ("Notizen mit Tags, aber ohne Links", ["C", "G"]),
+        ("notes avec des liens et des tags", ["C#", "Lathe"]),
+        ("notes avec des tags mais sans liens", ["C", "G"]),
+        ("notas con enlaces y etiquetas", ["C#", "Lathe"]),
+        ("notas con etiquetas pero sin enlaces", ["C", "G"]),
+    ],
+)
+def test_each_part_that_is_joined_counts(marked: Vault, question: str, names: list[str]) -> None:
+    assert list_note_names(marked, question) == names
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "notes with tags although no links",
+        "notes with tags whereas no links",
+        "notes with links, tags and tasks",
+    ],
+)
+def test_nothing_is_claimed_of_parts_that_are_not_clearly_joined(
+    marked: Vault, question: str
+) -> None:
+    reading = marked.read_question(question)
+    assert reading is None or reading.operation not in ("list", "count")
