@@ -11,14 +11,13 @@ from itertools import pairwise
 from typing import Final
 
 from chains.citations.answer_sources import Source
-from chains.claims.evidence import ClaimEvidence
+from chains.claims.evidence import ClaimEvidence, tell_name
 from chains.claims.facts import AnswerSentence
 from chains.claims.note_acts import (
     ActKind,
     NamedNote,
     find_named,
     is_done,
-    tell_name,
 )
 from chains.claims.report import AnswerClaim, ClaimVerdict
 from vault.edits.plan import NoteChange

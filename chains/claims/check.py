@@ -232,6 +232,8 @@ class _AnswerWalk:
         return claim
 
     def _is_outdated(self, place: Source) -> bool:
+        if not self.evidence.changes:
+            return False
         own = (text for text in self.evidence.texts if text.path and text.path == place.path)
         return any(self.evidence.is_outdated(text) for text in own)
 

@@ -45,8 +45,6 @@ __all__ = [
 ]
 
 _LEAST_WORDS: Final = 2
-# The first texts are those of the turn itself.
-_MOST_COMPARED: Final = 16
 _MOST_HOLDING: Final = 2
 _MOST_ALIGNED: Final = 8
 _MOST_READ: Final = 1_024
@@ -92,7 +90,7 @@ def find_contradiction(
         SourceDifference(other.written, text.place(placed.start))
         for claimed in said
         if len(claimed.words) >= _LEAST_WORDS
-        for text, placed in _list_statements(evidence.current[:_MOST_COMPARED], effort)
+        for text, placed in _list_statements(evidence.compared, effort)
         if (other := _find_other(figure, claimed, placed.statement)) is not None
     ]
     return found[0] if len({each.written for each in found}) == 1 else None
@@ -109,7 +107,7 @@ def find_differing_sources(
         evidence: what was sent.
         effort: counts the comparisons. If it is spent, nothing is found.
     """
-    compared = evidence.current[:_MOST_COMPARED]
+    compared = evidence.compared
     holding = [text for text in compared if _holds(text, figure)][:_MOST_HOLDING]
     for text, own in _list_statements(holding, effort):
         quantity = _find_own(figure, own.statement)
@@ -180,14 +178,22 @@ def list_aligned(
     if len(words) < _LEAST_ALIGNED_WORDS or len(telling) < _LEAST_WORDS:
         return []
     found: list[AlignedSentence] = []
+    least = _ALIGNED_SHARE * len(telling)
     for text in evidence.current:
-        if len(telling & text.index.tokens) < _ALIGNED_SHARE * len(telling):
+        if len(telling & text.index.tokens) < least:
             continue
-        for said, others in text.index.sentences:
-            if len(found) == _MOST_ALIGNED or effort.is_spent:
+        sentences, after = text.index.sentences, 0
+        for number in text.index.list_with_many(telling, least):
+            effort.spend(number - after)  # as if each sentence before it were compared
+            after = number + 1
+            said, others = sentences[number]
+            if effort.is_spent:
                 return _choose_nearest(telling, found)
-            if _is_aligned(words, telling, others, effort):
+            if _is_aligned(words, others, effort):
                 found.append(AlignedSentence(text, said, *_read_values(said)))
+            if len(found) == _MOST_ALIGNED:
+                return _choose_nearest(telling, found)
+        effort.spend(len(sentences) - after)
     return _choose_nearest(telling, found)
 
 
@@ -213,14 +219,10 @@ def _list_numbers(text: str, dates: Sequence[LocatedDate]) -> Iterator[Quantity]
             yield told if clock is None else replace(told, values=told.values | {clock})
 
 
-def _is_aligned(
-    words: Sequence[str], telling: Set[str], others: Sequence[str], effort: CheckEffort
-) -> bool:
+def _is_aligned(words: Sequence[str], others: Sequence[str], effort: CheckEffort) -> bool:
     effort.spend(1)
     longest = max(len(words), len(others))
     if not _ALIGNED_SHARE * longest <= min(len(words), len(others)):
-        return False
-    if len(telling & set(others)) < _ALIGNED_SHARE * len(telling):
         return False
     # Words in order are no more than words in any order, which are counted much faster.
     if (Counter(words) & Counter(others)).total() < _ALIGNED_SHARE * longest:
@@ -278,13 +280,19 @@ def _list_with_words(
     for text in texts if words else ():
         if not all(word in text.index.folded for word in words):
             continue
-        for written, others in text.index.sentences:
-            effort.spend(1)
-            if words <= set(others):
-                effort.spend(_PAIRED_EFFORT)
-                yield text, written
+        sentences, after = text.index.sentences, 0
+        for number in text.index.list_with_all(words):
+            effort.spend(number - after)  # as if each sentence before it were compared
+            if number > after and effort.is_spent:
+                return
+            after = number + 1
+            effort.spend(1 + _PAIRED_EFFORT)
+            yield text, sentences[number][0]
             if effort.is_spent:
                 return
+        effort.spend(len(sentences) - after)
+        if after < len(sentences) and effort.is_spent:
+            return
 
 
 def _list_values(sentence: AnswerSentence) -> list[_Value]:

@@ -1,13 +1,16 @@
 """The texts that an answer can rest on: what was sent, the user's words, and tool results."""
 
 import re
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import cached_property, lru_cache
+from itertools import accumulate
 from typing import Final, Literal, Self
 
+from chains.cancel import CancelToken
 from chains.citations.answer_sources import Source
 from chains.citations.sentences import split_sentences
 from chains.claims.facts import read_clock
@@ -30,6 +33,7 @@ from vault.review.statements import (
 )
 
 __all__ = [
+    "SHARE",
     "CheckEffort",
     "ClaimEvidence",
     "EvidenceText",
@@ -40,13 +44,31 @@ __all__ = [
     "fold_path",
     "has_helping_verb",
     "list_plain_words",
+    "tell_name",
 ]
 
 TextOrigin = Literal["source", "user", "tool", "edit"]
 _TOKEN: Final = re.compile(r"\w+(?:[-_.@:/]\w+)*")
+SHARE: Final = re.compile(r"%|per ?cent|prozent|pct|pour cent|por ciento", re.IGNORECASE)
 _GROUPS: Final = re.compile(r"\d+(?:[ /()-]{1,2}\d+)+")
 _HELPING: Final = re.compile(r"\b(?:do|does|did)(?: not|n['’]t)\b", re.IGNORECASE)
 _MOST_INDEXED: Final = 512
+# What is found before an answer is checked.
+_PREPARED: Final = (
+    "numbers",
+    "measured",
+    "joined_digits",
+    "dates",
+    "above_values",
+    "above_dates",
+    "above_words",
+    "tokens",
+    "words",
+    "small_words",
+    "_by_word",
+)
+# The first texts are those of the turn itself.
+_MOST_COMPARED: Final = 16
 # Comparisons of a figure or a sentence of an answer with one of a source: about a second.
 _MOST_EFFORT: Final = 300_000
 
@@ -82,8 +104,7 @@ class EvidenceText:
         if self.source is None:
             return _build_index(self.text, "", ())
         above = " ".join((*self.source.heading, self.name, self.path))
-        days = find_path_spans(self.path) or find_name_spans(self.name)
-        return _build_index(self.text, above, days)
+        return _build_index(self.text, above, _find_days(self.path, self.name))
 
     @cached_property
     def folded_names(self) -> tuple[str, str]:
@@ -139,6 +160,31 @@ class ClaimEvidence:
         """The texts that still stand at the end of the turn, but for what it has changed."""
         return tuple(text for text in self.texts if not self.is_outdated(text))
 
+    @property
+    def compared(self) -> tuple[EvidenceText, ...]:
+        """The texts whose statements are compared with those of an answer: first, the turn's."""
+        return self.current[:_MOST_COMPARED]
+
+    def prepare(self, cancel: CancelToken) -> None:
+        """Index the texts, which takes longer than a check, until the token is cancelled.
+
+        What is not indexed by then is indexed by the check where it needs it.
+        """
+        compared = self.compared
+        for at, text in enumerate(self.texts):
+            if cancel.is_cancelled:
+                return
+            text.index.prepare()
+            if at < len(compared):
+                _ = compared[at].index.statements
+
+    @cached_property
+    def note_names(self) -> tuple[str, ...]:
+        """The names of the notes that were sent or changed, by which answers call them."""
+        paths = [text.path for text in self.texts if text.path]
+        paths += [path for note in self.changes or () for path in (note.path, note.old_path)]
+        return tuple(dict.fromkeys(tell_name(path) for path in paths if path))
+
     def with_changes(self, notes: Sequence[NoteChange[str]]) -> Self:
         """Return a copy that knows what the turn has changed in notes."""
         return replace(self, changes=tuple(notes))
@@ -146,7 +192,7 @@ class ClaimEvidence:
     def is_outdated(self, text: EvidenceText) -> bool:
         """Return whether a text was read before the turn changed its note."""
         notes = self.changes or ()
-        if text.source is None:
+        if text.source is None or not notes:
             return False
         path, version = fold_path(text.path), text.source.version
         return any(
@@ -196,6 +242,11 @@ class TextIndex:
     text: str
     above: str
     days: tuple[Span, ...]
+
+    def prepare(self) -> None:
+        """Find what most checks use."""
+        for name in _PREPARED:
+            getattr(self, name)
 
     @cached_property
     def numbers(self) -> Mapping[float, Sequence[LocatedNumber]]:
@@ -290,20 +341,66 @@ class TextIndex:
         return [(each, list_plain_words(each)) for each in found]
 
     @cached_property
+    def _by_word(self) -> Mapping[str, Sequence[int]]:
+        found: dict[str, list[int]] = defaultdict(list)
+        for number, (_said, words) in enumerate(self.sentences):
+            for word in dict.fromkeys(words):
+                found[word].append(number)
+        return found
+
+    @cached_property
+    def sorted_tokens(self) -> Sequence[str]:
+        """The words of the text and of what stands above it, in order."""
+        return sorted(self.tokens)
+
+    @cached_property
     def _lines(self) -> Sequence[str]:
         return self.text.split("\n")
+
+    @cached_property
+    def _line_starts(self) -> Sequence[int]:
+        return list(accumulate((len(line) + 1 for line in self._lines), initial=0))
 
     @cached_property
     def _line_words(self) -> dict[int, frozenset[str]]:
         return {}
 
-    def read_line(self, start: int) -> str:
-        """Return the line at an offset."""
-        return self._lines[self.find_line(start)]
+    @cached_property
+    def _shares(self) -> dict[int, bool]:
+        return {}
+
+    def may_have_share(self, start: int) -> bool:
+        """Return whether the line at an offset has a sign of a share, or is a row of a table."""
+        number = self.find_line(start)
+        if number not in self._shares:
+            line = self._lines[number]
+            is_row = line.lstrip().startswith("|")
+            self._shares[number] = is_row or SHARE.search(line) is not None
+        return self._shares[number]
 
     def find_line(self, start: int) -> int:
         """Return the number of the line at an offset, counted from 0."""
-        return self.text.count("\n", 0, start)
+        return bisect_right(self._line_starts, start, hi=len(self._lines)) - 1
+
+    def list_with_all(self, words: Iterable[str]) -> Sequence[int]:
+        """Return the numbers of the sentences that have all of some words, in order."""
+        first, *others = sorted((self._by_word.get(word, ()) for word in words), key=len)
+        if not first:
+            return ()
+        both = set(first).intersection(*others)
+        return [number for number in first if number in both]
+
+    def list_with_many(self, words: Iterable[str], least: float) -> Sequence[int]:
+        """Return the numbers of the sentences that have at least so many of some words, in order.
+
+        Args:
+            words: distinct words.
+            least: how many of them a sentence must have.
+        """
+        counts: Counter[int] = Counter()
+        for word in words:
+            counts.update(self._by_word.get(word, ()))
+        return sorted(number for number, count in counts.items() if count >= least)
 
     def list_line_words(self, start: int) -> frozenset[str]:
         """Return the words of the line at an offset, and of what stands above the text."""
@@ -326,9 +423,17 @@ def list_plain_words(text: str) -> tuple[str, ...]:
 
 def blank_dates(text: str) -> str:
     """Return a text with blanks in the place of its dates."""
+    pieces, end = list[str](), 0
     for found in locate_dates(text):
-        text = text[: found.start] + " " * (found.end - found.start) + text[found.end :]
-    return text
+        pieces += text[end : found.start], " " * (found.end - found.start)
+        end = found.end
+    return "".join((*pieces, text[end:]))
+
+
+@lru_cache(_MOST_INDEXED)
+def _find_days(path: str, name: str) -> tuple[Span, ...]:
+    """Return the days that the path or the name of a note means."""
+    return find_path_spans(path) or find_name_spans(name)
 
 
 @lru_cache(_MOST_INDEXED)
@@ -341,3 +446,8 @@ def fold_path(path: str) -> str:
     parts = fold(path.strip().strip("`\"'[]")).replace("\\", "/").split("/")
     kept = "/".join(part for part in parts if part not in ("", "."))
     return kept.removesuffix(".md").removesuffix(".markdown")
+
+
+def tell_name(path: str) -> str:
+    """Return the name of a note by which answers call it."""
+    return path.rsplit("/", 1)[-1].removesuffix(".md")

@@ -5,13 +5,15 @@ not differ. A small number must also stand in a line that shares a word with the
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import islice, takewhile
 from typing import Final
 
 from chains.citations.answer_sources import Source
-from chains.claims.evidence import ClaimEvidence, EvidenceText, TextIndex
+from chains.claims.evidence import SHARE, ClaimEvidence, EvidenceText, TextIndex
 from chains.claims.facts import MULTIPLE, AnswerSentence, Figure, has_sign, read_clock
 from vault.notes.date_spans import Span
 from vault.notes.dates import YEARLESS, LocatedDate
@@ -34,7 +36,6 @@ _MOST_ENDING_CHARS: Final = 2
 _MOST_PLACES: Final = 3
 _SHARES: Final = frozenset(("%", "percent", "prozent", "pct"))
 _DEGREES: Final = frozenset("°")
-_SHARE: Final = re.compile(r"%|per ?cent|prozent|pct|pour cent|por ciento", re.IGNORECASE)
 _SHARE_CHARS: Final = 12
 _LONG_DIGITS: Final = 8  # such as those of a telephone number, which blanks may set apart
 _DATA: Final = frozenset(["kb", "mb", "gb", "tb", "kib", "mib", "gib", "tib"])
@@ -68,6 +69,10 @@ class _Hit:
     shared: int
     text: EvidenceText
     start: int | None
+
+    @property
+    def line(self) -> int | None:
+        return None if self.start is None else self.text.index.find_line(self.start)
 
     def place(self) -> Source:
         return self.text.place(self.start)
@@ -122,29 +127,32 @@ def _find_numbers(figure: Figure, words: frozenset[str], text: EvidenceText) -> 
 
 
 def _find_in_lines(figure: Figure, words: frozenset[str], text: EvidenceText) -> Iterator[_Hit]:
-    """Yield the numbers of a text that say a figure."""
-    index, is_own = text.index, text.origin != "source"
+    """Yield the numbers of a text that say a figure, one of each line."""
+    index, is_own, found = text.index, text.origin != "source", set[int]()
     for number in _list_equal(figure, index):
+        if (line := index.find_line(number.start)) in found:
+            continue
         is_signed = has_sign(index.text, number.start)
         if (figure.is_negative and not is_signed) or _is_of_another_kind(figure, number, index):
             continue
         shared = len(words & index.list_line_words(number.start))
         is_same_unit = figure.unit == _read_unit(number) != ""
         if shared or not figure.is_small or is_own or is_same_unit:
+            found.add(line)
             yield _Hit(shared, text, number.start)
 
 
 def _is_of_another_kind(figure: Figure, number: LocatedNumber, index: TextIndex) -> bool:
     """Return whether a number of a text is another time of day, a share and no share, or signed."""
-    text, line = index.text, index.read_line(number.start)
+    text = index.text
     if figure.clock is not None and (clock := read_clock(text, number)) is not None:
         return clock != figure.clock
     if figure.unit in _DEGREES and has_sign(text, number.start) and not figure.is_negative:
         return True
     is_multiple = MULTIPLE.match(text, number.end) is not None
     if figure.unit in _SHARES:
-        return is_multiple or (not _SHARE.search(line) and not line.lstrip().startswith("|"))
-    is_share = _SHARE.match(text[number.end : number.end + _SHARE_CHARS].lstrip()) is not None
+        return is_multiple or not index.may_have_share(number.start)
+    is_share = SHARE.match(text[number.end : number.end + _SHARE_CHARS].lstrip()) is not None
     return figure.is_multiple and is_share
 
 
@@ -257,10 +265,11 @@ def _has_word(folded: str, index: TextIndex) -> bool:
     stem = folded[: max(_SHORT_STEM_CHARS, len(folded) - _MOST_ENDING_CHARS)]
     if stem not in index.folded:
         return False
-    return any(
-        token.startswith(stem) and len(token) <= len(folded) + _MOST_ENDING_CHARS
-        for token in index.tokens
+    tokens = index.sorted_tokens
+    beginning = takewhile(
+        lambda token: token.startswith(stem), islice(tokens, bisect_left(tokens, stem), None)
     )
+    return any(len(token) <= len(folded) + _MOST_ENDING_CHARS for token in beginning)
 
 
 def find_path(path: str, evidence: ClaimEvidence) -> tuple[Source, ...]:
@@ -280,7 +289,11 @@ def _list_places(hits: Sequence[_Hit]) -> tuple[Source, ...]:
     """Return the places of hits: first those that share most words, and notes before others."""
     ranked = sorted(hits, key=lambda hit: (-hit.shared, hit.text.origin != "source"))
     places: dict[Source, None] = {}
+    known: set[tuple[int, int | None]] = set()
     for hit in ranked:
+        if (line := (id(hit.text), hit.line)) in known:
+            continue
+        known.add(line)
         places[hit.place()] = None
         if len(places) == _MOST_PLACES:
             break

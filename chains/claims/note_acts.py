@@ -12,7 +12,7 @@ from chains.claims.evidence import ClaimEvidence, fold_path
 from chains.claims.facts import AnswerSentence
 from vault.edits.plan import NoteChange
 
-__all__ = ["ActKind", "NamedNote", "find_named", "is_done", "tell_name"]
+__all__ = ["ActKind", "NamedNote", "find_named", "is_done"]
 
 ActKind = Literal["deleted", "created", "moved", "changed"]
 _VERBS: Final[dict[ActKind, str]] = {
@@ -65,7 +65,7 @@ def find_named(sentence: AnswerSentence, evidence: ClaimEvidence) -> list[NamedN
     """Return the notes that a sentence names: by a path, a link, or a title that was sent."""
     said = sentence.text
     names = [path.strip(_EDGES) for path in sentence.list_paths()]
-    names += [name for name in _list_known_names(evidence) if _is_named(name, said)]
+    names += [name for name in evidence.note_names if _is_named(name, said)]
     places: dict[tuple[int, int], str] = {}
     for name in sorted(filter(None, names), key=len, reverse=True):
         start = said.find(name)
@@ -86,17 +86,10 @@ def find_named(sentence: AnswerSentence, evidence: ClaimEvidence) -> list[NamedN
     return found
 
 
-def _list_known_names(evidence: ClaimEvidence) -> list[str]:
-    """Return the names of the notes that were sent or changed."""
-    notes = evidence.changes or ()
-    paths = [text.path for text in evidence.texts if text.path]
-    paths += [path for note in notes for path in (note.path, note.old_path) if path]
-    return list(dict.fromkeys(map(tell_name, paths)))
-
-
 def _is_named(name: str, text: str) -> bool:
     """Return whether a text names a note as a whole word, as it is written."""
-    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
+    is_there = name in text  # which few names are, and which is found much faster than its edges
+    return is_there and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
 
 
 def _find_kind(clause: str, start: int, end: int) -> ActKind:
@@ -120,8 +113,3 @@ def is_done(kind: ActKind, note: NoteChange[str]) -> bool:
     # A note may be moved by writing it anew and deleting the old one.
     is_anew = note.before is None or note.after is None
     return kind == "changed" or is_anew or note.old_path not in ("", note.path)
-
-
-def tell_name(path: str) -> str:
-    """Return the name of a note by which answers call it."""
-    return path.rsplit("/", 1)[-1].removesuffix(".md")

@@ -252,21 +252,28 @@ def _list_nearly_same(
     rest = Counter(word for word in own if word not in left_out)
     if rest.total() in (0, len(own)) or rest.total() < _LEAST_SHARED:
         return
+    longest = max(rest, key=len)  # which is in few texts
     for text in texts:
         effort.spend(1)
-        if not all(word in text.index.folded for word in rest):
+        folded = text.index.folded
+        if longest not in folded or not all(word in folded for word in rest):
             continue
-        for said, words in text.index.sentences:
-            effort.spend(1)
+        sentences, last = text.index.sentences, -1
+        for number in text.index.list_with_all(rest):
+            effort.spend(number - last)  # as if each sentence before it were compared
+            last = number
             if effort.is_spent:
                 return
-            if not rest.total() <= len(words) <= len(own) + _MOST_NAMES:
-                continue
-            if rest.keys() <= set(words) and not rest - (others := Counter(words)):
+            said, words = sentences[number]
+            is_near = len(words) <= len(own) + _MOST_NAMES
+            if is_near and not rest - (others := Counter(words)):
                 only, other = (counts - others).elements(), (others - counts).elements()
                 aligned = AlignedSentence(text, said, (), ())
                 yield _NearlySame(aligned, words, tuple(only), tuple(other))
                 effort.spend(_EFFORT_OF_SAME)
+        effort.spend(len(sentences) - 1 - last)
+        if effort.is_spent:
+            return
 
 
 def find_weekday(word: str) -> int | None:

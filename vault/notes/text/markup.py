@@ -32,6 +32,11 @@ _MARKUP: Final = re.compile(
     re.MULTILINE,
 )
 
+# Where markup begins within a line, or behind a blank, and at the beginning of a line. No markup
+# goes on in the next line.
+_SIGN: Final = re.compile(r"[&\\!\[\]<=~_`|*^]")
+_LINE_SIGN: Final = re.compile(r"[ \t]{0,20}[>\-*+•\d#]")
+
 
 def remove_markup(text: str) -> str:
     """Remove Markdown markup from a text.
@@ -49,7 +54,25 @@ def remove_markup(text: str) -> str:
         is_text = mark in {"|", "~"} or (mark in {"_", "*"} and _is_inside(*around))
         return mark if is_text else _show(match)[0]
 
-    return _MARKUP.sub(shown, text)
+    pieces, end = list[str](), 0
+    for match in _find_markup(text):
+        pieces += text[end : match.start()], shown(match)
+        end = match.end()
+    return "".join((*pieces, text[end:]))
+
+
+def _find_markup(text: str) -> Iterator[re.Match[str]]:
+    """Yield the markup of a text, looked for only where a sign is, which few letters are."""
+    start = end = 0
+    for line in text.split("\n"):
+        after = start + len(line)
+        begins = [start] if _LINE_SIGN.match(line) else []
+        begins += [sign.start() - (sign[0] == "^") for sign in _SIGN.finditer(text, start, after)]
+        for begin in begins:
+            if begin >= end and (match := _MARKUP.match(text, begin, after)):
+                yield match
+                end = match.end()
+        start = after + 1
 
 
 def list_shown_pieces(text: str) -> Iterator[tuple[str, int, int]]:
@@ -60,7 +83,7 @@ def list_shown_pieces(text: str) -> Iterator[tuple[str, int, int]]:
         there, which is 0 for a character that is written as an entity.
     """
     end = 0
-    for match in _MARKUP.finditer(text):
+    for match in _find_markup(text):
         yield text[end : match.start()], end, 1
         end = match.end()
         piece, at = _show(match)

@@ -6,6 +6,7 @@ from datetime import date
 
 import pytest
 
+from chains.cancel import CancelToken
 from chains.claims.check import MOST_CHARS, NOT_SENT, check_claims
 from chains.claims.evidence import ClaimEvidence, EvidenceText
 from chains.claims.facts import list_sentences
@@ -307,6 +308,44 @@ def _list_work(answer: str, lines: int = 400) -> int:
 )
 def test_an_answer_with_many_figures_takes_a_bounded_amount_of_work(answer: str) -> None:
     assert _list_work(answer) < 4_000_000
+
+
+def _list_work_of(answer: str, *texts: EvidenceText, is_prepared: bool = False) -> int:
+    """Return how many function calls the check of an answer makes against some texts."""
+    evidence = ClaimEvidence(texts, changes=())
+    if is_prepared:
+        evidence.prepare(CancelToken())
+    profile = Profile()
+    profile.runcall(check_claims, answer, evidence)
+    return sum(entry.callcount for entry in profile.getstats())
+
+
+def test_a_figure_that_a_line_says_many_times_is_one_place() -> None:
+    line = text("The pump holds 30 kg of sand before Monday. " * 3_000, "Sand", 1)
+    answer = "\n".join(f"- The fan number {at} needs 30 kg of salt." for at in range(20))
+    assert _list_work_of(answer, line, is_prepared=True) < 2_000_000
+    assert check(answer, ClaimEvidence((line,)))[0].reason == "in Sand, line 1"
+
+
+def test_sources_that_are_indexed_before_are_not_read_by_a_check() -> None:
+    notes = [
+        text(
+            f"# Well {at}\n\nThe well number {at} was **dug** in May {1900 + at}.\n" * 20, f"W{at}"
+        )
+        for at in range(100)
+    ]
+    answer = "The fan needs 30 kg of salt. Ines Duarte built it on 12 May 2026."
+    assert _list_work_of(answer, *notes, is_prepared=True) < 30_000
+
+
+def test_indexing_ends_when_the_answer_is_there() -> None:
+    ended = CancelToken()
+    ended.cancel()
+    note = text("A text of this test alone that holds 30 kg.", "Alone")
+    ClaimEvidence((note,)).prepare(ended)
+    assert "numbers" not in vars(note.index)
+    ClaimEvidence((note,)).prepare(CancelToken())
+    assert "numbers" in vars(note.index)
 
 
 def test_figures_beyond_the_bound_are_not_accused_and_the_others_are_checked() -> None:
