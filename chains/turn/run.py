@@ -4,10 +4,12 @@ The user message is stored before any other step, and every message is stored be
 """
 
 from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from chains.cancel import CancelToken
 from chains.citations.sources import check_answer
 from chains.claims.evidence import ClaimEvidence
 from chains.claims.turns import (
@@ -17,7 +19,7 @@ from chains.claims.turns import (
     list_summaries,
     list_turn_texts,
 )
-from chains.concurrency import call
+from chains.concurrency import call, start_call
 from chains.errors import CannotSee
 from chains.events import ContextPrepared, Event, MessageEnded, Retrieved, TurnEnded, Warned
 from chains.models import EXTRACTIVE
@@ -107,12 +109,13 @@ def run_turn(turn: Turn) -> Iterator[Event]:
         return
     yield from _store(turn, request, entries, found, fitted)
     broken = find_broken_answer(turn.session.path()) if turn.is_continued else None
-    stored = yield from _stream(turn, request)
+    noted = turn.customization.instructions
+    known, is_noted = join_texts(turn.ask.question, noted), has_note_text(noted)
+    with _prepare_check(_gather_evidence(turn, request.segments, known)):
+        stored = yield from _stream(turn, request)
     yield from end_turn(turn, stored)
     stored = _join_broken(broken, stored)
     answer = stored.answer
-    noted = turn.customization.instructions
-    known, is_noted = join_texts(turn.ask.question, noted), has_note_text(noted)
     checked = check_answer(
         answer.text,
         answer.sources,
@@ -153,6 +156,18 @@ def _gather_evidence(turn: Turn, sources: Sequence[Segment], known: str) -> Clai
     sent = TurnSources(sources, known, can_edit, changes=None if can_edit else ())
     earlier = (text for one in turns[:-1] for text in list_turn_texts(one))
     return gather_evidence(turns[-1], sent, (*list_summaries(path), *earlier))
+
+
+@contextmanager
+def _prepare_check(evidence: ClaimEvidence | None) -> Iterator[None]:
+    """Index what an answer is checked against while the model writes it."""
+    end = CancelToken()
+    if evidence is not None:
+        start_call(partial(evidence.prepare, end))
+    try:
+        yield
+    finally:
+        end.cancel()
 
 
 def store_user_message(

@@ -61,6 +61,22 @@ def result_of(events):
     return events[-1].result
 
 
+def test_sources_are_indexed_for_the_check_while_the_model_answers(run, monkeypatch):
+    indexed = []
+
+    def start(prepare):
+        (end,) = prepare.args
+        indexed.append((end, prepare.func.__self__, end.is_cancelled))
+
+    monkeypatch.setattr("chains.turn.run.start_call", start)
+    evidence = result_of(run()).answer.evidence
+    ((end, prepared, was_ended),) = indexed
+    assert prepared.texts == evidence.texts[: len(prepared.texts)]
+    assert any("Beans need warm soil" in each.text for each in prepared.texts)
+    assert not was_ended
+    assert end.is_cancelled
+
+
 def test_the_events_of_a_turn_come_in_their_order(run):
     events = run()
     order = [type(event) for event in events if not isinstance(event, TextDelta)]
