@@ -1,7 +1,7 @@
 """The syntax trees of the product's modules, parsed once for all tests of a process."""
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -24,3 +24,9 @@ def read_package(name: str) -> Mapping[str, ast.Module]:
     start = f"{name}/"
     modules = read_modules().items()
     return {path.removeprefix(start): tree for path, tree in modules if path.startswith(start)}
+
+
+@cache
+def list_nodes(tree: ast.Module) -> Sequence[ast.AST]:
+    """List all nodes of a syntax tree in the order of `ast.walk`, which is slow to walk again."""
+    return tuple(ast.walk(tree))

@@ -6,7 +6,7 @@ import pytest
 
 from app.errors import ErrorInfo
 from context.fixes import Command, Fix, Option, Setting, make_hint
-from tests.support.syntax_trees import read_package
+from tests.support.syntax_trees import list_nodes, read_package
 from ui.widgets.texts import word_error, word_hint
 
 
@@ -45,7 +45,7 @@ def test_no_view_puts_an_error_and_its_ways_out_together_by_hand() -> None:
     found = [
         f"{path}:{node.lineno}"
         for path, tree in read_package("ui").items()
-        for node in ast.walk(tree)
+        for node in list_nodes(tree)
         if isinstance(node, ast.JoinedStr | ast.Tuple | ast.Call)
         and {"info.message", "word_hint(info.hint)"} <= set(map(ast.unparse, _list_parts(node)))
     ]

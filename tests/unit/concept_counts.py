@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+from tests.support.syntax_trees import list_nodes
+
 SHARED_FIELDS = 4
 
 Trees = Mapping[str, ast.Module]
@@ -77,7 +79,7 @@ def _list_implementors(protocol: ClassShape, classes: Sequence[ClassShape]) -> l
 
 
 def _list_classes(trees: Trees) -> list[ClassShape]:
-    nodes = (node for tree in trees.values() for node in ast.walk(tree))
+    nodes = (node for tree in trees.values() for node in list_nodes(tree))
     return [_describe(node) for node in nodes if isinstance(node, ast.ClassDef)]
 
 
@@ -97,6 +99,6 @@ def _list_fields(node: ast.ClassDef) -> Iterator[str]:
 
 def _list_called_names(trees: Trees) -> Iterator[str]:
     for tree in trees.values():
-        for node in ast.walk(tree):
+        for node in list_nodes(tree):
             if isinstance(node, ast.Call):
                 yield getattr(node.func, "id", getattr(node.func, "attr", ""))

@@ -7,7 +7,7 @@ from functools import cache
 
 import pytest
 
-from tests.support.syntax_trees import ROOT, read_modules
+from tests.support.syntax_trees import ROOT, list_nodes, read_modules
 from tests.unit.test_structure import Function
 
 FOLDERS = ("app", "chains", "context", "resources", "tests", "ui", "vault")
@@ -23,7 +23,7 @@ def test_each_documented_name_is_a_parameter_or_an_attribute() -> None:
     unknown = [
         f"{name} in {node.name}, line {node.lineno} of {path}"
         for path, tree in read_modules().items()
-        for node in ast.walk(tree)
+        for node in list_nodes(tree)
         if isinstance(node, ast.ClassDef | Function)
         for name in sorted(set(_list_documented(node)) - _list_names(node))
     ]
@@ -93,5 +93,5 @@ def _list_attributes(node: ast.ClassDef) -> set[str]:
 @cache
 def _classes() -> dict[str, ast.ClassDef]:
     """Return the classes by name. The names of public classes are unique."""
-    nodes = (node for tree in read_modules().values() for node in ast.walk(tree))
+    nodes = (node for tree in read_modules().values() for node in list_nodes(tree))
     return {node.name: node for node in nodes if isinstance(node, ast.ClassDef)}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.syntax_trees import read_modules
+from tests.support.syntax_trees import list_nodes, read_modules
 
 ROOT = Path(__file__).resolve().parents[2]
 CALLS, FILES = "resources/system/calls.py", "resources/system/files.py"
@@ -48,7 +48,7 @@ PATH_METHODS = frozenset(
 
 def find_platform_calls(tree: ast.Module) -> Iterator[str]:
     """Yield what only some systems have, or what tells which system it is."""
-    for node in ast.walk(tree):
+    for node in list_nodes(tree):
         yield from _list_imports(node)
         match node:
             case ast.Attribute(value=ast.Name(id=owner), attr=name):
@@ -73,7 +73,7 @@ def _list_imports(node: ast.AST) -> Iterator[str]:
 
 def find_direct_writes(tree: ast.Module) -> Iterator[str]:
     """Yield the calls that write, rename, remove or sync a file."""
-    for node in ast.walk(tree):
+    for node in list_nodes(tree):
         if not isinstance(node, ast.Call):
             continue
         match node.func:

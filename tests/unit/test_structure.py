@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.syntax_trees import ROOT, read_modules
+from tests.support.syntax_trees import ROOT, list_nodes, read_modules
 from tests.unit import concept_counts
 
 DEBTS = Path(__file__).with_name("structure_debts.json")
@@ -172,7 +172,7 @@ def find_rewritten_hints() -> list[str]:
         f"{path}: {ast.unparse(node)}"
         for path, tree in read_modules().items()
         if not path.startswith("app/cli/")
-        for node in ast.walk(tree)
+        for node in list_nodes(tree)
         if isinstance(node, ast.keyword)
         and node.arg == "hint"
         and isinstance(node.value, ast.Constant | ast.JoinedStr)
@@ -182,7 +182,7 @@ def find_rewritten_hints() -> list[str]:
         f"{path}: {ast.unparse(node)}"
         for path, tree in read_modules().items()
         if path.startswith(("app/", "chains/", "context/", "ui/", "vault/"))
-        for node in ast.walk(tree)
+        for node in list_nodes(tree)
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
         and _REWRITES.fullmatch(node.func.attr)
@@ -197,7 +197,7 @@ def find_dicts_in_the_window() -> list[str]:
             path
             for path, tree in read_modules().items()
             if path.startswith("ui/")
-            for node in ast.walk(tree)
+            for node in list_nodes(tree)
             if isinstance(node, ast.Subscript)
             and ast.unparse(node) in {"Mapping[str, Any]", "dict[str, Any]"}
         }
@@ -210,7 +210,7 @@ def find_item_models() -> list[str]:
         f"{path}: {node.name if isinstance(node, ast.ClassDef) else ast.unparse(node)}"
         for path, tree in read_modules().items()
         if path.startswith("ui/")
-        for node in ast.walk(tree)
+        for node in list_nodes(tree)
         if (isinstance(node, ast.ClassDef) and any(map(_is_item_model, node.bases)))
         or (isinstance(node, ast.Call) and _is_item_model(node.func))
     )
@@ -259,7 +259,7 @@ def test_a_rule_holds_but_for_the_violations_that_are_listed(rule: str) -> None:
 
 def _count_functions(is_found: Callable[[Function], bool]) -> dict[str, int]:
     counts = {
-        path: sum(isinstance(n, Function) and is_found(n) for n in ast.walk(tree))
+        path: sum(isinstance(n, Function) and is_found(n) for n in list_nodes(tree))
         for path, tree in read_modules().items()
     }
     return {path: count for path, count in counts.items() if count}
@@ -326,7 +326,7 @@ def _covered_by_page(package: str) -> Callable[[str], bool]:
 
 def _imported_names(tree: ast.Module) -> Iterator[str]:
     """Yield the dotted names of our own modules and packages that a module imports from."""
-    for node in ast.walk(tree):
+    for node in list_nodes(tree):
         if isinstance(node, ast.ImportFrom) and node.module:
             names = {f"{node.module}.{alias.name}".replace(".", "/") for alias in node.names}
             inner = {name for name in names if f"{name}.py" in read_modules()}
@@ -349,7 +349,7 @@ def _words(path: str) -> list[str]:
 
 def _imported(tree: ast.Module) -> Iterator[str]:
     """Yield the paths of our own modules that a module imports."""
-    for node in ast.walk(tree):
+    for node in list_nodes(tree):
         if isinstance(node, ast.ImportFrom) and node.module:
             for name in (node.module, *(f"{node.module}.{alias.name}" for alias in node.names)):
                 path = f"{name.replace('.', '/')}.py"

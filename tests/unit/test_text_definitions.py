@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from context.carry_forward import compact_by_section, update_fence
-from tests.support.syntax_trees import read_modules
+from tests.support.syntax_trees import list_nodes, read_modules
 from vault.notes.text.markdown_text import read_text
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -34,10 +34,10 @@ def find_texts() -> Iterator[tuple[str, str]]:
             continue
         docstrings = {
             ast.get_docstring(node, clean=False)
-            for node in ast.walk(tree)
+            for node in list_nodes(tree)
             if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
         }
-        for node in ast.walk(tree):
+        for node in list_nodes(tree):
             is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
             if is_text and node.value not in docstrings:
                 yield path, node.value

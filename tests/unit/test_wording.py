@@ -9,7 +9,7 @@ import pytest
 
 from app.cli import text
 from app.config.secrets import name_key
-from tests.support.syntax_trees import read_modules
+from tests.support.syntax_trees import list_nodes, read_modules
 from vault.indexing.progress import IndexReport
 from vault.search.hits import SearchResult
 
@@ -60,12 +60,12 @@ def strings() -> tuple[tuple[str, str], ...]:
 def _read(tree: ast.Module) -> Iterator[str]:
     docs = {
         id(node.body[0].value)
-        for node in ast.walk(tree)
+        for node in list_nodes(tree)
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)
         and node.body
         and isinstance(node.body[0], ast.Expr)
     }
-    for node in ast.walk(tree):
+    for node in list_nodes(tree):
         if isinstance(node, ast.JoinedStr):
             yield ast.unparse(node)
         elif isinstance(node, ast.Constant) and id(node) not in docs:

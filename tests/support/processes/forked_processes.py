@@ -30,13 +30,15 @@ from datetime import date
 from pathlib import Path
 from typing import IO, Any, Self
 
+from tests.support.processes.kept_vectors import keep_vectors
 from vault.workers import process
 from vault.workers.process import WORKER_ENVIRONMENT
 
+EMBEDDER = "vault.embed_worker"
 # What a server imports for a module. Other modules are started as the program does it.
 WORKERS = {
     "vault.vector_worker": ("chromadb", "chromadb.config", "chromadb.api.rust", "numpy"),
-    "vault.embed_worker": ("sentence_transformers", "torch", "onnx", "onnxruntime", "tokenizers"),
+    EMBEDDER: ("sentence_transformers", "torch", "onnx", "onnxruntime", "tokenizers"),
 }
 # What litellm imports when a model is first called: most of the time that a short chat takes.
 # Without keyring, which chooses its backend when it is imported.
@@ -327,9 +329,11 @@ def _serve(module: str) -> None:
         importlib.import_module(library)
     if module == PROGRAM:
         _fill_caches()
-    gc.collect()
-    gc.freeze()
     with socket.socket(fileno=os.dup(0)) as listening:
+        if module == EMBEDDER:
+            keep_vectors(Path(listening.getsockname()).with_name("vectors"))
+        gc.collect()
+        gc.freeze()
         forked: dict[socket.socket, int] = {}
         parent = os.getppid()
         while os.getppid() == parent:  # pytest may be killed, and cannot end its servers then
@@ -349,6 +353,7 @@ def _fill_caches() -> None:
     modules = sys.modules
     modules["chains.tokenizer"].load_counter("gpt-4o").count("warm")
     modules["app.customize.hooks"].entry_points(group="")
+    modules["chains.llm.http"].load_certificates()
     names = modules["vault.questions.vocabulary"].VaultNames
     day = date(2026, 1, 1)
     modules["vault.questions.reader"].read_question("When is the server backed up?", names, day)

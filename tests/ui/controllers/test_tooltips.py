@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from tests.support.models.model_server import Answer, Failure, ModelServer
-from tests.support.syntax_trees import read_package
+from tests.support.syntax_trees import list_nodes, read_package
 from tests.support.window import widgets
 from tests.support.window.settings_dialog import open_settings
 from tests.support.window.shell_window import fill
@@ -111,7 +111,7 @@ def test_each_control_of_other_dialogs_has_a_tooltip(
 def list_calls(*names: str) -> Iterator[tuple[str, ast.Call]]:
     """Yield the file and the node of each call of one of these functions in the source."""
     for path, tree in read_package("ui").items():
-        for node in ast.walk(tree):
+        for node in list_nodes(tree):
             is_plain = isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
             if is_plain and node.func.id in names:
                 yield path, node

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QApplication, QDialog, QMenu
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
-from tests.support.syntax_trees import read_package
+from tests.support.syntax_trees import list_nodes, read_package
 from tests.support.window.shell_window import Make
 from ui.shortcuts import ShortcutsDialog
 from ui.window import MainWindow
@@ -29,7 +29,7 @@ TIMES = 4
 def test_no_handler_runs_an_event_loop_of_its_own() -> None:
     found: dict[tuple[str, str], int] = {}
     for path, tree in read_package("ui").items():
-        for node in ast.walk(tree):
+        for node in list_nodes(tree):
             name = getattr(node, "attr", getattr(node, "id", "")) if node is not None else ""
             if isinstance(node, ast.Attribute | ast.Name) and name in LOOPS:
                 place = path, name

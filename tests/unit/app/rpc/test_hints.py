@@ -9,7 +9,7 @@ import pytest
 from app.config.schema import schema
 from app.rpc.fixes import word_fix, word_warning, word_warnings
 from context.fixes import Command, Fix, Option, Setting
-from tests.support.syntax_trees import read_modules
+from tests.support.syntax_trees import list_nodes, read_modules
 
 # Commands that the user still runs in a terminal: no request does the same.
 _VALUES = {"Command", "Option", "Setting"}
@@ -27,8 +27,10 @@ def _list_modules() -> Iterator[tuple[str, ast.Module]]:
 def _read_texts(tree: ast.Module) -> Iterator[str]:
     """Yield the texts that name a command in backticks, and the commands of ways out."""
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef)
-    notes = {ast.get_docstring(n, clean=False) for n in ast.walk(tree) if isinstance(n, documented)}
-    for node in ast.walk(tree):
+    notes = {
+        ast.get_docstring(n, clean=False) for n in list_nodes(tree) if isinstance(n, documented)
+    }
+    for node in list_nodes(tree):
         if isinstance(node, ast.JoinedStr):
             parts = (p.value if isinstance(p, ast.Constant) else "NAME" for p in node.values)
             text = "".join(map(str, parts))
@@ -57,7 +59,7 @@ def test_a_way_out_names_settings_and_commands_by_values() -> None:
     made = [
         (file, ast.unparse(text))
         for file, tree in _list_modules()
-        for node in ast.walk(tree)
+        for node in list_nodes(tree)
         if isinstance(node, ast.keyword) and node.arg == "hint"
         for text in _list_sentences(node.value)
     ]
