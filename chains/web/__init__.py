@@ -11,9 +11,9 @@ address → urls: check, look up the host once → client: HTTP to that IP → p
 - `pages`: the text of HTML, PDF and plain text; HTML and PDF are parsed in a child process.
 
 This package may import `chains.cancel`, `chains.errors`, `chains.event_loop`, `chains.ledger`,
-`vault.errors` and `vault.notes`. It connects only to IP addresses that it has checked, and sends
-neither cookies nor keys. The text of a page is treated as data: this code never follows it as an
-instruction.
+`chains.llm.http`, `vault.errors` and `vault.notes`. It connects only to IP addresses that it has
+checked, and sends neither cookies nor keys. The text of a page is treated as data: this code never
+follows it as an instruction.
 """
 
 __all__ = ["captions", "client", "pages", "urls", "videos"]

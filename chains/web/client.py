@@ -8,13 +8,13 @@ expand without limit. No cookies, keys or referrers are sent.
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Final
 
 from chains.cancel import CancelToken
 from chains.errors import FetchFailed
 from chains.ledger import LedgerPort, OutgoingCall
+from chains.llm.http import load_certificates
 from chains.web.urls import (
     IPRule,
     find_addresses,
@@ -25,8 +25,6 @@ from chains.web.urls import (
 )
 
 if TYPE_CHECKING:
-    from ssl import SSLContext
-
     import httpx
 
     from chains.web.urls import IPAddress
@@ -148,7 +146,7 @@ class WebClient:
     ) -> WebResponse:
         import httpx
 
-        transport = httpx.AsyncHTTPTransport(verify=_load_certificates())
+        transport = httpx.AsyncHTTPTransport(verify=load_certificates())
         async with httpx.AsyncClient(
             transport=transport, trust_env=False, timeout=STEP_S, headers=_HEADERS
         ) as client:
@@ -201,13 +199,6 @@ def _require_same_host(url: "httpx.URL", target: "httpx.URL") -> None:
             f"{url} redirects from https to http: {target}. It was not followed, because that "
             "answer can be changed on the way; fetch that address if it is the right one."
         )
-
-
-@cache
-def _load_certificates() -> "SSLContext":
-    import httpx
-
-    return httpx.create_ssl_context()
 
 
 async def _request(
