@@ -26,11 +26,13 @@ from resources.system.files import read_file
 __all__ = [
     "UNREADABLE",
     "WITH_REFERENCES",
+    "EncodedFile",
     "StoredObject",
     "StoredPlace",
     "decode_file",
     "decode_header",
     "encode_file",
+    "list_places",
     "read_texts",
     "repair_file",
 ]
@@ -94,8 +96,20 @@ class StoredObject:
     text: str
 
 
-def encode_file(objects: Sequence[StoredObject], mark: str = "") -> bytes:
-    """Return the content of a file with some objects.
+class EncodedFile(NamedTuple):
+    """A file that is not written yet.
+
+    Attributes:
+        content: the content of the file.
+        header: what its header says of the objects.
+    """
+
+    content: bytes
+    header: Mapping[str, Any]
+
+
+def encode_file(objects: Sequence[StoredObject], mark: str = "") -> EncodedFile:
+    """Return a file with some objects.
 
     Args:
         objects: the objects.
@@ -120,7 +134,8 @@ def encode_file(objects: Sequence[StoredObject], mark: str = "") -> bytes:
     header = {"notes": named_notes, "objects": rows, **marked}
     told = json.dumps(header, separators=(",", ":"))
     count = sum(_is_structure(one.place) for one in ordered)
-    return _join_parts([told.encode(), b"".join(texts[:count]), *_group_texts(texts[count:])])
+    blocks = (b"".join(texts[:count]), *_group_texts(texts[count:]))
+    return EncodedFile(_join_parts([told.encode(), *blocks]), header)
 
 
 def _is_structure(place: StoredPlace) -> bool:
@@ -260,7 +275,7 @@ def decode_header(file: str, content: bytes) -> dict[str, StoredPlace]:
     Raises:
         ValueError: it is no file of sent requests. Other errors of `UNREADABLE` mean damage.
     """
-    return dict(_list_places(file, json.loads(_read_header(content))))
+    return list_places(file, json.loads(_read_header(content)))
 
 
 def decode_file(file: str, content: bytes) -> dict[str, StoredObject]:
@@ -269,7 +284,7 @@ def decode_file(file: str, content: bytes) -> dict[str, StoredObject]:
     A text that the damage of a file took is cut or empty. The arguments and exceptions are those of
     `decode_header`.
     """
-    places = dict(_list_places(file, json.loads(_read_header(content))))
+    places = decode_header(file, content)
     names = {f"#{at}": name for at, name in enumerate(places)}
     has_numbers = not content.startswith(_OLD_MAGIC)
     found = dict[str, StoredObject]()
@@ -347,14 +362,21 @@ def _decompress(data: bytes, content: bytes) -> bytes:
     return lzma.decompress(data, lzma.FORMAT_RAW, filters=_FILTERS)
 
 
-def _list_places(file: str, header: Mapping[str, Any]) -> Iterator[tuple[str, StoredPlace]]:
+def list_places(file: str, header: Mapping[str, Any]) -> dict[str, StoredPlace]:
+    """Return the places of the objects in a file, by their names, in order.
+
+    Args:
+        file: the name of the file.
+        header: its header, which may be damaged.
+    """
     notes = [NoteRef(*map(str, row)) for row in header["notes"]]
-    start = 0
+    found, start = dict[str, StoredPlace](), 0
     for short in header["objects"]:
         row = [*short, *(0, (), 0, "")[len(short) - 1 :]]
         length, refs = int(row[1]), tuple(notes[at] for at in row[2])
-        yield str(row[0]), StoredPlace(file, start, length, refs, _KINDS[row[3]], str(row[4]))
+        found[str(row[0])] = StoredPlace(file, start, length, refs, _KINDS[row[3]], str(row[4]))
         start += length
+    return found
 
 
 def _decode_text(data: bytes) -> str:

@@ -12,7 +12,16 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Callable, Collection, Container, Iterable, Iterator, Sequence, Set
+from collections.abc import (
+    Callable,
+    Collection,
+    Container,
+    Iterable,
+    Iterator,
+    Mapping,
+    Sequence,
+    Set,
+)
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -23,11 +32,13 @@ from app.errors import storage_errors
 from app.requests.files import (
     UNREADABLE,
     WITH_REFERENCES,
+    EncodedFile,
     StoredObject,
     StoredPlace,
     decode_file,
     decode_header,
     encode_file,
+    list_places,
     repair_file,
 )
 from app.requests.pieces import NoteRef
@@ -416,9 +427,9 @@ class SentStore:
         ]
         self._put(encode_file(rows))
 
-    def _put(self, content: bytes) -> str:
+    def _put(self, file: EncodedFile) -> str:
         """Write a file, and return its name."""
-        name = _name_file(content)
+        content, name = file.content, _name_file(file.content)
         path = self.folder / name
         if not path.exists():
             with suppress(FileExistsError):  # another process has written the same
@@ -427,8 +438,8 @@ class SentStore:
             write_atomically(path, content)
         else:
             sync_folder(self.folder)
-        with suppress(FileNotFoundError):  # another process has joined it with others already
-            self._read_header(name)
+        self._files.add(name)
+        self._note_places(list_places(name, file.header), is_torn=False)
         return name
 
     def _look(self) -> None:
@@ -462,16 +473,20 @@ class SentStore:
             is_torn = _name_file(content) != name
             if is_torn and name not in self._damaged:
                 self._torn.add(name)
-            for hash_, place in decode_header(name, content).items():
-                known = self._places.get(hash_)
-                if known is None or known.gone or not (place.gone or is_torn):
-                    self._places[hash_] = place
+            self._note_places(decode_header(name, content), is_torn)
         except FileNotFoundError:
             raise
         except UNREADABLE as error:
             self._files.add(name)
             self._damaged.add(name)
             _log.warning("%s cannot be read: %s", name, error)
+
+    def _note_places(self, places: Mapping[str, StoredPlace], is_torn: bool) -> None:
+        """Note where the objects of a file are, unless another file has them whole."""
+        for hash_, place in places.items():
+            known = self._places.get(hash_)
+            if known is None or known.gone or not (place.gone or is_torn):
+                self._places[hash_] = place
 
     def _forget_files(self) -> None:
         """Read all headers again at the next use."""

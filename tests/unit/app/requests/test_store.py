@@ -309,7 +309,7 @@ def test_any_texts_are_read_as_they_were_written_together(texts: list[tuple[str,
         made = SentObject.build(shown if is_list else text, (), kind)
         place = StoredPlace("", 0, 0, (), kind)
         objects[made.hash] = StoredObject(made.hash, place, made.text)
-    found = decode_file("f", encode_file(tuple(objects.values())))
+    found = decode_file("f", encode_file(tuple(objects.values())).content)
     assert {name: one.text for name, one in found.items()} == {
         name: one.text for name, one in objects.items()
     }
@@ -416,7 +416,7 @@ def encode_many(count: int) -> tuple[dict[str, str], bytes]:
         for one in objects:
             place = StoredPlace("", 0, 0, one.notes, one.kind)
             rows[one.hash] = StoredObject(one.hash, place, one.text)
-    return wires, encode_file(tuple(rows.values()))
+    return wires, encode_file(tuple(rows.values())).content
 
 
 def write_many(folder: Path, count: int) -> tuple[dict[str, str], Path]:
