@@ -8,7 +8,7 @@ left out of account.
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -166,13 +166,20 @@ def _strip(value: object) -> object:
     return value
 
 
-_sent: Final[dict[tuple[str, str], SentBody]] = {}  # by the ids of the chat and the turn
+# By the ids of the chat and the turn. A body that is never compared is not read.
+_sent: Final[dict[tuple[str, str], Callable[[], SentBody]]] = {}
 
 
-def remember_body(session: str, turn: str, body: SentBody) -> None:
-    """Keep the last body of a turn in memory, so that the next one can be compared with it."""
+def remember_body(session: str, turn: str, read: Callable[[], SentBody]) -> None:
+    """Keep the last body of a turn in memory, so that the next one can be compared with it.
+
+    Args:
+        session: the id of the chat.
+        turn: the id of the turn.
+        read: reads the body when it is compared.
+    """
     _sent.pop((session, turn), None)
-    _sent[session, turn] = body
+    _sent[session, turn] = read
     for oldest in list(_sent)[:-REMEMBERED_BODIES]:
         _sent.pop(oldest, None)
 
@@ -185,8 +192,8 @@ def find_sent_body(session: SessionPort, turn: str) -> tuple[SentBody, bool] | N
     for entry in reversed(session.path()[-LOOKED_BACK:]):
         if not isinstance(entry, MessageEntry) or entry.message.role != "user":
             continue
-        if (body := _sent.get((session.id, entry.turn_id))) is not None:
-            return body, entry.turn_id == turn
+        if (read := _sent.get((session.id, entry.turn_id))) is not None:
+            return read(), entry.turn_id == turn
         if entry.turn_id != turn:
             return None
     return None

@@ -6,6 +6,7 @@ answer arrives, its text so far is saved outside of the log, in case the process
 
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from math import ceil
 from time import monotonic
 from typing import Any, Final
@@ -317,11 +318,12 @@ class AnswerStream:
         is_empty = not self._partial.text.strip() and not self._partial.calls
         if is_empty:
             return "The model gave an empty answer."
-        is_call = self._request.envelope.tools and has_call_as_text(self._partial.text)
+        tools = self._request.draft.preamble.tools
+        is_call = tools and has_call_as_text(self._partial.text)
         return CALL_AS_TEXT if is_call and not self._partial.calls else ""
 
     def _describe_limit(self) -> str:
-        wanted = self._request.envelope.options["maxTokens"]
+        wanted = self._request.base.options["maxTokens"]
         limit = self._partial.output_limit or wanted
         owner = "maxOutputTokens" if limit == wanted else "the most that this model gives"
         return f"The answer stops at its limit of {limit:,} tokens ({owner})."
@@ -400,10 +402,10 @@ class AnswerStream:
     def _compare_sent(self, body: Mapping[str, Any]) -> None:
         """Add to the report what differs in the sent body, and not in the prepared request."""
         turn, before = self._turn, self._sent_before
-        sent = SentBody.read(body, self._request.draft)
-        remember_body(turn.session.id, turn.id, sent)
+        read = cache(partial(SentBody.read, body, self._request.draft))
+        remember_body(turn.session.id, turn.id, read)
         if before is not None:
-            changes = before[0].find_changes(sent, is_same_turn=before[1])
+            changes = before[0].find_changes(read(), is_same_turn=before[1])
             self._report = add_wire_changes(self._request.report, tuple(changes))
 
     def _save_request(self) -> None:
