@@ -90,6 +90,8 @@ def make_report(request: Request, when: When) -> ContextReport:
 
 def _compare_with_previous(request: Request) -> Continuation:
     """Compare a request with the previous one. Nothing is reused if no service has cached it."""
+    if request.previous is None:
+        return compare_requests(request.draft, None)
     previous_question = _find_previous_question(request)
     changes = _find_changes(request)
     continued = compare_requests(request.draft, request.previous, previous_question, changes)

@@ -135,7 +135,8 @@ def _make_hiding(
     excluded = rules.find_excluded(held.paths) if held.paths else frozenset[str]()
     tags, foreign = frozenset[str](), tuple[HiddenNote, ...]()
     if (notes := rules.hidden_notes) is not None:
-        if missing := notes.find_missing(held.told - excluded):
+        told = held.told - excluded
+        if told and (missing := notes.find_missing(told)):
             excluded |= notes.find_moved(collect_texts(lists, missing, rules.load_result))
         tags = notes.find_tags(held.tags) if held.tags else tags
         foreign = tuple(notes.list_notes()) if held.is_foreign else foreign

@@ -209,12 +209,13 @@ def _open_catalog(index_dir: Path) -> Catalog:
 
 
 def _find_index(root: Path, others: Iterable[tuple[Path, Catalog]]) -> Path | None:
-    stat, alike = check_folder(root), None
+    alike = None
     for index_dir, catalog in others:
         folders = _read_folders(catalog)
         if not folders or os.path.lexists(folders[0]):
             continue
-        if catalog.meta(_ROOT) == _format_id(stat) and _has_known_notes(catalog, root):
+        here = _format_id(check_folder(root))
+        if catalog.meta(_ROOT) == here and _has_known_notes(catalog, root):
             return index_dir
         if alike is None and _measure_same_share(catalog, root) >= _SAME_SHARE:
             alike = index_dir
