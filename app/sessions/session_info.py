@@ -5,14 +5,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, count
 from pathlib import Path
-from typing import Any, Final, Literal, TypeGuard
+from typing import Any, Final, Literal
 
 from app.library.projects import find_project_folder
 from app.sessions.file import LoadedLog
 from app.sessions.session import Session, timestamp, turn_ids
 from chains.request.project import MOVED
 from context.json_codec import Record
-from context.log.entries import Entry, MessageEntry, OtherEntry
+from context.log.entries import Entry, OtherEntry, is_question
 
 __all__ = [
     "ARCHIVED",
@@ -103,7 +103,7 @@ def one_line(text: str, max_chars: int) -> str:
 def summarise_log(log: LoadedLog) -> SessionInfo:
     """Build a chat's list entry from its log."""
     path = log.index.path
-    asked = (entry.message for entry in (*path, *log.entries) if _asks(entry))
+    asked = (entry.message for entry in (*path, *log.entries) if is_question(entry))
     first = next(asked, None)
     title = find_title(log)[1] or ("" if first is None else first.text)
     said = (entry for entry in reversed(log.entries) if not _is_custom(entry, tuple(LAST_COUNTS)))
@@ -196,15 +196,11 @@ def _has_mark(log: LoadedLog, mark: ChatMark) -> bool:
         mark: the mark to look for, pinned or archived.
     """
     for entry in reversed(log.entries):
-        if mark == ARCHIVED and _asks(entry):
+        if mark == ARCHIVED and is_question(entry):
             return False
         if isinstance(entry, OtherEntry) and entry.data.get("customType") == mark:
             return entry.data.get("content") is True
     return False
-
-
-def _asks(entry: Entry) -> TypeGuard[MessageEntry]:
-    return isinstance(entry, MessageEntry) and entry.message.role == "user"
 
 
 def describe_damage(chat: Session) -> str:

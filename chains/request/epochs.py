@@ -1,7 +1,7 @@
 """Track model changes, the last sent request, and failed compactions of a session."""
 
 from collections.abc import Sequence
-from typing import Final, TypeGuard
+from typing import Final
 
 from chains.request.session import SessionPort
 from context.compaction import CircuitBreaker
@@ -15,6 +15,7 @@ from context.log.entries import (
     OptionsChangeEntry,
     OtherEntry,
     TransformEntry,
+    is_question,
 )
 from context.messages import FrozenMapping
 
@@ -91,17 +92,13 @@ def remember_sent(session: str, turn: str, draft: RequestDraft) -> None:
 
 def find_last_sent(session: SessionPort, path: Sequence[Entry], turn: str) -> RequestDraft | None:
     """Return the last request of this or the previous turn, or None if it was not remembered."""
-    for entry in filter(_asks, reversed(path[-LOOKED_BACK:])):
+    for entry in filter(is_question, reversed(path[-LOOKED_BACK:])):
         draft = _sent.get((session.id, entry.turn_id))
         if draft is not None and draft.tail.question == entry.message:
             return draft
         if entry.turn_id != turn:
             return None
     return None
-
-
-def _asks(entry: Entry) -> TypeGuard[MessageEntry]:
-    return isinstance(entry, MessageEntry) and entry.message.role == "user"
 
 
 def build_epoch_entries(
@@ -135,5 +132,5 @@ def _last_model(path: Sequence[Entry]) -> str | None:
 
 
 def _last_threshold(path: Sequence[Entry], new: str) -> object:
-    asked = (entry for entry in reversed(path) if _asks(entry) and entry.id != new)
+    asked = (entry for entry in reversed(path) if is_question(entry) and entry.id != new)
     return next((entry.extra.get(THRESHOLD) for entry in asked), None)

@@ -36,6 +36,7 @@ from context.log.entries import (
     SegmentsEntry,
     TransformEntry,
     TrimEntry,
+    is_question,
 )
 from context.messages import Message
 from context.patches import apply_patch, request_ops
@@ -255,15 +256,11 @@ def _find_last_question(path: tuple[Entry, ...]) -> int:
     If segments are stored directly before the message, return their index instead.
     """
     at = len(path) - 1
-    while at > 0 and not _is_question(path[at]):
+    while at > 0 and not is_question(path[at]):
         at -= 1
     while at > 0 and isinstance(path[at - 1], SegmentsEntry):
         at -= 1
     return max(at, 0)
-
-
-def _is_question(entry: Entry) -> bool:
-    return isinstance(entry, MessageEntry) and entry.message.role == "user"
 
 
 def _continue_replay(start: ReplayedPath, path: tuple[Entry, ...]) -> ReplayedPath:
@@ -341,7 +338,7 @@ class _Replayer:
         self._waiting = entry
 
     def _say(self, entry: TurnEntry) -> None:
-        if self._open is None or _is_question(entry):
+        if self._open is None or is_question(entry):
             self._close()
             self._open = CurrentTurn(begin_turn(entry, self._waiting), self._memory)
         else:

@@ -25,6 +25,7 @@ from context.log.entries import (
     Entry,
     MessageEntry,
     SegmentsEntry,
+    is_question,
 )
 from context.messages import NO_FIELDS, Message, is_merged
 from context.offload import Offloaded, read_stub
@@ -151,7 +152,7 @@ def list_turns(path: Iterable[Entry]) -> tuple[LoggedTurn, ...]:
                 found[-1] = found[-1].with_segments(entry)
             waiting = entry
         elif isinstance(entry, MessageEntry | CustomMessageEntry):
-            if not found or _is_question(entry):
+            if not found or is_question(entry):
                 found.append(begin_turn(entry, waiting))
             else:
                 found[-1] = found[-1].with_said(entry)
@@ -166,10 +167,6 @@ def is_continuation(entry: TurnEntry) -> bool:
 
 def _is_answer(entry: TurnEntry) -> bool:
     return isinstance(entry, MessageEntry)
-
-
-def _is_question(entry: TurnEntry) -> bool:
-    return isinstance(entry, MessageEntry) and entry.message.role == "user"
 
 
 def _show_entry(entry: TurnEntry) -> Message:

@@ -399,6 +399,11 @@ def parse_entry(data: Mapping[str, object]) -> Entry:
     return entry
 
 
+def is_question(entry: Entry) -> TypeGuard[MessageEntry]:
+    """Return whether an entry is a message of the user, with which a turn begins."""
+    return isinstance(entry, MessageEntry) and entry.message.role == "user"
+
+
 def is_path_entry(entry: Entry) -> bool:
     """Return whether an entry is part of the session's tree of messages."""
     return entry.type in PATH_TYPES
