@@ -141,7 +141,7 @@ class ChatBin:
     def holds(self, session: str) -> bool:
         """Return whether a chat is in the bin. A bin that cannot be read holds none."""
         try:
-            return bool(self.find_files(session))
+            return bool(self._find(session))
         except StorageFailed as error:
             _log.warning("The bin of chats cannot be read: %s", error)
             return False

@@ -86,7 +86,7 @@ def check_claims(
     if whole != answer:
         del sentences[-1:]  # it is cut
     sentences = sentences[:_MOST_SENTENCES]
-    figures, left_out = _divide([sentence.list_figures() for sentence in sentences])
+    figures, left_out = _divide([sentence.figures for sentence in sentences])
     walk = _AnswerWalk(evidence, figures, left_out, are_acts_read(answer))
     claims: list[AnswerClaim] = []
     covered: list[CoveredSentence] = []
@@ -240,7 +240,7 @@ class _AnswerWalk:
     def _check_dates(
         self, sentence: AnswerSentence, aligned: Sequence[AlignedSentence]
     ) -> Iterator[AnswerClaim]:
-        dates, dated = sentence.list_dates(), [each for each in aligned if each.dates]
+        dates, dated = sentence.dates, [each for each in aligned if each.dates]
         for claimed in dates:
             text = sentence.text[claimed.start - sentence.start : claimed.end - sentence.start]
             told = AnswerClaim("date", text, sentence.text, claimed.start, "unsupported", NOT_SENT)

@@ -269,7 +269,7 @@ def find_other_pairing(
 
 def _list_marks(sentence: AnswerSentence) -> frozenset[str]:
     """Return the words by which a sentence with the same figures is found."""
-    figures = " ".join(figure.written for figure in sentence.list_figures())
+    figures = " ".join(figure.written for figure in sentence.figures)
     return frozenset(word for word in split_words(figures) if word[0].isdecimal())
 
 
@@ -298,9 +298,9 @@ def _list_with_words(
 def _list_values(sentence: AnswerSentence) -> list[_Value]:
     """Return the figures, dates and names of a sentence in their order."""
     found: list[tuple[int, _Value]] = [
-        (each.start, ("figure", each.values)) for each in sentence.list_figures() if each.values
+        (each.start, ("figure", each.values)) for each in sentence.figures if each.values
     ]
-    found += [(each.start, ("date", each.span)) for each in sentence.list_dates()]
+    found += [(each.start, ("date", each.span)) for each in sentence.dates]
     found += [
         (sentence.start + match.start(), ("name", match[0]))
         for match in _CAPITAL.finditer(sentence.masked)

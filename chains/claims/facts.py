@@ -197,12 +197,9 @@ class AnswerSentence:
         """The parts of the sentence that state a few numbers."""
         return tuple(find_statements(remove_markup(self.masked)))
 
-    def list_dates(self) -> list[LocatedDate]:
-        """Return the dates of the sentence, with their offsets in the answer."""
-        return self._dates
-
     @cached_property
-    def _dates(self) -> list[LocatedDate]:
+    def dates(self) -> list[LocatedDate]:
+        """The dates of the sentence, with their offsets in the answer."""
         found = locate_dates(self.masked)
         taken = [(each.start, each.end) for each in found]
         for number in self._numbers:
@@ -222,13 +219,10 @@ class AnswerSentence:
     def _numbers(self) -> Sequence[LocatedNumber]:
         return tuple(find_numbers(self.masked))
 
-    def list_figures(self) -> list[Figure]:
-        """Return the figures of the sentence that are no part of a date."""
-        return self._figures
-
     @cached_property
-    def _figures(self) -> list[Figure]:
-        taken = [(each.start - self.start, each.end - self.start) for each in self.list_dates()]
+    def figures(self) -> list[Figure]:
+        """The figures of the sentence that are no part of a date."""
+        taken = [(each.start - self.start, each.end - self.start) for each in self.dates]
         return [
             _build_figure(self, number)
             for number in self._numbers

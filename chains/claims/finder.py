@@ -86,7 +86,7 @@ def find_facts(
     Args:
         figures: the figures of the sentence that are looked for.
     """
-    for day in sentence.list_dates():
+    for day in sentence.dates:
         if find_date(day, sentence, evidence):
             yield sentence.text[day.start - sentence.start : day.end - sentence.start]
     for figure in figures:

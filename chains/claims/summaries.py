@@ -130,8 +130,8 @@ def _list_sentence_facts(sentence: AnswerSentence) -> Iterator[ChatFact]:
     for path in sentence.list_paths():
         yield ChatFact("path", path, path, (normalize(path),))
     if _DIGIT.search(sentence.masked):
-        yield from (_build_date(day, sentence) for day in sentence.list_dates())
-        figures = (each for each in sentence.list_figures() if not each.is_count)
+        yield from (_build_date(day, sentence) for day in sentence.dates)
+        figures = (each for each in sentence.figures if not each.is_count)
         yield from (_build_figure(each, sentence) for each in figures)
     for name in sentence.list_names():
         if normalize(name) not in _ROLES:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import ClassVar, Literal
 
 from context.budget import BudgetPolicy, ContextBudget, RequestBudget
 from context.exam import SummaryExam
@@ -242,6 +242,12 @@ class ContextReport(Record):
     instruction_tokens: int = 0
     outcome: Outcome = ""
 
+    # What the session adds that keeps the report: the tokens that the provider counted, the texts
+    # that hooks added, and whether the report was computed anew from the log.
+    counted: ClassVar[None] = None
+    ephemeral_log: ClassVar[tuple[object, ...]] = ()
+    rebuilt: ClassVar[bool] = False
+
     json_shape = (
         "session",
         "when",
@@ -318,21 +324,6 @@ class ContextReport(Record):
     def uncached_messages(self) -> int:
         """The number of messages at the end that belong to this request only."""
         return int(self.has_uncached)
-
-    @property
-    def counted(self) -> None:
-        """The tokens that the provider counted, which the session that keeps the report adds."""
-        return
-
-    @property
-    def ephemeral_log(self) -> tuple[object, ...]:
-        """The texts that hooks added, which the session that keeps the report adds."""
-        return ()
-
-    @property
-    def rebuilt(self) -> bool:
-        """Whether the report was computed anew from the log, which the session then states."""
-        return False
 
     @property
     def layers_by_wire(self) -> Mapping[Layer, LayerUse]:

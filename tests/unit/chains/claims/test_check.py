@@ -499,6 +499,6 @@ def test_the_numbers_of_a_sentence_are_read_once(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr("chains.claims.facts.find_numbers", count_reads)
     (sentence,) = list_sentences("In 2026 the greenhouse cost 2,480 € and 77 €.")
-    assert [figure.written for figure in sentence.list_figures()] == ["2,480 €", "77 €"]
-    assert len(sentence.list_dates()) == 1
+    assert [figure.written for figure in sentence.figures] == ["2,480 €", "77 €"]
+    assert len(sentence.dates) == 1
     assert read == [sentence.masked]
