@@ -15,7 +15,7 @@ from app.config.model_files import look_at_file
 from app.config.settings import Settings
 from app.crashes.reports import list_crashes
 from app.customize.hooks import Hooks
-from app.errors import AppError, InvalidRequest, describe, storage_failed
+from app.errors import AppError, InvalidRequest, build_storage_error, describe
 from app.library.instructions import InstructionDecisions
 from app.library.library import Library
 from app.library.open_vault import index_options
@@ -120,7 +120,7 @@ def _check_files(assistant: Assistant) -> Iterator[Check]:
     kept = (paths.ledger, paths.spending, paths.learned_models, paths.model_files)
     for file in (*kept, paths.log_file):
         if file.is_dir():
-            failed = storage_failed(file, IsADirectoryError(errno.EISDIR, ""))
+            failed = build_storage_error(file, IsADirectoryError(errno.EISDIR, ""))
             yield Check("files", False, " ".join(map(str, (failed, *failed.hint))))
 
 

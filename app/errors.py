@@ -251,7 +251,7 @@ class ErrorInfo:
         return " ".join(map(word, self.hint))
 
 
-def storage_failed(path: Path, error: OSError) -> StorageFailed:
+def build_storage_error(path: Path, error: OSError) -> StorageFailed:
     """Convert an operating system error about a file to `StorageFailed`."""
     if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
         return StorageFailed(
@@ -283,7 +283,7 @@ def storage_errors(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise storage_failed(path, error) from error
+        raise build_storage_error(path, error) from error
 
 
 def describe(error: BaseException) -> ErrorInfo:
@@ -313,7 +313,7 @@ def describe(error: BaseException) -> ErrorInfo:
         case chains.Cancelled() | KeyboardInterrupt():
             code, message = "cancelled", "Stopped."
         case OSError():
-            failed = storage_failed(Path(str(error.filename or "A file")), error)
+            failed = build_storage_error(Path(str(error.filename or "A file")), error)
             code, message, hint = failed.code, str(failed), failed.hint
         case _:
             code, message = "internal", _bug(error)

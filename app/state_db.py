@@ -18,7 +18,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Final, Literal, TypeVar
 
-from app.errors import StorageFailed, storage_failed
+from app.errors import StorageFailed, build_storage_error
 from app.migrations import migrate
 from app.request_images import (
     StoredRequest,
@@ -147,7 +147,7 @@ class StateDB:
             lambda rows: decode_request(session, turn, rows) if rows else None,
         )
 
-    def kept_turns(self, session: str) -> frozenset[str]:
+    def list_kept_turns(self, session: str) -> frozenset[str]:
         """Return the ids of a chat's turns for which a request is stored.
 
         Raises:
@@ -325,7 +325,7 @@ class StateDB:
         except FileNotFoundError:
             raise
         except OSError as error:
-            raise storage_failed(self._path, error) from error
+            raise build_storage_error(self._path, error) from error
         except (sqlite3.Error, *_UNREADABLE) as error:
             raise StorageFailed(f"{self._path} cannot be used: {error}.") from error
 
@@ -404,10 +404,10 @@ class StateDB:
             except (sqlite3.Error, OSError, *_UNREADABLE) as error:
                 if isinstance(error, sqlite3.Error) and is_full_disk_error(error, self._path):
                     full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-                    raise storage_failed(self._path, full) from error
+                    raise build_storage_error(self._path, full) from error
                 denied = error if isinstance(error, OSError) else find_denied_write(self._path)
                 if denied is not None:
-                    raise storage_failed(self._path, denied) from error
+                    raise build_storage_error(self._path, denied) from error
                 raise StorageFailed(f"{self._path} cannot be used: {error}.") from error
 
     def _open(self) -> sqlite3.Connection:

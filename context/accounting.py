@@ -158,7 +158,7 @@ def _summarise_trim(request: Request) -> TrimSummary | None:
     if not pairs:
         return None
     return TrimSummary(
-        up_to_entry=request.trim_input.entry_at(offsets),
+        up_to_entry=request.trim_input.find_entry_at(offsets),
         messages=len(pairs),
         tokens_before=sum(count_message(before, counter) for before, _ in pairs),
         tokens_after=sum(count_message(after, counter) for _, after in pairs),

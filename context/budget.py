@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from context.errors import BadPolicy
-from context.tokens import TokenCounter, bound_factor, choose_safety_factor
+from context.tokens import TokenCounter, choose_safety_factor, limit_factor
 
 OUTPUT_SHARE: Final = 4  # the answer may take at most a quarter of the window
 FACTOR_SCALE: Final = 100
@@ -170,7 +170,7 @@ def compute_budget(
         factor: the safety factor learned from the token counts that the provider reported, or None.
             It is used only if it is larger than the initial factor of the counter.
     """
-    divisor = max(choose_safety_factor(counter), bound_factor(factor or 0.0))
+    divisor = max(choose_safety_factor(counter), limit_factor(factor or 0.0))
     size = compute_window(threshold, model_limit)
     reserve = output_reserve(max_output_tokens, size)
     budget = compute_budget_tokens(size, reserve, divisor)

@@ -171,10 +171,10 @@ def raise_factor(factor: float, estimated: int, reported: int) -> float:
 
 def step_factor(factor: float) -> float:
     """Return the safety factor after one step, which stays within its limits."""
-    return bound_factor(factor + FACTOR_STEP)
+    return limit_factor(factor + FACTOR_STEP)
 
 
-def bound_factor(factor: float) -> float:
+def limit_factor(factor: float) -> float:
     """Return a safety factor within its limits, whatever a log or a provider says."""
     if not math.isfinite(factor):
         return OWN_FACTOR

@@ -20,7 +20,14 @@ from typing import Any, Final
 
 from app.backup.contents import SETTINGS, STATE_DB, BackupFile, is_chat, is_log, list_files
 from app.config.settings_file import SettingsStore
-from app.errors import AppError, InvalidRequest, NotFound, describe, storage_errors, storage_failed
+from app.errors import (
+    AppError,
+    InvalidRequest,
+    NotFound,
+    build_storage_error,
+    describe,
+    storage_errors,
+)
 from app.paths import Paths
 from app.state_db import StateDB
 from chains.cancel import CancelToken
@@ -138,7 +145,7 @@ class ArchiveWriter:
         except FileNotFoundError:
             raise
         except OSError as error:
-            raise storage_failed(file.path, error) from error
+            raise build_storage_error(file.path, error) from error
         if is_log(file.name) and not content.endswith(b"\n"):
             last = content.rfind(b"\n") + 1
             return content + b"\n" if _is_object(content[last:]) else content[:last]

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
 
-from app.errors import storage_failed
+from app.errors import build_storage_error
 from app.paths import Paths
 from resources.system.calls import SYSTEM, list_entries
 from resources.system.names import find_windows_problem
@@ -173,7 +173,7 @@ def _list_file(name: str, file: Path) -> Iterator[BackupFile]:
     except FileNotFoundError:
         return
     except OSError as error:
-        yield BackupFile(name, file, str(storage_failed(file, error)))
+        yield BackupFile(name, file, str(build_storage_error(file, error)))
         return
     yield BackupFile(name, file, "It is a folder." if is_folder else "")
 
@@ -184,7 +184,7 @@ def _list_folder(name: str, folder: Path) -> Iterator[BackupFile]:
     except FileNotFoundError:  # there is none, or it was deleted meanwhile
         return
     except OSError as error:
-        yield BackupFile(printable(name), folder, str(storage_failed(folder, error)))
+        yield BackupFile(printable(name), folder, str(build_storage_error(folder, error)))
         return
     for entry in entries:
         if _is_made_anew(name, entry.name):

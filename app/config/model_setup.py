@@ -156,7 +156,7 @@ class ModelSetup:
             BadSetting: the address is invalid.
         """
         base = complete_address(address)
-        values = self._settings.values_with({"chat.apiBase": base})
+        values = self._settings.build_values({"chat.apiBase": base})
         found = []
         for tried in _list_bases(base):
             place = tried, key or None, values, self._ledger, self._learned
@@ -263,7 +263,7 @@ class ModelSetup:
             InvalidRequest: the key would be sent to another computer unencrypted.
             StorageFailed: the settings cannot be written.
         """
-        self._settings.values_with(connection.settings)
+        self._settings.build_values(connection.settings)
         if key and (owner := self.find_key_owner(connection)):
             secrets.keep_key(owner, key)
         for name, value in connection.settings.items():

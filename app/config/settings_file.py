@@ -27,8 +27,8 @@ from app.config.settings_secrets import SECRET_SETTINGS, move_secrets, remove_se
 from app.errors import (
     AppError,
     BadSetting,
+    build_storage_error,
     storage_errors,
-    storage_failed,
 )
 from app.secret_text import is_secret_name, redact, redact_value
 from context.fixes import Command, Fix, Setting
@@ -177,7 +177,7 @@ class SettingsStore:
             for key, spec in schema().items()
         ]
 
-    def values_with(self, changes: Mapping[str, object]) -> Settings:
+    def build_values(self, changes: Mapping[str, object]) -> Settings:
         """Return a copy of the settings with some values replaced.
 
         Raises:
@@ -383,7 +383,7 @@ class SettingsStore:
             line = error.object[: error.start].count(b"\n") + 1
             raise self._unreadable(f"line {line} is not UTF-8") from error
         except OSError as error:
-            raise storage_failed(self.path, error) from error
+            raise build_storage_error(self.path, error) from error
 
     def _parse(self, text: str) -> dict[str, Any]:
         """Return the values in the text of a settings file, by key, or raise `BadSetting`."""

@@ -256,7 +256,7 @@ def _list_sentences(chat: Session, subject: _Subject) -> tuple[str, ...]:
 
 def _is_continued(chat: Session, answer: MessageEntry) -> bool:
     """Return whether an answer is the rest of one that broke off."""
-    turns = list_turns(chat.path_to(answer.id))
+    turns = list_turns(chat.list_path_to(answer.id))
     return any(map(is_continuation, turns[-1].said)) if turns else False
 
 

@@ -244,7 +244,7 @@ class TurnRunner:
         Raises:
             ContextOverflow: the request does not fit any more.
         """
-        path = chat.path_to(answer)
+        path = chat.list_path_to(answer)
         sent, question = list_turns(path)[-1], last_question(path)
         if question is None:
             raise InvalidRequest(f"Nothing was asked before {answer}.")
@@ -259,7 +259,7 @@ class TurnRunner:
         query = SearchedQuery(str(sent.stored_fields.get(SEARCHED, "")))
         turn = replace(turn, attached=restored.segments, asked_on=asked_on, query=query)
         leaf = chat.tree.branch_point(question.id)
-        before = () if leaf is None else chat.path_to(leaf)
+        before = () if leaf is None else chat.list_path_to(leaf)
         preparing = prepare_again(turn, before)
         while True:
             try:
@@ -429,11 +429,11 @@ class TurnRunner:
         self, entry: str, changed: Ask, mode: Mode | None, chat: Session, cancel: CancelToken
     ) -> tuple[Turn, Attach]:
         require_text(changed.question)
-        path = chat.path_to(entry)
+        path = chat.list_path_to(entry)
         question, entry = path[-1], path[-1].id
         if not isinstance(question, MessageEntry) or question.message.role != "user":
             raise InvalidRequest(f"The entry {entry} is not a question, so it cannot be edited.")
-        sent = list_turns(chat.path_to(chat.tree.answer_point(entry)))[-1].segments
+        sent = list_turns(chat.list_path_to(chat.tree.answer_point(entry)))[-1].segments
         attachments = self._builder.attachments
         attach, selections = list_attachments(attachments, question, sent)
         there = tuple(path for path in attach if attachments.has(path))
@@ -447,7 +447,7 @@ class TurnRunner:
     def _start_regeneration(
         self, entry: str, model: str | None, chat: Session, cancel: CancelToken
     ) -> tuple[Turn, Attach]:
-        said = chat.path_to(entry)[-1]
+        said = chat.list_path_to(entry)[-1]
         if not isinstance(said, MessageEntry):
             raise InvalidRequest(f"The entry {entry} is not an answer.")
         is_answer, tree, entry = said.message.role != "user", chat.tree, said.id

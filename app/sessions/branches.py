@@ -100,7 +100,7 @@ class BranchEditor:
             NotFound: the chat has no such entry.
         """
         with self._sessions.open(session) as chat:
-            entry = chat.path_to(entry)[-1].id
+            entry = chat.list_path_to(entry)[-1].id
             leaf, before = chat.tree.newest_leaf(entry), chat.tree.leaf
             chat.append([LeafEntry(chat.new_id(), leaf, chat.now(), leaf)])
             turns = () if before is None else _find_branch(chat, before)[1]
@@ -133,7 +133,7 @@ class BranchEditor:
             InvalidRequest: there is nothing to copy, or the branch contains an unknown entry type.
         """
         chat = self._sessions.read(session)
-        path = chat.path() if entry is None else chat.path_to(entry)
+        path = chat.path() if entry is None else chat.list_path_to(entry)
         if entry is not None and not is_exact:
             path = (*path, *_list_changes(chat, path))
         known = tuple(takewhile(lambda entry: not is_unknown_schema(entry), path))
@@ -165,7 +165,7 @@ class BranchEditor:
             NotFound: the chat has no such entry.
         """
         with self._sessions.open(session) as chat:
-            chat.path_to(entry)
+            chat.list_path_to(entry)
             label = " ".join(text.split()) or None
             named = LabelEntry(chat.new_id(), entry, chat.now(), entry, label)
             chat.append([named])
@@ -305,8 +305,8 @@ def _start_entry(chat: Session) -> tuple[str, str | None, str]:
 
 def _find_branch(chat: Session, entry: str) -> tuple[Sequence[Entry], Sequence[LoggedTurn]]:
     """Return the branch that contains an entry, and its turns that are not on the active branch."""
-    entry = chat.path_to(entry)[-1].id
-    branch = chat.path_to(chat.tree.newest_leaf(entry))
+    entry = chat.list_path_to(entry)[-1].id
+    branch = chat.list_path_to(chat.tree.newest_leaf(entry))
     shown = {e.id for e in chat.path()}
     return branch, [turn for turn in list_turns(branch) if turn.entry_ids[-1] not in shown]
 
@@ -321,7 +321,9 @@ def _list_changes(chat: Session, path: Sequence[Entry]) -> Iterator[Entry]:
     if not isinstance(leaf, MessageEntry) or leaf.message.role != "assistant":
         return
     known, place = {entry.id for entry in path}, len(path)
-    branch = chat.path() if leaf in chat.path() else chat.path_to(chat.tree.newest_leaf(leaf.id))
+    branch = (
+        chat.path() if leaf in chat.path() else chat.list_path_to(chat.tree.newest_leaf(leaf.id))
+    )
     is_before_message = True
     for entry in branch[place:]:
         is_before_message &= not isinstance(entry, MessageEntry | CustomMessageEntry)

@@ -137,7 +137,7 @@ class RequestHistory:
             NotFound: there is no such answer.
         """
         chat = self._sessions.read(session)
-        entry = chat.path_to(entry)[-1].id
+        entry = chat.list_path_to(entry)[-1].id
         leaf = chat.tree.newest_leaf(entry)
         chosen = LeafEntry(f"{leaf}-shown", leaf, chat.now(), leaf)
         for item in build_transcript("", (*chat.log.entries, chosen), None).items:
@@ -203,7 +203,7 @@ class RequestHistory:
         """
         chat = self._sessions.read(session)
         if entry is not None:
-            said = chat.path_to(entry)[-1]
+            said = chat.list_path_to(entry)[-1]
             is_question = isinstance(said, MessageEntry) and said.message.role == "user"
             chat.continue_from(chat.tree.answer_point(said.id) if is_question else said.id)
         if not turn_ids(chat.path()):
@@ -223,7 +223,7 @@ class RequestHistory:
         Raises:
             NotFound: there is no such entry, or it is the first one.
         """
-        path = self._sessions.read(session).path_to(entry)
+        path = self._sessions.read(session).list_path_to(entry)
         if len(path) < 2:
             raise NotFound(f"Nothing stands before {entry} in the chat {session}.")
         return path[-2].id
@@ -379,7 +379,7 @@ def _kept_request(chat: Session) -> StoredRequest | None:
     asked = turn_ids(chat.path())
     if not asked or not _is_newest_answer(chat):
         return None
-    return chat.kept_request(asked[-1])
+    return chat.find_kept_request(asked[-1])
 
 
 def _is_newest_answer(chat: Session) -> bool:

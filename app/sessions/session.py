@@ -124,7 +124,7 @@ class Session:
         """Return the log entries of the active path, from the root to the active leaf."""
         return self.log.index.path if self._active is None else self._active
 
-    def path_to(self, entry: str) -> tuple[Entry, ...]:
+    def list_path_to(self, entry: str) -> tuple[Entry, ...]:
         """Return the log entries from the root of the tree to an entry.
 
         The path of an entry outside of the tree, such as a usage entry, ends with the entry's
@@ -150,7 +150,7 @@ class Session:
         Raises:
             NotFound: the log has no such entry.
         """
-        self._active = () if entry is None else self.path_to(entry)
+        self._active = () if entry is None else self.list_path_to(entry)
 
     def usage(self) -> tuple[UsageEntry, ...]:
         """Return the token usage reported for this chat, oldest first."""
@@ -244,22 +244,22 @@ class Session:
         """Return the current time, in ISO 8601 and UTC."""
         return now()
 
-    def previous_body(self) -> Mapping[str, Any] | None:
+    def find_previous_body(self) -> Mapping[str, Any] | None:
         """Return the latest stored request on the active branch as provider-neutral JSON.
 
         Turns without an answer on this branch are skipped, since their requests belong to other
         branches.
         """
         path = self.path()
-        kept_turns = partial(self._state.kept_turns, self.id)
+        kept_turns = partial(self._state.list_kept_turns, self.id)
         kept = self._use_state(kept_turns, frozenset[str](), _NOT_LOOKED_UP) if path else ()
         # From the end, because a preview of a long chat must not read all of it.
         answered = _list_answered(reversed(path)) if kept else iter(())
         last = next((turn for turn in answered if turn in kept), None)
-        found = None if last is None else self.kept_request(last)
+        found = None if last is None else self.find_kept_request(last)
         return None if found is None else found.body
 
-    def kept_request(self, turn: str) -> StoredRequest | None:
+    def find_kept_request(self, turn: str) -> StoredRequest | None:
         """Return a turn's last request, or None if it is not stored."""
         return self._use_state(lambda: self._state.request(self.id, turn), None, _NOT_LOOKED_UP)
 

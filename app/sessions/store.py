@@ -17,8 +17,8 @@ from app.errors import (
     InvalidRequest,
     SessionMissing,
     StorageFailed,
+    build_storage_error,
     storage_errors,
-    storage_failed,
 )
 from app.requests.store import SentStore
 from app.sessions.bin import BinnedChat, ChatBin
@@ -340,7 +340,9 @@ class SessionStore:
         path = self.file(session)
         is_id = _ID.fullmatch(session) is not None
         if is_id and path.is_dir() and not path.is_symlink():
-            raise storage_failed(path, IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR)))
+            raise build_storage_error(
+                path, IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+            )
         if not is_id or path.is_symlink() or not path.is_file():
             if self.bin.find_files(session):
                 raise _in_bin(session)

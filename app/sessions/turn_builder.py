@@ -127,7 +127,7 @@ class TurnBuilder:
             calls: the number of calls at most, if they do not answer a message of the user.
         """
         self._settings.refresh()  # another program may have switched `privacy.offline` on
-        values = self._settings.values_with(changes) if changes else self._settings.values
+        values = self._settings.build_values(changes) if changes else self._settings.values
         return Turn(
             ask,
             ask.model or self._find_project_model(ask) or values.chat_model,

@@ -198,7 +198,7 @@ class TimeMachine:
             StorageFailed: the kept requests cannot be read.
         """
         answer = _find_answer(chat, entry)
-        path = [one for one in chat.path_to(answer.id) if isinstance(one, MessageEntry)]
+        path = [one for one in chat.list_path_to(answer.id) if isinstance(one, MessageEntry)]
         told = [one.extra.get(SENT) for one in path]
         references = [one for one in told if isinstance(one, str)]
         self._texts.remove_excluded(references)
@@ -285,7 +285,7 @@ def _find_answer(chat: Session, entry: str | None) -> MessageEntry:
         if not answers:
             raise NotFound(f"Nothing has been answered in the chat {chat.id} yet.")
         return answers[-1]
-    said = chat.path_to(entry)[-1]
+    said = chat.list_path_to(entry)[-1]
     if isinstance(said, MessageEntry) and said.message.role == "user":
         versions = [one for one in chat.tree.children(said.id) if _is_answer(one)]
         said = _follow_turn(chat, versions[-1]) if versions else said
@@ -296,14 +296,14 @@ def _find_answer(chat: Session, entry: str | None) -> MessageEntry:
 
 def _follow_turn(chat: Session, answer: MessageEntry) -> MessageEntry:
     """Return the last message of the model in the turn that a message of it begins."""
-    path = chat.path_to(chat.tree.newest_leaf(answer.id))
+    path = chat.list_path_to(chat.tree.newest_leaf(answer.id))
     own = [one for one in path if _is_answer(one) and one.turn_id == answer.turn_id]
     return own[-1] if own else answer
 
 
 def _find_first(chat: Session, answer: MessageEntry) -> MessageEntry:
     """Return the first message of the model in the turn of an answer, which tools may follow."""
-    turn = [one for one in chat.path_to(answer.id) if _is_answer(one)]
+    turn = [one for one in chat.list_path_to(answer.id) if _is_answer(one)]
     own = [one for one in turn if one.turn_id == answer.turn_id]
     return own[0] if own else answer
 

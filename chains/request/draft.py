@@ -278,7 +278,7 @@ def begin_request(
         turn=id,
         tools=turn.tools or placeholders,
         end_tools=placeholders,
-        previous=find_last_sent(session, path, id) or session.previous_body(),
+        previous=find_last_sent(session, path, id) or session.find_previous_body(),
         is_cached=_has_answered(path, turn.model_name),
         warnings=() if warnings is None else (*warnings, *_list_degraded(turn)),
         history_policy=turn.history_policy,

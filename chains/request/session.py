@@ -35,7 +35,7 @@ class SessionPort(Protocol):
     def now(self) -> str:
         """Return the current time in UTC as ISO 8601."""
 
-    def previous_body(self) -> Mapping[str, Any] | None:
+    def find_previous_body(self) -> Mapping[str, Any] | None:
         """Return the previous request in provider-neutral form, or None if there is none."""
 
     def append(self, entries: Sequence[Entry]) -> None:
@@ -133,7 +133,7 @@ class SessionView:
         """Return an empty string, because nothing is stored."""
         return ""
 
-    def previous_body(self) -> Mapping[str, Any] | None:
+    def find_previous_body(self) -> Mapping[str, Any] | None:
         """Return the previous request in provider-neutral form, or None if there is none."""
         return self._previous
 

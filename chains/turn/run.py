@@ -348,7 +348,7 @@ def preview(turn: Turn) -> Request:
         ContextOverflow: the request does not fit.
     """
     chat = turn.session
-    view = SessionView(chat.id, chat.path(), chat.usage(), chat.previous_body(), chat)
+    view = SessionView(chat.id, chat.path(), chat.usage(), chat.find_previous_body(), chat)
     turn = open_turn(replace(turn, session=view))
     fitted = estimate_attachments(turn)
     turn = replace(turn, attached=fitted.attached, unsent=fitted.unsent)

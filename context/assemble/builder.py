@@ -68,7 +68,7 @@ def draft_request(request: Request) -> Request:
     trims = [trim for trim in reading.trims if request.epoch.binds(trim)]
     offsets = find_trim_offsets(trims, trim_input.messages) if trims else TrimOffsets()
     if trims:
-        history, work = trim_input.shown_parts(offsets)
+        history, work = trim_input.list_shown_parts(offsets)
     pinned = _collect_pins(reading, request.ports, (history, work), current.turn.segments)
     segments = (*pinned, *carried.without(pinned), *_hide_segments(current, reading, request.ports))
     fitted = _fit_tail(request, current, segments)

@@ -75,7 +75,7 @@ class History:
     @property
     def kept_as(self) -> TurnList:
         """The turns kept by a compaction: answers in full, other messages shortened as before."""
-        return self.trim_input.shown_parts(self.offsets.after(0))[0]
+        return self.trim_input.list_shown_parts(self.offsets.after(0))[0]
 
 
 @dataclass(frozen=True)
@@ -221,7 +221,7 @@ def _trim_again(
     target = min(order.target, order.shown_tokens - 1) - summary + usage.work + question
     offsets = history.offsets.after(gone.message_count)
     offsets, trim = plan_trim_after_compaction(trim_input, offsets, target)
-    return trim, summary + trim_input.shown_parts(offsets)[0].tokens
+    return trim, summary + trim_input.list_shown_parts(offsets)[0].tokens
 
 
 def make_history(sent: Request, planned: Request) -> History:

@@ -139,7 +139,7 @@ def read_history(request: Request) -> tuple[History, HistoryUsage]:
     trim_input = TrimInput(kept, question, work, reading.pins.messages | acts, counter)
     trims = [trim for trim in reading.trims if epoch.binds(trim)]
     offsets = find_trim_offsets(trims, trim_input.messages) if trims else TrimOffsets()
-    shown, work = trim_input.shown_parts(offsets)
+    shown, work = trim_input.list_shown_parts(offsets)
     tail = _make_tail(worked_on, question, counter)
     size = start.tool_tokens + start.system_tokens
     in_progress = request.turn if worked_on else ""

@@ -152,9 +152,9 @@ def _start_pass(trim_input: TrimInput, start: TrimOffsets, target: int) -> TrimP
 def _make_trim(
     trim_input: TrimInput, offsets: TrimOffsets, before: int, after: int, reason: str
 ) -> PlannedTrim:
-    up_to = trim_input.entry_at(max(offsets.cleaned, offsets.trimmed))
-    trimmed_to = trim_input.entry_at(offsets.trimmed)
-    answers_to = trim_input.entry_at(offsets.answers) if offsets.answers else ""
+    up_to = trim_input.find_entry_at(max(offsets.cleaned, offsets.trimmed))
+    trimmed_to = trim_input.find_entry_at(offsets.trimmed)
+    answers_to = trim_input.find_entry_at(offsets.answers) if offsets.answers else ""
     return PlannedTrim(up_to, trimmed_to, answers_to, before, after, reason)
 
 
@@ -172,7 +172,7 @@ def _find_offsets(
     cleaned_to = run.trim_until_under(start.cleaned, is_old, partial(_clean, trim_input))
     answers_to, first = start.answers, start.trimmed
     if has_answers:
-        kept = min(protected, trim_input.first_kept_answer(history_policy.keep_last))
+        kept = min(protected, trim_input.find_first_kept_answer(history_policy.keep_last))
         answers_to = run.trim_until_under(
             start.answers, kept, partial(_trim_message, trim_input, True)
         )

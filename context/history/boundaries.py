@@ -268,7 +268,7 @@ class TrimInput:
             for at, message in enumerate(self.messages)
         )
 
-    def shown_parts(self, reach: TrimOffsets) -> tuple[TurnList, tuple[Message, ...]]:
+    def list_shown_parts(self, reach: TrimOffsets) -> tuple[TurnList, tuple[Message, ...]]:
         """Return the history, and the tool calls of the current turn, as they are sent.
 
         Args:
@@ -291,7 +291,7 @@ class TrimInput:
                 return at
         return start
 
-    def first_kept_answer(self, keep_last: int) -> int:
+    def find_first_kept_answer(self, keep_last: int) -> int:
         """Return the index from which answers must not be shortened.
 
         Args:
@@ -309,7 +309,7 @@ class TrimInput:
                 kept, end = kept + 1, at
         return end if kept >= keep_last else 0
 
-    def entry_at(self, at: int) -> str:
+    def find_entry_at(self, at: int) -> str:
         """Return the id of the first log entry at or after an index.
 
         Messages that Strata generated have no log entry and are skipped. If no entry follows, the

@@ -48,7 +48,7 @@ class MemorySession:
     def now(self) -> str:
         return f"2026-01-01T00:00:{len(self.entries):02d}.000Z"
 
-    def previous_body(self) -> Mapping[str, Any] | None:
+    def find_previous_body(self) -> Mapping[str, Any] | None:
         return self.saved[-1]["body"] if self.saved else None
 
     def save_request(

@@ -154,5 +154,5 @@ def test_a_hook_that_failed_says_what_came_of_it_and_how_to_switch_it_off() -> N
     ],
 )
 def test_the_hint_names_what_keeps_a_file_from_being_written(number: int, hint: str) -> None:
-    failed = errors.storage_failed(Path("/notes/a.md"), OSError(number, os.strerror(number)))
+    failed = errors.build_storage_error(Path("/notes/a.md"), OSError(number, os.strerror(number)))
     assert errors.describe(failed).word_hint() == hint

@@ -237,7 +237,7 @@ def test_whatever_bytes_are_damaged_the_database_is_usable(
     damage_file(file, seed)
     for number, ref in enumerate(refs):
         db.request(f"s{number}", "t1")
-        db.kept_turns(f"s{number}")
+        db.list_kept_turns(f"s{number}")
         db.chat_info(f"s{number}", 1, 2)
         db.snapshot(f"s{number}")
         db.partial(f"s{number}")

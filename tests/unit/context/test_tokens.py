@@ -18,12 +18,12 @@ from context.tokens import (
     LARGEST_FACTOR,
     ByteEstimator,
     TokenCounter,
-    bound_factor,
     choose_safety_factor,
     count_message,
     count_part,
     count_segment,
     count_tool,
+    limit_factor,
     raise_factor,
 )
 from tests.support.sessions.chats import passage
@@ -141,7 +141,7 @@ def test_a_count_that_no_request_can_have_does_not_move_the_factor(reported, est
 
 @pytest.mark.parametrize("factor", [0.0, -3.0, 1e9, float("nan"), float("inf"), 1.999, 1.0])
 def test_a_factor_stays_within_its_limits_whatever_a_log_says(factor):
-    assert 1.0 <= bound_factor(factor) <= LARGEST_FACTOR
+    assert 1.0 <= limit_factor(factor) <= LARGEST_FACTOR
     budget = compute_budget(ByteEstimator(), 8_000, None, 2_000, factor).budget
     assert 3_000 <= budget <= 5_454
 

@@ -333,7 +333,7 @@ def test_shares_of_the_budget_are_refused_out_of_order(file: Path) -> None:
     with pytest.raises(BadSetting, match=r"context\.trimAt"):
         store.set("context.trimAt", 0.97)
     with pytest.raises(BadSetting, match=r"context\.blockAt"):
-        store.values_with({"context.blockAt": 0.9})
+        store.build_values({"context.blockAt": 0.9})
     assert not file.exists()
     store.set("context.trimAt", 0.4)
     store.set("context.compactAt", 0.5)

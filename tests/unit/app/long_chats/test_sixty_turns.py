@@ -236,7 +236,7 @@ class LongChat:
         made = [one["entry"] for one in report["compactions"] if one["by"] != "none"]
         if not made:
             return
-        entry = self.assistant.sessions.read(self.session).path_to(made[-1])[-1]
+        entry = self.assistant.sessions.read(self.session).list_path_to(made[-1])[-1]
         assert isinstance(entry, TransformEntry)
         text = str(entry.patch[-1]["summary"])
         reasons = {one["reason"] for one in report["dropped"]}

@@ -517,16 +517,16 @@ def test_a_folder_in_place_of_a_chat_is_listed_so_that_its_fault_is_seen(
 
 def test_requests_are_kept_by_turn_and_found_again(store: SessionStore) -> None:
     with store.create(None) as session:
-        assert session.previous_body() is None
+        assert session.find_previous_body() is None
         say(session, "user", "one", "t1")
         session.save_request("t1", 1, {"used": 1}, {"messages": [1]}, None)
         session.save_request("t1", 2, {"used": 2}, {"messages": [2]}, {"model": "m"})
         say(session, "assistant", "answer", "t1")
         say(session, "user", "two", "t2")
     again = store.read(session.id)
-    assert again.kept_request("t2") is None
-    assert again.previous_body() == {"messages": [2]}
-    kept = again.kept_request("t1")
+    assert again.find_kept_request("t2") is None
+    assert again.find_previous_body() == {"messages": [2]}
+    kept = again.find_kept_request("t1")
     assert kept is not None
     assert (kept.number, kept.wire) == (2, {"model": "m"})
 
@@ -540,10 +540,10 @@ def test_the_last_request_is_that_of_an_answered_question_of_the_branch(
             session.save_request(turn, 1, {}, {"messages": [turn]}, None)
             if turn != "t3":  # its answer did not arrive
                 say(session, "assistant", "answer", turn)
-        assert session.previous_body() == {"messages": ["t2"]}
+        assert session.find_previous_body() == {"messages": ["t2"]}
         say(session, "user", "not kept", "t4")
         say(session, "assistant", "answer", "t4")
-        assert session.previous_body() == {"messages": ["t2"]}
+        assert session.find_previous_body() == {"messages": ["t2"]}
 
 
 class CountedPath(tuple[Entry, ...]):
@@ -570,7 +570,7 @@ def test_the_last_request_is_found_at_the_end_of_a_long_chat(
         session.save_request("t49", 1, {}, {"messages": [49]}, None)
         path = CountedPath(session.path())
         monkeypatch.setattr(session, "path", lambda: path)
-        assert session.previous_body() == {"messages": [49]}
+        assert session.find_previous_body() == {"messages": [49]}
         assert path.read == 2
 
 
