@@ -198,7 +198,8 @@ def read_file(path: Path, max_bytes: int = -1) -> bytes:
     Raises:
         OSError: the file cannot be read, or it is a folder, a FIFO or a device.
     """
-    with os.fdopen(open_file(Path(os.path.realpath(path)), os.O_RDONLY), "rb") as file:
+    target = Path(os.path.realpath(path)) if os.path.islink(path) else path
+    with os.fdopen(open_file(target, os.O_RDONLY), "rb") as file:
         return file.read(max_bytes)
 
 
