@@ -136,6 +136,21 @@ def test_a_moved_file_may_have_both_names_until_both_folders_are_synced(tmp_path
         assert found == expected
 
 
+def test_what_replaced_a_moved_file_is_not_replaced_by_it_again(tmp_path: Path) -> None:
+    """The old folder was never flushed, and the new file was lost: seed 5001, event 755."""
+
+    def write(root: Path) -> None:
+        for name in ("a", "b"):
+            make_private_folder(root / name)
+        create_file(root / "a/file", b"old")
+        calls.rename_path(root / "a/file", root / "b/file")
+        write_atomically(root / "b/file", b"new")
+
+    for seed in range(40):
+        lose_power(tmp_path, write, seed)
+        assert (tmp_path / f"disk{seed}/b/file").read_bytes() == b"new"
+
+
 def test_a_file_whose_removal_was_not_synced_may_come_back(tmp_path: Path) -> None:
     def write(remove: Callable[[Path], None], root: Path) -> None:
         create_file(root / "file", b"old")

@@ -56,7 +56,7 @@ def _print_failure(outcome: Outcome) -> None:
     steps = shrink(outcome.steps)
     print(f"failed after {len(outcome.steps)} events of its world, shrunk to {len(steps)}:")
     for step in steps:
-        print(f"  Step({step.seed})  {step.fault}")
+        print(f"  Step({step.seed}, {step.mix_seed})  {step.fault}")
     for one in run_steps(steps).broken:
         print(f"  {one}")
 

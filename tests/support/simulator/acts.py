@@ -1,6 +1,5 @@
 """All acts of a simulation with their weights."""
 
-import random
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
@@ -13,7 +12,7 @@ from tests.support.simulator.note_acts import NOTE_ACTS
 if TYPE_CHECKING:
     from tests.support.simulator.world import World
 
-__all__ = ["ACTS", "Act", "choose_act", "may_intrude", "name_act"]
+__all__ = ["ACTS", "Act", "may_intrude", "name_act"]
 
 Act = Callable[["World", Assistant], None]
 
@@ -51,11 +50,6 @@ def may_intrude(act: Act) -> bool:
     A backup is compared with what was stored before it.
     """
     return name_act(act) not in ("back up", "restore elsewhere")
-
-
-def choose_act(chance: random.Random) -> Act:
-    """Return an act that chance decides."""
-    return chance.choices(list(ACTS), list(ACTS.values()))[0]
 
 
 def name_act(act: Act) -> str:

@@ -16,11 +16,10 @@ import random
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from functools import cache
 from types import ModuleType
 from typing import Any, Final, Self
-from unittest import mock
 
 __all__ = ["Clock"]
 
@@ -64,15 +63,16 @@ class Clock:
         named = {id(getattr(time, name)): double for name, double in doubles.items()}
         named |= _make_dates(self)
         _set_zone("UTC")  # of any computer
-        with ExitStack() as stack:
-            for name, double in doubles.items():
-                stack.enter_context(mock.patch.object(time, name, double))
-            for module, attribute, value in modules:
-                stack.enter_context(mock.patch.object(module, attribute, named[id(value)]))
-            try:
-                yield
-            finally:
-                _set_zone(zone)
+        replaced = [(time, name, getattr(time, name)) for name in doubles]
+        replaced += modules
+        try:
+            for module, attribute, value in replaced:  # `mock` would take 10 ms for all of them
+                setattr(module, attribute, named[id(value)])
+            yield
+        finally:
+            for module, attribute, value in replaced:
+                setattr(module, attribute, value)
+            _set_zone(zone)
 
     def wait(self, time_s: float) -> None:
         """Let time pass."""

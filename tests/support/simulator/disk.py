@@ -25,6 +25,7 @@ from unittest import mock
 
 from resources.system import calls
 from tests.support.simulator.databases import install_databases
+from tests.support.simulator.listings import list_tree
 
 FaultKind = Literal[
     "kill",
@@ -60,6 +61,8 @@ _LOCKS: Final = (
     "app.sessions.file.lock_file",
     "vault.open_index.lock_file",
 )
+# Who has a lock goes on only when the one that waits for it has given up, so none tries often.
+_LOCK_S: Final = 1.0
 # Functions that are called for a sync only. A sync is named by their callers.
 _SHARED: Final = ("_sync", "_put")
 _DATABASES: Final = (".db", ".db-wal", ".db-shm", ".db-journal")
@@ -131,6 +134,7 @@ class Disk:
         intrude: what another program does between two operations of this event, once.
         intrude_at: the number of the operation before which it does it.
         is_dead: whether the process was killed in this event.
+        pass_time: told how long a program waits for a lock, before it tries again.
         damaged: the size of each file after a silent fault, by its number.
         touched: the paths that were written, named or removed since somebody emptied this.
         trace: a checksum of all operations so far.
@@ -143,6 +147,7 @@ class Disk:
     intrude: Callable[[], None] | None = None
     intrude_at: int = 0
     is_dead: bool = False
+    pass_time: Callable[[float], None] = lambda _time_s: None
     damaged: dict[int, int] = field(default_factory=dict)
     touched: set[str] = field(default_factory=set)
     trace: int = 0
@@ -154,6 +159,10 @@ class Disk:
     _count: int = 0
     _chance: random.Random = field(default_factory=random.Random)
     _databases: dict[str, bytes] = field(default_factory=dict)
+    _start: str = ""
+
+    def __post_init__(self) -> None:
+        self._start = f"{self.root}/"
 
     @contextmanager
     def install(self) -> Iterator[None]:
@@ -171,10 +180,11 @@ class Disk:
         self._nodes.clear()
         self._live.clear()
         self._changes.clear()
-        for path in self._list_files():
-            self._live[path] = self._find(path)
-        folders = (f"{at}/" for at, _, _ in os.walk(self.root))
-        self._live |= dict.fromkeys(folders, _Node(b""))
+        files, folders = list_tree(str(self.root))
+        for path in (file.path for file in files):
+            if not path.endswith(_DATABASES):
+                self._live[path] = self._find(path)
+        self._live |= dict.fromkeys((f"{folder}/" for folder in folders), _Node(b""))
         self._synced = dict(self._live)
 
     def begin(self, fault: Fault | None, chance: random.Random) -> None:
@@ -208,6 +218,11 @@ class Disk:
             for change in self._changes
             if not all(path.startswith(inside) for path, _ in change.names)
         ]
+        self._databases = {
+            path: content
+            for path, content in self._databases.items()
+            if not path.startswith(inside)
+        }
 
     def cut_power(self, chance: random.Random) -> None:
         """Let the power fail between two events. Call `settle` then."""
@@ -369,6 +384,7 @@ class Disk:
         except BlockingIOError:
             if waits:
                 raise Waits from None
+            self.pass_time(_LOCK_S)
             raise
 
     @property
@@ -400,7 +416,7 @@ class Disk:
             if what == "write" and self._chance.random() < 0.5:
                 half()
             self.is_dead = True
-            self._databases = {path: Path(path).read_bytes() for path in self._list_databases()}
+            self._databases = {path: _read_file(path) for path in self._list_databases()}
             raise Killed
         if fault.kind == "short":
             self.fired["short"] += what == "write"
@@ -483,8 +499,10 @@ class Disk:
             if folder not in change.folders:
                 left.append(change)
             elif rest := change.folders - {folder}:
-                left.append(replace(change, folders=rest))
-                _apply(self._synced, change.list_new(folder))
+                new = dict(change.list_new(folder))
+                _apply(self._synced, new.items())
+                names = tuple(one for one in change.names if one[0] not in new)
+                left.append(replace(change, folders=rest, names=names))
             else:
                 _apply(self._synced, change.names)
         self._changes = left
@@ -501,23 +519,29 @@ class Disk:
         for change in self._choose_changes():
             _apply(chosen, change.names)
         made = {path for path in chosen if path.endswith("/")} | {f"{self.root}/"}
+        named = {node: path for path, node in reversed(self._live.items())}
         contents = {
-            path: self._choose_content(node)
+            path: self._choose_content(node, named.get(node))
             for path, node in chosen.items()
             if path not in made and made.issuperset(self._list_parents(path))
         }
         for path in self._list_files():
-            os.unlink(path)
+            if path not in contents:
+                os.unlink(path)
         for path, content in contents.items():
-            os.makedirs(os.path.dirname(path), exist_ok=True)
-            Path(path).write_bytes(content)
+            if not _holds(path, content):
+                _write_new(path, content)
 
-    def _choose_content(self, node: _Node) -> bytes:
-        """Return what is left of a file: what was synced, with a part of what came later."""
-        paths = [path for path, other in self._live.items() if other is node]
+    def _choose_content(self, node: _Node, name: str | None) -> bytes:
+        """Return what is left of a file: what was synced, with a part of what came later.
+
+        Args:
+            node: the file.
+            name: its path now, or None if it was removed.
+        """
         now = node.lost
-        if paths and os.path.isfile(paths[0]):
-            now = Path(paths[0]).read_bytes()
+        if name is not None and os.path.isfile(name):
+            now = _read_file(name)
         if now is None or now == node.synced:
             return node.synced
         if not now.startswith(node.synced):
@@ -529,15 +553,15 @@ class Disk:
 
     def _list_parents(self, path: str) -> Iterator[str]:
         """Yield the folders in which a file is, up to the root, each with a final slash."""
-        for parent in Path(path).parents:
-            yield f"{parent}/"
-            if parent == self.root:
-                return
+        at = path.rstrip("/").rfind("/")
+        while at >= len(self._start) - 1:
+            yield path[: at + 1]
+            at = path.rfind("/", 0, at)
 
     def _keep_content(self, path: str) -> None:
         """Remember the content of a file whose name is about to go to another file, or away."""
         if (node := self._live.get(path)) is not None and os.path.isfile(path):
-            node.lost = Path(path).read_bytes()
+            node.lost = _read_file(path)
 
     # Names
 
@@ -547,7 +571,7 @@ class Disk:
     def _find(self, path: str) -> _Node:
         number = os.stat(path).st_ino
         if number not in self._nodes:
-            self._nodes[number] = _Node(Path(path).read_bytes())
+            self._nodes[number] = _Node(_read_file(path))
         return self._nodes[number]
 
     def _name(self, path: Any, dir_fd: int | None = None) -> str:
@@ -557,28 +581,52 @@ class Disk:
         return name if dir_fd is None else f"{os.readlink(f'/proc/self/fd/{dir_fd}')}/{name}"
 
     def _observes(self, path: str) -> bool:
-        return f"{path}/".startswith(f"{self.root}/") and not path.endswith(_DATABASES)
+        is_inside = path.startswith(self._start) or f"{path}/" == self._start
+        return is_inside and not path.endswith(_DATABASES)
 
     def _list_files(self) -> list[str]:
-        found = (os.path.join(at, name) for at, _, names in os.walk(self.root) for name in names)
-        return [path for path in found if not path.endswith(_DATABASES)]
+        files, _folders = list_tree(str(self.root))
+        return [file.path for file in files if not file.name.endswith(_DATABASES)]
 
     def _list_databases(self) -> list[str]:
-        found = (os.path.join(at, name) for at, _, names in os.walk(self.root) for name in names)
-        return [path for path in found if path.endswith(_DATABASES)]
+        files, _folders = list_tree(str(self.root))
+        return [file.path for file in files if file.name.endswith(_DATABASES)]
 
 
 class _System:
     """The module `os` as the file module sees it."""
 
     _OWN: Final = ("open", "write", "fsync", "ftruncate", "replace", "link", "unlink", "mkdir")
+    _REPLACED: Final = ("listdir", "scandir", "urandom")  # by other doubles
 
     def __init__(self, disk: Disk) -> None:
+        vars(self).update({n: one for n, one in vars(os).items() if n not in self._REPLACED})
         for name in (*self._OWN, "rmdir"):
             setattr(self, name, getattr(disk, name))
 
     def __getattr__(self, name: str) -> Any:
         return getattr(os, name)
+
+
+def _read_file(path: str) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def _holds(path: str, content: bytes) -> bool:
+    """Return whether a file has a content."""
+    try:
+        return _read_file(path) == content
+    except FileNotFoundError:
+        return False
+
+
+def _write_new(path: str, content: bytes) -> None:
+    """Write a file that is another one than what had its name before."""
+    with suppress(FileNotFoundError):
+        os.unlink(path)
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    Path(path).write_bytes(content)
 
 
 def _is_checked(path: str) -> bool:

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -67,12 +68,28 @@ def start_program(home: Path) -> Assistant:
 
 def watch_home(promises: Promises) -> None:
     """Promise that what is stored of the user is found again."""
-    promises.watch("budget", lambda one: one.settings.get("autoCompactThreshold"), 128_000)
-    promises.watch("exclusions", lambda one: tuple(one.settings.values.vault_exclude), EXCLUDED)
-    promises.watch("memories", lambda one: one.customization.memories.list_memories(), ())
-    promises.watch("pins", lambda one: tuple(pin.answer.title for pin in one.pinned.list()), ())
-    promises.watch("projects", _read_projects, ())
-    promises.watch("dismissed findings", _read_dismissed, ())
+    for name, read, first, place in (
+        ("budget", _read_budget, 128_000, "settings_file"),
+        (
+            "exclusions",
+            lambda one: tuple(one.settings.values.vault_exclude),
+            EXCLUDED,
+            "settings_file",
+        ),
+        ("memories", lambda one: one.customization.memories.list_memories(), (), "memories"),
+        ("pins", lambda one: tuple(pin.answer.title for pin in one.pinned.list()), (), "pinned"),
+        ("projects", _read_projects, (), "projects"),
+        ("dismissed findings", _read_dismissed, (), "reviews"),
+    ):
+        promises.watch(name, read, first, attrgetter(place))
+
+
+def _read_budget(program: Assistant) -> object:
+    return program.settings.get("autoCompactThreshold")
+
+
+def _read_exclusions(program: Assistant) -> object:
+    return tuple(program.settings.values.vault_exclude)
 
 
 def _read_projects(program: Assistant) -> tuple[object, ...]:

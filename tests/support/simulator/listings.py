@@ -2,16 +2,40 @@
 
 import os
 import random
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager, suppress
+from operator import attrgetter
 from pathlib import Path
 from typing import Any, Final, Self
 from unittest import mock
 
-__all__ = ["shuffle_listings"]
+__all__ = ["list_tree", "shuffle_listings"]
 
 _SCAN: Final = os.scandir
 _LIST: Final = os.listdir
+_NAME: Final = attrgetter("name")
+
+
+def list_tree(
+    root: str, left_out: Collection[str] = ()
+) -> tuple[list["os.DirEntry[str]"], list[str]]:
+    """Return the files in a folder and below it, and all folders. Chance changes no order here.
+
+    Args:
+        root: the path of the folder, which need not be there.
+        left_out: the names of the folders to leave out.
+    """
+    files: list[os.DirEntry[str]] = []
+    folders, at = [root], 0
+    while at < len(folders):
+        with suppress(FileNotFoundError), _SCAN(folders[at]) as entries:
+            for entry in sorted(entries, key=_NAME):
+                if not entry.is_dir(follow_symlinks=False):
+                    files.append(entry)
+                elif entry.name not in left_out:
+                    folders.append(entry.path)
+        at += 1
+    return files, folders
 
 
 class _Entries:
@@ -19,7 +43,7 @@ class _Entries:
 
     def __init__(self, path: Any, chance: random.Random) -> None:
         with _SCAN(path) as entries:
-            found = sorted(entries, key=lambda entry: os.fspath(entry.name))
+            found = sorted(entries, key=_NAME)
         chance.shuffle(found)
         self._entries = iter(found)
 
@@ -51,9 +75,11 @@ def shuffle_listings(root: Path, chance: Callable[[], random.Random]) -> Iterato
         chance: returns what decides the order.
     """
 
+    start = str(root)
+
     def is_inside(path: Any) -> bool:
         name = os.readlink(f"/proc/self/fd/{path}") if isinstance(path, int) else os.fspath(path)
-        return str(name).startswith(str(root))
+        return str(name).startswith(start)
 
     def list_names(path: Any = ".") -> list[Any]:
         names = _LIST(path)

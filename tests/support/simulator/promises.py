@@ -4,16 +4,18 @@ A step that succeeded must be found later. After one that failed or was killed, 
 before or as after, and never anything else.
 """
 
-import os
 import re
 from collections import defaultdict, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final
 
 from app.assistant import Assistant
 from app.errors import AppError
+from app.paths import Paths
+from tests.support.simulator.listings import list_tree
 
 __all__ = ["WILD", "Promises", "list_sent", "read_tree"]
 
@@ -40,15 +42,22 @@ class Promises:
         self._seen: dict[str, set[bytes]] = defaultdict(set)
         self._values: dict[str, _Value] = {}
 
-    def watch(self, name: str, read: Callable[[Assistant], object], first: object) -> None:
+    def watch(
+        self,
+        name: str,
+        read: Callable[[Assistant], object],
+        first: object,
+        find_place: Callable[[Paths], Path],
+    ) -> None:
         """Promise that a value is what the steps have made of it.
 
         Args:
             name: the name of the value.
             read: returns the value.
             first: the value at the beginning.
+            find_place: returns the file or folder that holds it.
         """
-        self._values[name] = _Value(read, [first])
+        self._values[name] = _Value(read, find_place, [first])
 
     def read(self, name: str, program: Assistant) -> Any:
         """Return the present value of a name."""
@@ -68,8 +77,8 @@ class Promises:
             values: the values that it may have.
             least: the entries that it must have.
         """
-        self._values[name].allowed = list(values)
-        self._values[name].least = frozenset(least)
+        value = self._values[name]
+        value.allowed, value.least, value.is_new = list(values), frozenset(least), True
 
     def add(self, name: str, entry: object) -> None:
         """Promise an entry that another program has added while a value changed."""
@@ -130,9 +139,8 @@ class Promises:
         paths, is_all = assistant.paths, touched is None
         chats = [path for path in touched or () if path.startswith(str(paths.sessions))]
         broken = self._read_changed(assistant, chats, opens_chats) if chats or is_all else []
-        apart = tuple(map(str, (paths.sessions, paths.sent, paths.ledger, paths.edits, notes)))
-        if is_all or any(not path.startswith(apart) for path in touched or ()):
-            for name, value in self._values.items():
+        for name, value in self._values.items():
+            if is_all or value.may_differ(paths, touched or ()):
                 broken += value.find_broken(name, assistant)
         return [*broken, *_find_halves(notes)]
 
@@ -178,13 +186,25 @@ class Promises:
 
 @dataclass
 class _Value:
-    """A value that a program stores, and what it may be."""
+    """A value that a program stores, and what it may be.
+
+    Attributes:
+        is_new: whether it was not looked at since what it may be has changed.
+    """
 
     read: Callable[[Assistant], object]
+    find_place: Callable[[Paths], Path]
     allowed: list[object]
     least: frozenset[object] = frozenset()
+    is_new: bool = True
+
+    def may_differ(self, paths: Paths, touched: Collection[str]) -> bool:
+        """Return whether a look may find something else than the last one."""
+        place = str(self.find_place(paths))
+        return self.is_new or any(path.startswith(place) for path in touched)
 
     def find_broken(self, name: str, program: Assistant) -> Iterator[str]:
+        self.is_new = False
         try:
             value = self.read(program)
         except AppError as error:
@@ -200,9 +220,11 @@ class _Value:
 
 
 def _list_chats(assistant: Assistant, named: Collection[str]) -> list[str]:
-    """Return the chats that are listed, only some of them if any is named."""
-    listed = {info.session for info in assistant.list_sessions()}
-    return sorted(listed.intersection(named) if named else listed)
+    """Return the chats that are listed, or those of some names whose files are there."""
+    if named:
+        folder = assistant.paths.sessions
+        return sorted(one for one in named if (folder / f"{one}.jsonl").exists())
+    return sorted({info.session for info in assistant.list_sessions()})
 
 
 def _find_unreadable(assistant: Assistant, sessions: Iterable[str]) -> Iterator[str]:
@@ -225,14 +247,11 @@ def list_sent(lines: Iterable[bytes]) -> set[str]:
 
 def read_tree(notes: Path) -> dict[str, bytes]:
     """Return the files of a folder with their contents, without those of `WILD`."""
-    found = {}
-    for folder, folders, names in os.walk(notes):
-        folders[:] = sorted(set(folders) - {WILD})
-        for name in sorted(names):
-            if not name.endswith(".tmp"):
-                path = os.path.join(folder, name)
-                with open(path, "rb") as file:
-                    found[os.path.relpath(path, notes)] = file.read()
+    found, length = {}, len(str(notes)) + 1
+    for path in (file.path for file in list_tree(str(notes), (WILD,))[0]):
+        if not path.endswith(".tmp"):
+            with open(path, "rb") as file:
+                found[path[length:]] = file.read()
     return found
 
 
@@ -249,14 +268,20 @@ def _read_chats(assistant: Assistant, named: Collection[str]) -> dict[str, set[b
     return dict(found)
 
 
+@lru_cache(maxsize=1_000)
+def _find_wrong_line(content: bytes) -> str:
+    """Return a line that no step can have written into a note, or nothing."""
+    lines = content.decode("utf-8", "replace").split("\n")
+    return next((line for line in lines if not _LINE.fullmatch(line)), "")
+
+
 def _find_halves(notes: Path) -> list[str]:
     """Return what no step can have written into the notes."""
     broken = []
     for name, content in read_tree(notes).items():
-        lines = content.decode("utf-8", "replace").split("\n")
         if name.endswith(".md") and name != "Private.md":
-            wrong = [line for line in lines if not _LINE.fullmatch(line)]
-            broken += [f"{name} holds half a line: {wrong[0]!r}"] if wrong else []
+            wrong = _find_wrong_line(content)
+            broken += [f"{name} holds half a line: {wrong!r}"] if wrong else []
         elif not name.endswith((".md", ".tmp")):  # the next edit or start removes what is left
             broken.append(f"{name} is left in the notes")
     return broken

@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from importlib.metadata import entry_points
+from functools import cache
+from importlib.metadata import EntryPoints, entry_points
 from pathlib import Path
 from typing import Final
 from unittest import mock
@@ -18,12 +19,13 @@ from app.customize.hooks import GROUP as HOOK_GROUP
 from app.errors import AppError, StorageFailed, TurnFailed
 from chains.errors import ChainError, LedgerFailed
 from context.errors import ContextError
-from tests.support.simulator.acts import Act, choose_act, may_intrude, name_act
+from tests.support.simulator.acts import Act, may_intrude, name_act
 from tests.support.simulator.clock import Clock
-from tests.support.simulator.disk import FAULTS, LOUD_FAULTS, Disk, Fault, FaultKind, Killed
+from tests.support.simulator.disk import LOUD_FAULTS, Disk, Fault, FaultKind, Killed
 from tests.support.simulator.home_acts import EXCLUDED, Kept, start_program, watch_home
 from tests.support.simulator.intrusions import add_intrusion
-from tests.support.simulator.listings import shuffle_listings
+from tests.support.simulator.listings import list_tree, shuffle_listings
+from tests.support.simulator.mix import Mix, make_mix
 from tests.support.simulator.process_memory import forget_all, remember_nothing
 from tests.support.simulator.promises import WILD, Promises, read_tree
 from tests.support.simulator.provider import SECRET, Provider
@@ -50,18 +52,29 @@ class Step:
     """One event. Its own seed decides all of it, so that steps before it can be left out.
 
     With an odd seed, nothing is damaged silently. In a world of such events, nothing may be missed.
+
+    Attributes:
+        seed: decides the event, among what its mix has.
+        mix_seed: decides how often what happens, or 0 for as often as usual.
     """
 
     seed: int
+    mix_seed: int = 0
+
+    @property
+    def mix(self) -> Mix:
+        """How often what happens."""
+        return make_mix(self.mix_seed)
 
     @property
     def fault(self) -> Fault | None:
         """What goes wrong in the event, or None in most."""
         chance = random.Random(f"fault {self.seed}")
-        if chance.random() < 0.4:
+        if chance.random() < 1 - self.mix.fault_share:
             return None
-        kind: FaultKind = chance.choice(LOUD_FAULTS if self.seed % 2 else FAULTS)
-        return Fault(kind, 1 if kind == "short" else 1 + int(chance.expovariate(0.25)))
+        kinds = [one for one in self.mix.faults if one in LOUD_FAULTS or not self.seed % 2]
+        kind: FaultKind = chance.choice(kinds or LOUD_FAULTS)
+        return Fault(kind, 1 if kind == "short" else 1 + int(chance.expovariate(self.mix.early)))
 
     @property
     def fault_again(self) -> Fault | None:
@@ -79,7 +92,8 @@ class Step:
                 found sooner.
         """
         return (self.fault is not None and self.fault.kind == "power") or (
-            is_often and self.seed % 3 == 0
+            (is_often and self.seed % 3 == 0)
+            or random.Random(f"cut {self.seed}").random() < self.mix.power_share
         )
 
     @property
@@ -101,12 +115,13 @@ class Step:
     def intrude_at(self) -> int:
         """Before which operation another program does something, or 0 in most events."""
         chance = random.Random(f"intrusion {self.seed}")
-        return 1 + int(chance.expovariate(0.4)) if chance.random() < 0.3 else 0
+        is_any = chance.random() < self.mix.intrusion_share
+        return 1 + int(chance.expovariate(0.4)) if is_any else 0
 
     @property
     def kills_child(self) -> bool:
         """Whether a child process dies in the event."""
-        return random.Random(f"child {self.seed}").random() < 0.1
+        return random.Random(f"child {self.seed}").random() < self.mix.death_share
 
 
 class World:
@@ -137,7 +152,7 @@ class World:
         self.root, self.disk = root, disk
         self.notes, self.backups = root / "notes", root / "backups"
         self.clock, self.workers, self.promises = Clock(), Workers(), Promises()
-        self.provider = Provider(self.clock.wait)
+        self.provider, disk.pass_time = Provider(self.clock.wait), self.clock.wait
         self.scheduler = Scheduler(self.provider.time.wait_for)
         self.programs: list[Assistant] = []
         self.chance = random.Random(0)
@@ -177,7 +192,6 @@ class World:
                         self.programs.pop().close()
 
     def _install(self, stack: ExitStack) -> None:
-        offers = entry_points(group=HOOK_GROUP)  # reading all packages takes 10 ms
         for double in (
             remember_nothing(),
             self.disk.install(),
@@ -187,7 +201,7 @@ class World:
             shuffle_listings(self.root, lambda: self._order),
             self.provider.install(),
             mock.patch("threading.excepthook", self._note_thread),
-            mock.patch("app.customize.hooks.entry_points", return_value=offers),
+            mock.patch("app.customize.hooks.entry_points", return_value=_list_offers()),
             mock.patch("os.urandom", self._make_bytes),  # all ids are made of these two
             mock.patch("random._urandom", self._make_bytes),
         ):
@@ -209,7 +223,7 @@ class World:
         self._order = random.Random(f"listings {step.seed}")
         self._ids = random.Random(f"ids {step.seed}")
         self.undone = None
-        act = choose_act(self.chance)
+        act = step.mix.choose_act(self.chance)
         program = self.chance.choice(self.programs)
         name = name_act(act)
         fault = step.fault if again is None else step.fault_again
@@ -331,8 +345,8 @@ class World:
         """Start a program, and open the notes."""
         home = self.root / "home"
         program = start_program(home)
-        if left := [*self.notes.rglob(".strata-*.tmp")]:
-            self.broken.append(f"a start leaves {left[0].name} in the notes")
+        if left := [one.name for one in list_tree(str(self.notes))[0] if _is_left(one.name)]:
+            self.broken.append(f"a start leaves {left[0]} in the notes")
         program.agents.connect(None, "all")
         self.programs.append(program)
         program.open_vault(self.notes, remember=False)
@@ -370,6 +384,17 @@ class World:
             self.broken.append(f"the edits of a killed event cannot be undone: {error}")
         if (now := read_tree(self.notes)) != before:
             self.broken.append(f"undoing a killed event leaves the notes {now}, not {before}")
+
+
+@cache
+def _list_offers() -> EntryPoints:
+    """Return the hooks that packages offer. Reading all packages takes 10 ms."""
+    return entry_points(group=HOOK_GROUP)
+
+
+def _is_left(name: str) -> bool:
+    """Return whether a file is a temporary one of an edit."""
+    return name.startswith(".strata-") and name.endswith(".tmp")
 
 
 def _keeps_index(program: Assistant) -> bool:
