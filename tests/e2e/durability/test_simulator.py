@@ -151,6 +151,23 @@ def test_what_replaced_a_moved_file_is_not_replaced_by_it_again(tmp_path: Path) 
         assert (tmp_path / f"disk{seed}/b/file").read_bytes() == b"new"
 
 
+def test_a_file_that_was_moved_away_and_back_has_its_first_name(tmp_path: Path) -> None:
+    """Only the second move was flushed, and the first one was then done again: seed 7002."""
+
+    def write(root: Path) -> None:
+        make_private_folder(root / "a/b")
+        create_file(root / "a/file", b"whole")
+        calls.rename_path(root / "a/file", root / "a/b/file")
+        calls.rename_path(root / "a/b/file", root / "a/file")
+        calls.sync_folder(root / "a")
+        calls.sync_folder(root / "a/b")
+
+    for seed in range(40):
+        lose_power(tmp_path, write, seed)
+        assert (tmp_path / f"disk{seed}/a/file").read_bytes() == b"whole"
+        assert not (tmp_path / f"disk{seed}/a/b/file").exists()
+
+
 def test_a_file_whose_removal_was_not_synced_may_come_back(tmp_path: Path) -> None:
     def write(remove: Callable[[Path], None], root: Path) -> None:
         create_file(root / "file", b"old")

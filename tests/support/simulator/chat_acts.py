@@ -12,7 +12,7 @@ from chains.errors import ModelError
 from chains.events import Event, Mode, TurnEnded
 from chains.request.ask import Ask
 from tests.support.simulator.disk import Killed
-from tests.support.simulator.promises import read_tree
+from tests.support.simulator.promises import list_sent, read_tree
 
 if TYPE_CHECKING:
     from tests.support.simulator.world import World
@@ -157,8 +157,10 @@ def _purge(world: "World", program: Assistant) -> None:
     session = world.chance.choice(binned).info.session
     world.promises.lines.pop(session, None)
     world.promises.binned.pop(session, None)
+    sent = list_sent(world.promises.chats.get(session, ()))
     program.sessions.delete_for_good(session)
     world.promises.gone.add(session)
+    world.promises.gone_sent |= sent
     world.reached["deleted for good"] += 1
 
 

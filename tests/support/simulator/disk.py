@@ -15,7 +15,7 @@ import sqlite3
 import sys
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -115,11 +115,15 @@ class _Change:
     folders: frozenset[str]
     names: tuple[tuple[str, _Node | None], ...]
 
-    def list_new(self, folder: str) -> Iterator[tuple[str, _Node]]:
-        """Yield the names that a folder has got."""
-        for path, node in self.names:
-            if node is not None and f"{path}/".startswith(f"{folder}/"):
-                yield path, node
+    def find_new(self, folder: str) -> dict[str, "_Node | None"]:
+        """Return the names that a folder has got, with those in a folder that was moved there."""
+        new = {path: node for path, node in self.names if node is not None}
+        first = min(new, key=len, default="")
+        return {**new} if os.path.dirname(first.rstrip("/")) == folder else {}
+
+    def leave_out(self, paths: Collection[str]) -> "_Change":
+        """Return the change without some names, of which later changes are on the disk."""
+        return replace(self, names=tuple(one for one in self.names if one[0] not in paths))
 
 
 @dataclass
@@ -156,6 +160,8 @@ class Disk:
     _synced: dict[str, _Node] = field(default_factory=dict)
     _changes: list[_Change] = field(default_factory=list)
     _fault: Fault | None = None
+    _second: Fault | None = None
+    _is_event: bool = False
     _count: int = 0
     _chance: random.Random = field(default_factory=random.Random)
     _databases: dict[str, bytes] = field(default_factory=dict)
@@ -187,13 +193,23 @@ class Disk:
         self._live |= dict.fromkeys((f"{folder}/" for folder in folders), _Node(b""))
         self._synced = dict(self._live)
 
-    def begin(self, fault: Fault | None, chance: random.Random) -> None:
-        """Count the operations of an event from here, one of which may fail."""
+    def begin(
+        self, fault: Fault | None, chance: random.Random, second: Fault | None = None
+    ) -> None:
+        """Count the operations of an event from here, one of which may fail.
+
+        Args:
+            fault: what goes wrong.
+            chance: decides how.
+            second: what goes wrong behind a fault that happens once.
+        """
         self._fault, self._count, self._chance, self.is_dead = fault, 0, chance, False
+        self._second, self._is_event = second, True
 
     def end(self) -> None:
         """End the event. The disk works again."""
-        self._fault = self.intrude = None
+        self._fault = self._second = self.intrude = None
+        self._is_event = False
 
     @property
     def fault(self) -> FaultKind | None:
@@ -241,7 +257,8 @@ class Disk:
             os.unlink(path)
         for path, content in self._databases.items():
             Path(path).write_bytes(content)
-        self.is_dead, self._fault, self.intrude = False, None, None
+        self.is_dead = False
+        self.end()
         if is_lost:  # what a kill leaves is not on the disk yet
             self.adopt()
 
@@ -289,6 +306,7 @@ class Disk:
         caller = f"folder {_find_caller()}" if is_folder else _find_caller()
         self.syncs[caller] += 1
         if self._is_skipped(caller):
+            self._provoke()
             return None
         fault = self._step("sync", lambda: self._fail_to_sync(handle))
         assert fault in (None, "short", *_SILENT)
@@ -378,6 +396,7 @@ class Disk:
         caller = f"lock {_find_caller()}"
         self.syncs[caller] += 1
         if self._is_skipped(caller):
+            self.intrude_at = self._count + self._chance.randint(1, 3)
             return
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -434,7 +453,8 @@ class Disk:
 
     def _damage(self, handle: int, path: Path, content: memoryview) -> int:
         """Write something else than the content, once."""
-        kind, self._fault = self._fault.kind if self._fault else "", None
+        kind = self._fault.kind if self._fault else ""
+        self._go_on()
         self.fired[kind] += 1
         wrong = bytearray(len(content))
         if kind == "flipped":
@@ -473,9 +493,20 @@ class Disk:
         if what in ("write", "sync"):
             half()
         if fault.kind != "full":
-            self._fault = None  # once
+            self._go_on()
         number = {"full": errno.ENOSPC, "refused": errno.EACCES}.get(fault.kind, errno.EIO)
         raise OSError(number, os.strerror(number))
+
+    def _go_on(self) -> None:
+        """End a fault that happens once. The second one comes so many operations later."""
+        second, self._fault, self._second = self._second, None, None
+        if second is not None:
+            self._fault = Fault(second.kind, self._count + second.at)
+
+    def _provoke(self) -> None:
+        """Let what a call that is left out guards against happen soon behind it, in some events."""
+        if self._is_event and self._fault is None and self._chance.random() < 0.25:
+            self._fault = Fault("power", self._count + self._chance.randint(1, 6))
 
     def _fail_to_sync(self, handle: int) -> None:
         if not os.path.isdir(self._name(handle)):
@@ -494,18 +525,18 @@ class Disk:
         _apply(self._live, names.items())
 
     def _sync_folder(self, folder: str) -> None:
-        left = []
+        left = list[_Change]()
         for change in self._changes:
             if folder not in change.folders:
                 left.append(change)
-            elif rest := change.folders - {folder}:
-                new = dict(change.list_new(folder))
-                _apply(self._synced, new.items())
-                names = tuple(one for one in change.names if one[0] not in new)
-                left.append(replace(change, folders=rest, names=names))
-            else:
-                _apply(self._synced, change.names)
-        self._changes = left
+                continue
+            rest = change.folders - {folder}
+            done = change.find_new(folder) if rest else dict(change.names)
+            _apply(self._synced, done.items())
+            left = [one.leave_out(done) for one in left]
+            if rest:
+                left.append(replace(change, folders=rest).leave_out(done))
+        self._changes = [one for one in left if one.names]
 
     def _choose_changes(self) -> list[_Change]:
         """Return the changes of names that a power failure leaves: the first ones, or any."""

@@ -227,6 +227,7 @@ def _merge_backup(world: "World", program: Assistant) -> None:
         return
     promises = world.promises
     promises.gone -= backup.chats.keys()
+    promises.gone_sent.clear()
     promises.binned.clear()
     for session in backup.chats:  # of the places in two versions of a chat, only the newest counts
         promises.lines[session] = _leave_out_places(promises.lines[session])

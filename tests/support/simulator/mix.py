@@ -28,6 +28,7 @@ class Mix:
         faults: the faults that happen.
         fault_share: in how many of the events one happens.
         early: how soon in an event it happens: at the operation 1 / `early` on average.
+        second_share: behind how many of those that happen once the program is killed.
         intrusion_share: in how many events another program does something.
         death_share: in how many events a child process dies.
         power_share: behind how many events the power fails, besides those in which it does.
@@ -37,6 +38,7 @@ class Mix:
     faults: tuple[FaultKind, ...] = FAULTS
     fault_share: float = 0.6
     early: float = 0.25
+    second_share: float = 0.0
     intrusion_share: float = 0.3
     death_share: float = 0.1
     power_share: float = 0.0
@@ -59,6 +61,7 @@ def make_mix(seed: int) -> Mix:
         faults or FAULTS,
         fault_share=chance.choice([0.2, 0.6, 0.9]),
         early=chance.choice([0.1, 0.25, 0.6]),
+        second_share=chance.choice([0.0, 0.5]),
         intrusion_share=chance.choice([0.0, 0.3, 0.8]),
         death_share=chance.choice([0.0, 0.1, 0.5]),
         power_share=chance.choice([0.0, 0.0, 0.2, 0.5]),

@@ -30,6 +30,7 @@ class Promises:
     Attributes:
         lines: the lines of each chat's file that were there after a successful step.
         gone: the chats that were deleted for good.
+        gone_sent: the requests that were sent for them.
         chats: the lines of each chat's file at the last look.
         binned: whether a chat is in the bin, if that is sure.
     """
@@ -37,6 +38,7 @@ class Promises:
     def __init__(self) -> None:
         self.lines: dict[str, set[bytes]] = defaultdict(set)
         self.gone: set[str] = set()
+        self.gone_sent: set[str] = set()
         self.chats: dict[str, set[bytes]] = {}
         self.binned: dict[str, bool] = {}
         self._seen: dict[str, set[bytes]] = defaultdict(set)
@@ -156,6 +158,7 @@ class Promises:
         opened = _list_chats(assistant, named) if opens_chats else []
         return [
             *self._find_lost_lines(self.chats),
+            *self._find_remains(assistant.paths.sessions),
             *self._find_misplaced(assistant),
             *_find_unreadable(assistant, opened),
         ]
@@ -168,6 +171,13 @@ class Promises:
                 broken.append(f"chat {session} has lost {len(lost)} lines: {min(lost)[:200]!r}")
         return [*broken, *(f"chat {one} came back" for one in self.gone & chats.keys())]
 
+    def _find_remains(self, folder: Path) -> Iterator[str]:
+        """Find what is left of the chats that were deleted for good."""
+        if self.gone:
+            for file in list_tree(str(folder))[0]:
+                if file.name.partition(".")[0] in self.gone:
+                    yield f"of a chat that was deleted for good, {file.name} is left"
+
     def _find_misplaced(self, assistant: Assistant) -> Iterator[str]:
         """Find the chats that are on the list instead of in the bin, or in the bin instead."""
         for session, is_binned in self.binned.items():
@@ -175,6 +185,17 @@ class Promises:
             if is_listed is is_binned and session not in self.gone:
                 place, wrong = ("bin", "list") if is_binned else ("list", "bin")
                 yield f"chat {session} was put into the {place}, and is on the {wrong}"
+
+    def find_remaining_requests(self, assistant: Assistant) -> list[str]:
+        """Return one sentence for each request of a deleted chat alone that is kept."""
+        files = list_tree(str(assistant.paths.sessions))[0] if self.gone_sent else []
+        held = b"".join(Path(file.path).read_bytes() for file in files)
+        sent = assistant.sessions.sent
+        gone = (one for one in sorted(self.gone_sent) if one.encode() not in held)
+        left = [one for one in gone if sent.load(one) is not None]
+        return (
+            [f"{len(left)} requests of deleted chats are left, such as {left[0]}"] if left else []
+        )
 
     def find_lost_requests(self, assistant: Assistant) -> list[str]:
         """Return one sentence for each request that a chat refers to and that is not kept."""

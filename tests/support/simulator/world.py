@@ -77,6 +77,14 @@ class Step:
         return Fault(kind, 1 if kind == "short" else 1 + int(chance.expovariate(self.mix.early)))
 
     @property
+    def second_fault(self) -> Fault | None:
+        """What goes wrong behind a fault that happens once, so many operations after it."""
+        chance = random.Random(f"second fault {self.seed}")
+        kind: FaultKind = chance.choice(("power", "kill"))
+        is_any = chance.random() < self.mix.second_share
+        return Fault(kind, 1 + int(chance.expovariate(0.25))) if is_any else None
+
+    @property
     def fault_again(self) -> Fault | None:
         """What goes wrong in the event if what was killed before is done again in it."""
         chance = random.Random(f"fault again {self.seed}")
@@ -270,14 +278,18 @@ class World:
         self._look(when, is_all=True)
         if not self.disk.damaged:
             lost = self.promises.find_lost_requests(self.programs[0])
-            self.broken += [f"{when}: {one}" for one in lost]
+            left = self.promises.find_remaining_requests(self.programs[0])
+            self.broken += [f"{when}: {one}" for one in (*lost, *left)]
 
     def _do(self, name: str, act: Act, program: Assistant, step: Step, fault: Fault | None) -> str:
         """Do an act, and return how it ended."""
         self.before, fired = read_tree(self.notes), sum(self.disk.fired.values())
-        self.disk.begin(fault, random.Random(f"disk {step.seed}"))
+        self.disk.begin(fault, random.Random(f"disk {step.seed}"), step.second_fault)
         self.workers.dying = step.kills_child
-        self.is_kill_planned = fault is not None and fault.kind in ("kill", "power")
+        faults = filter(None, (fault, step.second_fault))
+        self.is_kill_planned = self.disk.skips_syncs or any(
+            one.kind in ("kill", "power") for one in faults
+        )
         if step.intrude_at and len(self.programs) > 1 and may_intrude(act):
             add_intrusion(self, name, program, step.intrude_at)
         try:
