@@ -1,8 +1,7 @@
 """A simulator: one seed drives the real program on a computer that fails in every way.
 
 - `world`: a home, notes and programs; it does one act after the other and looks at what is left
-- `mix`: how often what happens, which differs among worlds
-- `acts`, `chat_acts`, `note_acts`, `home_acts`, `index_acts`: what is done
+- `acts`, `chat_acts`, `note_acts`, `home_acts`, `index_acts`: what is done, and how often
 - `intrusions`: what another program does in the middle of an act
 - `promises`: what the program has acknowledged, and what must hold after each step
 - `run`: runs of many events from one seed, smaller runs with the same failure, and mutations

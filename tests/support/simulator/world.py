@@ -19,13 +19,12 @@ from app.customize.hooks import GROUP as HOOK_GROUP
 from app.errors import AppError, StorageFailed, TurnFailed
 from chains.errors import ChainError, LedgerFailed
 from context.errors import ContextError
-from tests.support.simulator.acts import Act, may_intrude, name_act
+from tests.support.simulator.acts import Act, Mix, make_mix, may_intrude, name_act
 from tests.support.simulator.clock import Clock
 from tests.support.simulator.disk import LOUD_FAULTS, Disk, Fault, FaultKind, Killed
 from tests.support.simulator.home_acts import EXCLUDED, Kept, start_program, watch_home
 from tests.support.simulator.intrusions import add_intrusion
 from tests.support.simulator.listings import list_tree, shuffle_listings
-from tests.support.simulator.mix import Mix, make_mix
 from tests.support.simulator.process_memory import forget_all, remember_nothing
 from tests.support.simulator.promises import WILD, Promises, read_tree
 from tests.support.simulator.provider import SECRET, Provider
