@@ -25,9 +25,9 @@ worse than none: in doubt, a claim is unsupported, which says only that it is no
 or not checkable. Numbers, dates and sentences are read by `vault.review`, `vault.notes` and
 `chains.citations`, as everywhere.
 
-This package may import `chains.cancel`, `chains.citations`, context and vault. It reads no files:
-all that an answer is checked against was sent or is in the log, so that it has the same report when
-notes change. Only what summaries lost is searched for in the notes as they are.
+This package may import `chains.cancel`, `chains.citations`, context, vault and resources. It reads
+no notes: all that an answer is checked against was sent or is in the log, so that it has the same
+report when notes change. Only what summaries lost is searched for in the notes as they are.
 """
 
 __all__ = ["acts", "check", "evidence", "facts", "report", "summaries", "turns"]

@@ -34,12 +34,7 @@ from chains.claims.finder import (
     find_path,
     is_same_date,
 )
-from chains.claims.opposites import (
-    OtherWord,
-    find_other_name,
-    find_other_word,
-    find_weekday,
-)
+from chains.claims.opposites import OtherWord, find_other_name, find_other_word
 from chains.claims.report import (
     AnswerClaim,
     AnswerCoverage,
@@ -51,7 +46,7 @@ from chains.claims.report import (
 )
 from chains.claims.totals import ComputedFigure, check_computed, list_equations
 from vault.notes.date_spans import build_day_span, do_overlap
-from vault.notes.dates import LocatedDate
+from vault.notes.dates import LocatedDate, find_weekday
 from vault.notes.keywords import fold
 
 __all__ = ["check_claims"]

@@ -14,7 +14,7 @@ from chains.citations.parser import HIDDEN, mask_non_prose, parse_answer
 from chains.citations.sentences import locate_sentences
 from context.fit.summary_check import find_names, find_paths
 from vault.notes.date_spans import build_year_span
-from vault.notes.dates import LocatedDate, find_month, locate_dates
+from vault.notes.dates import LocatedDate, find_month, find_weekday, locate_dates
 from vault.notes.keywords import FUNCTION_WORDS, fold
 from vault.notes.text.lines import TABLE_ROW
 from vault.notes.text.markdown_text import read_text
@@ -98,11 +98,9 @@ _SIGN: Final = re.compile(r"(?:(?:^|[\s(|=:*])[-−–][€$£¥]?|\b[Mm]inus )$
 _SIGN_CHARS: Final = 7
 _SYMBOLS: Final = re.compile(r"\s?([%€$£¥°])")
 _SIGNS: Final = frozenset("%€$£¥°")
-_MONTH_OR_DAY: Final = re.compile(
-    r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?|(?:montag|dienstag|mittwoch|donnerstag|freitag"
-    r"|samstag|sonnabend|sonntag)s?|lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|lunes"
-    r"|martes|miercoles|jueves|viernes|sabado|domingo|i|ok|english|german|french|spanish|note|notes"
-    r"|ai|strata|context|answer|question|source|sources|id"
+_NO_NAMES: Final = re.compile(
+    r"i|ok|english|german|french|spanish|note|notes|ai|strata|context|answer|question|source"
+    r"|sources|id"
 )
 _PAIR: Final = re.compile(r"\b[A-ZÄÖÜ]\w+(?: [A-ZÄÖÜ]\w+)+")
 _JOINS: Final = re.compile(r"[\d_]")
@@ -257,7 +255,8 @@ class AnswerSentence:
         words = {
             name
             for name in find_names(shown)
-            if not (_MONTH_OR_DAY.fullmatch(fold(name)) or find_month(name) or is_known_unit(name))
+            if not (_is_day_or_month(name) or _NO_NAMES.fullmatch(fold(name)))
+            and not is_known_unit(name)
         }
         name, end = "", -1
         for match in _LETTERS.finditer(shown):
@@ -273,6 +272,10 @@ class AnswerSentence:
             end = match.end()
         if name:
             yield name
+
+
+def _is_day_or_month(name: str) -> bool:
+    return find_weekday(name) is not None or find_month(name) is not None
 
 
 def is_hedged(text: str) -> bool:

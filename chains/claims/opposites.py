@@ -3,122 +3,49 @@
 A sentence of the answer is compared with one of a source that has the same words but for one. Only
 words of one kind are compared, such as two weekdays or "rise" and "fall", so that another wording
 is never taken for another meaning.
+
+The words of each language are data, in `resources/opposites`. Each file has rows of words, such as
+`relation.time`, and each row has sides, such as `before` and `after`. The words of one side mean
+the same, in all languages. Two words contradict each other if they are on different sides of a row,
+and on the same side of no other one. The first part of a row's name is its kind. A relation has two
+sides: if A is before B, B is after A. A denied duty is the same as a denied right. The days of the
+week are those of `vault.notes`.
 """
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Sequence, Set
+import tomllib
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
-from typing import Final, Literal
+from typing import Any, Final, Literal, get_args
 
 from chains.citations.answer_sources import Source
 from chains.citations.sources import count_negations
 from chains.claims.differences import AlignedSentence
 from chains.claims.evidence import CheckEffort, EvidenceText, list_plain_words
 from chains.claims.facts import AnswerSentence
+from resources import read_text
+from vault.notes.dates import find_weekday
 from vault.notes.keywords import FUNCTION_WORDS, fold, split_words
 from vault.notes.text.markup import remove_markup
 
-__all__ = ["OtherWord", "find_other_name", "find_other_word", "find_weekday"]
+__all__ = ["OtherWord", "find_other_name", "find_other_word"]
 
 _ToldKind = Literal["figure", "date", "negation"]
 _Kind = Literal["figure", "date", "negation", "relation", "duty"]
+_Row = tuple[_Kind, str]
+_NameKind = Literal["titles", "articles", "joins"]
+_LANGUAGES: Final = ("en", "de", "fr", "es")
 _ORDINAL: Final = re.compile(r"(\d{1,4})(?:st|nd|rd|th|e|er|ere|eme)")
+_ORDER: Final[_Row] = ("figure", "order")
+_WEEKDAY: Final[_Row] = ("date", "weekday")
 _CAPITAL: Final = re.compile(r"[^\W\d_a-zà-ÿ][^\W\d_]+")
-_TITLES: Final = """
-    mr mrs ms miss dr prof professor sir herr frau madame mme mlle monsieur senor senora don dona
-    signor signora
-"""
-_ARTICLES: Final = """
-    a an the this that these those our my their his her its der die das den dem des ein eine einen
-    einem einer le la les un une el los las una
-"""
-_JOINS: Final = "and or und oder et ou y o"
 _LETTERS_OF_ONE: Final = 3  # of the beginning of a name in two languages, such as Munich
 _MOST_BEFORE: Final = 12
 _EFFORT_OF_SAME: Final = 10
 _MOST_NAMES: Final = 3
 _LEAST_SHARED: Final = 3
-_ORDER: Final = -1  # the row of the ordinals
-# The kinds of words. The words of a group, up to a line, mean the same. A relation has two sides:
-# if A is before B, B is after A. A denied duty is the same as a denied right.
-_WORDS: Final[Sequence[tuple[_Kind, str]]] = (
-    (
-        "date",
-        """monday montag lundi lunes | tuesday dienstag mardi martes
-        | wednesday mittwoch mercredi miercoles | thursday donnerstag jeudi jueves
-        | friday freitag vendredi viernes | saturday samstag sonnabend samedi sabado
-        | sunday sonntag dimanche domingo""",
-    ),
-    (
-        "figure",
-        """second seconds sekunde sekunden seconde secondes | minute minutes minuten min
-        | hour hours stunde stunden heure heures hora horas | day days tag tage tagen jour jours
-        | week weeks woche wochen semaine semaines semana semanas
-        | month months monat monate monaten mois mes meses | quarter quarters quartal
-        | year years jahr jahre jahren an ans annee annees ano anos | decade decades""",
-    ),
-    (
-        "figure",
-        """hundred | thousand tausend mille | million millions millionen millones
-        | billion billions milliarde milliarden milliard milliards | trillion""",
-    ),
-    ("figure", "half | third thirds | quarter quarters | fifth fifths | tenth tenths"),
-    ("negation", "daily | weekly | monthly | quarterly | yearly annually"),
-    ("negation", "increase increases increased | decrease decreases decreased reduce reduces"),
-    ("negation", "raised raises rises rose grew grows | lowered lowers falls fell dropped drops"),
-    ("relation", "larger bigger greater | smaller"),
-    ("negation", "largest biggest greatest | smallest"),
-    ("relation", "higher | lower"),
-    ("negation", "highest | lowest"),
-    ("relation", "more | fewer less"),
-    ("relation", "longer | shorter"),
-    ("relation", "faster | slower"),
-    ("relation", "older | younger newer"),
-    ("negation", "oldest | youngest newest"),
-    ("relation", "earlier | later"),
-    ("relation", "cheaper | dearer costlier"),
-    ("relation", "before | after"),
-    ("relation", "above | below"),
-    ("relation", "inside | outside"),
-    ("negation", "always | never"),
-    ("negation", "everybody everyone somebody someone | nobody"),
-    ("negation", "agreed accepted approved | refused rejected declined"),
-    ("negation", "agrees accepts approves | refuses rejects declines"),
-    ("negation", "allowed permitted | forbidden prohibited"),
-    ("negation", "allows permits | forbids prohibits"),
-    ("negation", "enabled enables | disabled disables"),
-    ("negation", "includes included | excludes excluded"),
-    ("negation", "maximum | minimum"),
-    ("relation", "won wins | lost loses"),
-    ("relation", "bought buys | sold sells"),
-    ("relation", "north | south | east | west"),
-    ("relation", "left | right"),
-    ("negation", "morning | evening night"),
-    ("negation", "mandatory required | optional"),
-    ("duty", "must shall | may"),
-    ("relation", "mehr | weniger"),
-    ("relation", "großer grosser | kleiner"),
-    ("relation", "hoher hohere | niedriger niedrigere"),
-    ("negation", "stieg | sank fiel"),
-    ("relation", "vor | nach"),
-    ("negation", "immer | nie niemals"),
-    ("relation", "plus | moins"),
-    ("relation", "avant | apres"),
-    ("relation", "antes | despues"),
-)
-_ORDINALS: Final = """
-    first erste ersten erster erstes premier premiere primero primera
-    | second zweite zweiten zweiter zweites deuxieme segundo segunda
-    | third dritte dritten dritter drittes troisieme tercero tercera
-    | fourth vierte vierten vierter viertes quatrieme cuarto cuarta
-    | fifth funfte funften funfter funftes cinquieme quinto quinta
-    | sixth sechste sechsten sechster sixieme sexto sexta | seventh siebte siebten siebter septieme
-    | eighth achte achten achter huitieme | ninth neunte neunten neunter neuvieme
-    | tenth zehnte zehnten zehnter dixieme | eleventh elfte elften onzieme
-    | twelfth zwolfte zwolften douzieme
-"""
 
 
 @dataclass(frozen=True)
@@ -170,7 +97,7 @@ def find_other_word(
         effort: counts the comparisons.
     """
     words = list_plain_words(remove_markup(sentence.masked))
-    known = {word for word in words if word in _read_kinds() or _ORDINAL.fullmatch(word)}
+    known = {word for word in words if _is_known_word(word)}
     found: OtherWord | None = None
     for each in _list_nearly_same(words, known, texts, effort):
         if not (each.own or each.others):
@@ -194,7 +121,9 @@ def _find_contradiction(
     kind = _find_kind(own, other)
     if kind == "relation":
         is_turned = _list_before(own, words) != _list_before(other, each.words)
-        return None if is_turned else "negation"
+        # What is not larger need not be smaller.
+        is_denied = count_negations(sentence.masked[: _locate(sentence, own)]) > 0
+        return None if is_turned or is_denied else "negation"
     if kind == "duty":
         return None if count_negations(sentence.masked) else "negation"
     return kind
@@ -276,40 +205,6 @@ def _list_nearly_same(
             return
 
 
-def find_weekday(word: str) -> int | None:
-    """Return the number of a weekday, from 0 for Monday, or None for any other word."""
-    group = _read_kinds().get(fold(word), {}).get(0)
-    return None if group is None else group - 1
-
-
-def _find_kind(word: str, other: str) -> _Kind | None:
-    """Return the kind of two words that contradict each other, or None."""
-    known = _read_kinds()
-    own, others = known.get(word, {}), known.get(other, {})
-    ordinals = [_ORDINAL.fullmatch(each) for each in (word, other)]
-    numbers = [int(match[1]) if match else None for match in ordinals]
-    own_order = numbers[0] or own.get(_ORDER, 0)
-    other_order = numbers[1] or others.get(_ORDER, 0)
-    if own_order and other_order:
-        return "figure" if own_order != other_order else None
-    common = [key for key in own if key in others]
-    if not common or any(own[key] == others[key] for key in common):
-        return None
-    return _WORDS[common[0]][0] if common[0] >= 0 else "figure"
-
-
-@cache
-def _read_kinds() -> dict[str, dict[int, int]]:
-    """Return the groups of each word by the row of its kind."""
-    found: dict[str, dict[int, int]] = {}
-    rows = [*enumerate(words for _kind, words in _WORDS), (_ORDER, _ORDINALS)]
-    for row, words in rows:
-        for group, names in enumerate(fold(words).split("|"), start=1):
-            for name in names.split():
-                found.setdefault(name, {})[row] = group
-    return found
-
-
 def _locate(sentence: AnswerSentence, word: str) -> int | None:
     """Return the offset of a normalized word in a sentence."""
     matches = re.finditer(r"\w+", sentence.masked)
@@ -333,14 +228,14 @@ def _find_name(text: str, words: Sequence[str]) -> str:
     What has an article, as in "the council", may have another name too. So may one with a title.
     """
     if len(words) > _MOST_NAMES or any(
-        word in FUNCTION_WORDS or word in _TITLES.split() for word in words
+        word in FUNCTION_WORDS or word in _list_name_words("titles") for word in words
     ):
         return ""
     found = [match for match in _CAPITAL.finditer(text) if fold(match[0]) in words]
     if sorted(fold(match[0]) for match in found) != sorted(words):
         return ""
     before = split_words(text[max(0, found[0].start() - _MOST_BEFORE) : found[0].start()])
-    if before and before[-1] in _ARTICLES.split():
+    if before and before[-1] in _list_name_words("articles"):
         return ""
     name = text[found[0].start() : found[-1].end()]
     return name if len(name.split()) == len(words) else ""
@@ -379,7 +274,7 @@ def _is_of_both(own: Sequence[str], others: Sequence[str], words: Sequence[str])
     if own[-1] not in words or others[-1] not in words:
         return False
     first, last = sorted((words.index(own[-1]), words.index(others[-1])))
-    return set(_JOINS.split()).isdisjoint(words[first:last])
+    return _list_name_words("joins").isdisjoint(words[first:last])
 
 
 def _are_names(names: Sequence[str], texts: Sequence[EvidenceText]) -> bool:
@@ -395,3 +290,51 @@ def _is_inside(text: str, name: str) -> bool:
     """Return whether a name stands within a sentence, where other words have small letters."""
     before = text[: text.find(name)].rstrip()
     return bool(before) and (before[-1].isalnum() or before[-1] in ",;")
+
+
+def _is_known_word(word: str) -> bool:
+    """Return whether a normalized word may contradict another one."""
+    return bool(_find_sides(word))
+
+
+def _find_kind(word: str, other: str) -> _Kind | None:
+    """Return the kind of two normalized words that contradict each other, or None."""
+    own, others = _find_sides(word), _find_sides(other)
+    if _ORDER in own and _ORDER in others:
+        return "figure" if own[_ORDER] != others[_ORDER] else None
+    common = [row for row in own if row in others]
+    if not common or any(own[row] == others[row] for row in common):
+        return None
+    return common[0][0]
+
+
+@cache
+def _list_name_words(kind: _NameKind) -> frozenset[str]:
+    """Return the words of all languages that are beside names: titles, articles or "and"."""
+    return frozenset(fold(word) for table in _read_tables() for word in table["names"][kind])
+
+
+def _find_sides(word: str) -> Mapping[_Row, str]:
+    """Return the side of each row that a word is in."""
+    if match := _ORDINAL.fullmatch(word):
+        return {_ORDER: match[1].lstrip("0")}
+    day = find_weekday(word)
+    known = _read_sides().get(word, {})
+    return known if day is None else {_WEEKDAY: str(day), **known}
+
+
+@cache
+def _read_sides() -> Mapping[str, Mapping[_Row, str]]:
+    found: dict[str, dict[_Row, str]] = defaultdict(dict)
+    for table in _read_tables():
+        for kind in get_args(_Kind):
+            for name, sides in table.get(kind, {}).items():
+                for side, words in sides.items():
+                    for word in words:
+                        found[fold(word)][kind, name] = side
+    return dict(found)
+
+
+@cache
+def _read_tables() -> tuple[Mapping[str, Any], ...]:
+    return tuple(tomllib.loads(read_text(f"opposites/{name}.toml")) for name in _LANGUAGES)

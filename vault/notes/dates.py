@@ -20,7 +20,7 @@ from vault.notes.date_spans import (
     next_month,
 )
 from vault.notes.relative_dates import (
-    WEEKDAY_NAMES,
+    WEEKDAYS,
     build_named_day,
     find_relative_spans,
     remove_relative_dates,
@@ -35,6 +35,7 @@ __all__ = [
     "find_iso_days",
     "find_month",
     "find_named_day",
+    "find_weekday",
     "find_written_spans",
     "fold_date_text",
     "is_weekday",
@@ -188,7 +189,16 @@ def find_month(word: str) -> int | None:
 
 def is_weekday(word: str) -> bool:
     """Return whether a word is the name of a day of the week in one of several languages."""
-    return word.lower().translate(_FOLDED) in WEEKDAY_NAMES
+    return word.lower().translate(_FOLDED) in WEEKDAYS
+
+
+def find_weekday(word: str) -> int | None:
+    """Return the number of the weekday that a word names, maybe in the plural, or None.
+
+    Monday is 0.
+    """
+    folded = word.lower().translate(_FOLDED)
+    return WEEKDAYS.get(folded, WEEKDAYS.get(folded.removesuffix("s")))
 
 
 def remove_dates(text: str) -> str:

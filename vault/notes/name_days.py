@@ -16,7 +16,7 @@ from typing import Final, Literal
 from vault.notes.date_spans import Span, build_day, build_day_span
 from vault.notes.dates import MONTH_PATTERN, find_written_spans, fold_date_text, parse_month
 from vault.notes.day_formats import DayFormat
-from vault.notes.relative_dates import WEEKDAY_NAMES
+from vault.notes.relative_dates import WEEKDAYS
 
 __all__ = ["NameDays", "find_name_spans", "find_path_spans"]
 
@@ -46,7 +46,7 @@ _FOLDERS: Final = re.compile(
 )
 _WORD: Final = re.compile(r"[^\W\d_]+")
 _DATE_WORDS: Final = frozenset(
-    {*WEEKDAY_NAMES, *(name[:size] for name in WEEKDAY_NAMES for size in (2, 3))}
+    {*WEEKDAYS, *(name[:size] for name in WEEKDAYS for size in (2, 3))}
     | {"st", "nd", "rd", "th", "de"}
 )
 _SUFFIX: Final = re.compile(r"\.[^\W\d_]\w{0,9}$")

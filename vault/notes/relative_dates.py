@@ -10,7 +10,7 @@ from typing import Final, cast
 
 from vault.notes.date_spans import Span, Unit, build_day_span, build_unit_span
 
-__all__ = ["WEEKDAY_NAMES", "build_named_day", "find_relative_spans", "remove_relative_dates"]
+__all__ = ["WEEKDAYS", "build_named_day", "find_relative_spans", "remove_relative_dates"]
 
 _DAYS: Final = {
     "today": 0,
@@ -112,7 +112,7 @@ _WEEKDAYS: Final = {
         "montag dienstag mittwoch donnerstag freitag samstag sonntag",
     )
     for number, name in enumerate(names.split())
-}
+} | {"sonnabend": 5}
 _ROMANCE_WEEKDAYS: Final = {
     name: number
     for names in (
@@ -121,7 +121,8 @@ _ROMANCE_WEEKDAYS: Final = {
     )
     for number, name in enumerate(names.split())
 }
-WEEKDAY_NAMES: Final = frozenset((*_WEEKDAYS, *_ROMANCE_WEEKDAYS))
+# The number of each weekday, from 0 for Monday, by its names in lower case and without accents.
+WEEKDAYS: Final = _WEEKDAYS | _ROMANCE_WEEKDAYS
 _WEEKDAY: Final = rf"(?P<weekday>{'|'.join(_WEEKDAYS)})"
 _ROMANCE_WEEKDAY: Final = rf"(?P<weekday>{'|'.join(_ROMANCE_WEEKDAYS)})"
 _LAST: Final = r"last|past|previous|letzte[mnrs]?|vergangene[mnrs]?|vorige[mnrs]?"
@@ -247,7 +248,7 @@ def _build_weekday(match: re.Match[str], today: date) -> Span | None:
 
     After "last" and "next", today does not count.
     """
-    number = (_WEEKDAYS | _ROMANCE_WEEKDAYS)[match["weekday"]]
+    number = WEEKDAYS[match["weekday"]]
     shift = (today.weekday() - number) % 7
     if match["next"]:
         return build_unit_span("day", 7 - shift, today)

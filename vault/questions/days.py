@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Final
 
 from vault.notes.date_spans import Span, move_ahead
+from vault.notes.dates import is_weekday
 from vault.questions.tokens import Item
 from vault.questions.words import find_roles, list_date_words, split_words
 
@@ -53,16 +54,16 @@ def find_due_spans(text: str, spans: Sequence[Span], today: date) -> tuple[Span,
     words = {word.folded for word in split_words(text)}
     if words & list_date_words("past") or any(map(_YEAR.fullmatch, words)):
         return tuple(spans)
-    is_weekday = bool(words & list_date_words("weekday"))
-    return tuple(move_ahead(span, today, is_weekday=is_weekday) for span in spans)
+    is_day = any(map(is_weekday, words))
+    return tuple(move_ahead(span, today, is_weekday=is_day) for span in spans)
 
 
 def name_weekdays(text: str) -> str:
     """Write "on" before a weekday behind a word such as "due" or "until", as in "due Monday"."""
-    words, weekdays = split_words(text), list_date_words("weekday")
+    words = split_words(text)
     shown, end = [], 0
     for before, word in pairwise(words):
-        if word.folded in weekdays and find_roles(before.text) & (LIMITS | {"due"}):
+        if is_weekday(word.folded) and find_roles(before.text) & (LIMITS | {"due"}):
             at = text.index(word.text, end)
             shown.append(f"{text[end:at]}on ")
             end = at

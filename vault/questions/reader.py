@@ -7,6 +7,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from itertools import islice, takewhile
 from typing import Final, Literal
 
+from vault.notes.dates import is_weekday
 from vault.notes.keywords import WORD, fold
 from vault.notes.tasks import TaskKind
 from vault.questions.days import find_due_spans, name_weekdays
@@ -17,7 +18,7 @@ from vault.questions.pieces import cut_other_questions, write_filters, write_pro
 from vault.questions.priority import write_priorities
 from vault.questions.tokens import Item, find_spans, list_items, names_tag
 from vault.questions.vocabulary import Name, VaultNames
-from vault.questions.words import are_alike, find_roles, list_date_words, list_property_names
+from vault.questions.words import are_alike, find_roles, list_property_names
 from vault.search.conditions import ANY_VALUE, Condition, is_comparable
 from vault.search.filter_kinds import write_date_filter
 from vault.search.query import Query, parse_query, write_query
@@ -136,7 +137,7 @@ def _read_one(text: str, read_names: Callable[[], VaultNames], today: date) -> R
     links.clauses = name_as_in_notes(links.clauses, vocabulary)
     links.is_unclear = links.is_unclear or not _can_compare(links, vocabulary)
     links.is_unclear = links.is_unclear or _asks_who_has_thing(items, links, vocabulary)
-    if list_date_words("weekday") & set(map(fold, links.left)):
+    if any(map(is_weekday, links.left)):
         return None  # a weekday without a word such as "on", which is not known to be a date
     _read_times(links, today)
     if is_of_urgent and "done" not in links.roles:

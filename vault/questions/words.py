@@ -136,7 +136,7 @@ def find_roles(phrase: str) -> frozenset[str]:
 
 
 def list_date_words(kind: str) -> frozenset[str]:
-    """Return the words of all languages for the `past`, or for the days of the week."""
+    """Return the words of all languages of one kind, such as those for the `past`."""
     return frozenset(fold(word) for table in _read_tables() for word in table["dates"][kind])
 
 

@@ -187,3 +187,23 @@ def test_a_form_is_only_left_out_where_it_finds_nothing(parts: list[str]) -> Non
         patched.setattr(dates, "_FORMS", tuple((form, False, False) for form, *_ in dates._FORMS))
         expected = locate_dates(text)
     assert locate_dates(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("word", "number"),
+    [
+        ("Monday", 0),
+        ("mardis", 1),
+        ("Miércoles", 2),
+        ("Sonnabend", 5),
+        ("sábados", 5),
+        ("mon", None),
+    ],
+)
+def test_a_weekday_is_known_by_its_names_in_four_languages(word: str, number: int | None) -> None:
+    assert dates.find_weekday(word) == number
+
+
+def test_sonnabend_is_a_saturday() -> None:
+    (span,) = find_date_spans("Was war am Sonnabend?", TODAY)
+    assert span[0] == date(2026, 11, 14)
