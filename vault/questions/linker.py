@@ -69,6 +69,11 @@ def link_items(items: Sequence[Item], spans: Sequence[Span], vocabulary: VaultNa
     return _Linker(items, spans, vocabulary).link()
 
 
+def _are_begun_years(*days: date) -> bool:
+    """Return whether all of some days are the first of their years, or the ends of time."""
+    return all(day in (date.min, date.max) or (day.month, day.day) == (1, 1) for day in days)
+
+
 class _Linker:
     """Links items one by one, keeping what the ones before them announce."""
 
@@ -139,8 +144,10 @@ class _Linker:
             return
         links.properties.clear()
         ((first, after),) = spans
-        tests = [f">={first}"] if first != date.min else []
-        tests += [f"<{after}"] if after != date.max else []
+        is_of_years = self._vocabulary.years.issuperset(names)
+        links.is_unclear |= is_of_years and not _are_begun_years(first, after)
+        tests = [f">={first.year if is_of_years else first}"] if first != date.min else []
+        tests += [f"<{after.year if is_of_years else after}"] if after != date.max else []
         is_limited = spans != list(self._spans)
         if not is_limited and (yearly := self._find_yearly(names)):
             tests = [yearly]
@@ -223,7 +230,7 @@ class _Linker:
         links = self._links
         if links.properties:
             named = links.properties[0] if len(links.properties) == 1 else ()
-            return [name for name in named if name in self._vocabulary.dated]
+            return [name for name in named if self._holds_days(name)]
         for event in _EVENTS:
             if event in links.roles and (event == "created" or self._is_of_heads()):
                 dated = sorted(self._vocabulary.dated)
@@ -233,6 +240,9 @@ class _Linker:
                     links.states.clear()
                 return names[:1] if event == "created" else names
         return []
+
+    def _holds_days(self, name: str) -> bool:
+        return name in self._vocabulary.dated or name in self._vocabulary.years
 
     def _is_of_heads(self) -> bool:
         return bool(self._links.heads) and "tasks" not in self._around.roles
@@ -599,7 +609,7 @@ class _Linker:
         """
         if self._values.is_awaited(at, names) or self._around.names_note():
             return False
-        if self._spans and not self._vocabulary.dated.isdisjoint(names):
+        if self._spans and any(map(self._holds_days, names)):
             return False
         is_named = "property" in self._around.list_roles(at - 1) or self._links.is_negated
         is_true = bool(self._links.heads) and self._vocabulary.ticked.issuperset(names)

@@ -23,8 +23,15 @@ _OPPOSITES: Final[dict[Comparison, Comparison]] = {
     ">": "<=",
     ">=": "<",
 }
+# What is said before a year, as in "published before 1980".
+_SIGNS_OF_YEARS: Final[dict[str, Comparison]] = {
+    "before": "<",
+    "until": "<=",
+    "after": ">",
+    "since": ">=",
+}
 # Roles of words that may stand between the name of a property and its value.
-_BEFORE_VALUES: Final = frozenset({"not", "between", *SIGNS})
+_BEFORE_VALUES: Final = frozenset({"not", "between", *SIGNS, *_SIGNS_OF_YEARS})
 
 
 class ValueLinker:
@@ -83,6 +90,9 @@ class ValueLinker:
                     return int(not item.roles.isdisjoint(LIMITS))
                 self._sign = sign
                 return 1
+        if limit := self._find_limit_of_year(at, names):
+            self._sign = limit
+            return 1
         if self._around.is_not(at) and self.is_awaited(at, names):
             self._is_negated = not self._is_negated
             return 1
@@ -99,6 +109,16 @@ class ValueLinker:
         if len({each.value for each in known}) > len(having):
             self._links.is_unclear = True  # as one name of two people
         return self._add(at, having, known[0].value, 1)
+
+    def _find_limit_of_year(self, at: int, names: Sequence[str]) -> Comparison | None:
+        """Return how an item such as "before" limits the year behind it, or None."""
+        behind = at + 1
+        while behind < len(self._items) and self._around.is_plain_silent(behind):
+            behind += 1
+        if not self._is_number(behind) or not self._vocabulary.years.issuperset(names):
+            return None
+        roles = self._items[at].roles
+        return next((sign for role, sign in _SIGNS_OF_YEARS.items() if role in roles), None)
 
     def _list_known(self, item: Item, names: Sequence[str]) -> list[Name]:
         """Return the values that an item names of some properties, also by a part of a name."""

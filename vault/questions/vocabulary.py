@@ -31,6 +31,7 @@ _SHORTEST_VERB: Final = 5
 _MOST_IN_ENDING: Final = 3
 _SHORTEST_OF_PERSON: Final = 3
 _MOST_OF_PERSON: Final = 4
+_YEAR: Final = re.compile(r"1[5-9]\d\d|20\d\d")
 # A link that is a value as a whole, without the brackets and the shown text.
 _LINK: Final = re.compile(r"^\W*\[\[([^\[\]|#]+(?:#+(?=[\]|]))?)[^\[\]]*\]\]\W*$")
 
@@ -56,6 +57,7 @@ class VaultNames:
     Attributes:
         properties: the values of each property, by note and by property.
         dated: the properties that hold days.
+        years: the properties whose values are all years.
         ticked: the properties whose values are all true or false.
         half_ticked: the properties of which some values are false, and others are no such values.
         units: the units of the values of each property, as written.
@@ -72,6 +74,7 @@ class VaultNames:
         self._by_plain_words: defaultdict[tuple[str, ...], list[Name]] = defaultdict(list)
         self.properties: dict[str, dict[str, list[str]]] = {}
         self.dated: set[str] = set()
+        self.years: set[str] = set()
         self.ticked: set[str] = set()
         self.half_ticked: set[str] = set()
         self.units: defaultdict[str, set[str]] = defaultdict(set)
@@ -224,12 +227,15 @@ def read_vocabulary(catalog: Catalog, scope: Scope = WHOLE) -> VaultNames:
             _add_tag(found, tag)
             found.tags[paths[number]].add(tag)
     ticks = defaultdict[str, set[bool | None]](set)
+    others = set[str]()
     for number, name, value in catalog.rows("SELECT file_id, name, value FROM properties"):
         if number in paths and name not in _OTHER_PROPERTIES:
             ticks[name].add(read_tick(value))
+            others.update(() if _YEAR.fullmatch(value) else (name,))
             _add_property(found, paths[number], name, value)
             _add_value_names(found, name, value)
     _add_parts_of_names(found)
+    found.years = ticks.keys() - others
     found.ticked = {name for name, values in ticks.items() if None not in values}
     found.half_ticked = {name for name, values in ticks.items() if values >= {None, False}}
     return found

@@ -136,3 +136,48 @@ def test_filters_for_a_property(index: Vault, query: str, names: str) -> None:
     found = index.list_notes(query, 100)
     listed = sorted(hit.path.rpartition("/")[2].removesuffix(".md") for hit in found.hits)
     assert " ".join(listed) == names
+
+
+YEARS: Final = {
+    "Books/Kim.md": "---\npublished: 1901\nrating: 4\n---\n#book\n",
+    "Books/Dune.md": "---\npublished: 1965\nrating: 5\n---\n#book\n",
+    "Books/Emma.md": "---\npublished: 1815\nrating: 5\n---\n#book\n",
+    "Books/Piranesi.md": "---\npublished: 2020\nrating: 5\n---\n#book\n",
+    "Books/Lost.md": "---\nlent: 2026-05-01\npages: 1500\n---\n#book\n",
+    "Books/Thick.md": "---\npages: 12000\n---\n#book\n",
+}
+
+
+@pytest.fixture(scope="module")
+def dated(index_of_notes: NotesIndexer) -> Vault:
+    return index_of_notes(YEARS)
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("books published before 1965", "Emma Kim"),
+        ("Which books were published after 1965?", "Piranesi"),
+        ("books published until 1965", "Dune Emma Kim"),
+        ("books published by 1965", "Dune Emma Kim"),
+        ("books published in 1965", "Dune"),
+        ("books published in 2020", "Piranesi"),
+        ("books published between 1900 and 1970", "Dune Kim"),
+        ("How many books were published before 1970?", "Dune Emma Kim"),
+        ("books published before 1970 with a rating of 5", "Dune Emma"),
+        ("Bücher mit published vor 1965", "Emma Kim"),
+        ("livres avec published avant 1965", "Emma Kim"),
+        ("libros con published antes de 1965", "Emma Kim"),
+    ],
+)
+def test_a_word_before_a_year_limits_a_property_of_years(
+    dated: Vault, question: str, names: str
+) -> None:
+    assert list_names(dated, question) == names
+
+
+@pytest.mark.parametrize(
+    "question", ["books published in May 1965", "books with pages before 2000", "books before 1965"]
+)
+def test_nothing_is_claimed_of_days_that_no_property_holds(dated: Vault, question: str) -> None:
+    assert list_names(dated, question) is None

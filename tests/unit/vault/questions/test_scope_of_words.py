@@ -84,6 +84,9 @@ def test_what_no_condition_says_is_not_claimed(index: Vault, question: str) -> N
             *("Plan", "Materials", "Boat", "Mira Holt", "Jonas Weber"),
             *("2026-11-24", "2026-11-25"),
         },
+        "Which books were born after 1985?": set(),
+        "Which books were born before 1985?": set(),
+        "How many books were born before 2000?": {"Emma"},
     }
     assert listed is None or listed == right.get(question)
 
