@@ -24,6 +24,7 @@ from chains.retrieval.listing import build_page
 from chains.retrieval.listing_query import describe_list, read_list_query
 from chains.retrieval.passages import build_passages
 from chains.retrieval.period_search import MOST_PASSAGES_OF_PERIOD, PeriodSearch, mix_results
+from chains.retrieval.table_rows import has_fitting_row
 from chains.retrieval.totals import tell_total, tell_value
 from chains.tokenizer import load_counter
 from context.assemble.turn_context import compute_passages_share
@@ -325,7 +326,7 @@ def _list_notes(
     result = call(list_page, turn.cancel)
     if listed.is_tentative and (result.is_partial or not result.hits or result.literal == 0):
         return None
-    if listed.is_guessed and not result.total:
+    if not result.total and (listed.is_guessed or _may_be_in_table(turn, search, query)):
         return None
     page = build_page(result, listed, turn.attached, measure_list_room(turn), turn.counter)
     # A quoted answer begins with the summary itself.
@@ -338,6 +339,12 @@ def _list_notes(
         stored_fields=page.stored_fields,
         filter=describe_list(listed),
     )
+
+
+def _may_be_in_table(turn: Turn, search: Callable[[], Vault], query: str) -> bool:
+    """Return whether no note has a property that is asked for, but a row of a table has it."""
+    conditions = [each for clause in parse_query(query).clauses for each in clause]
+    return call(lambda: has_fitting_row(search(), conditions), turn.cancel)
 
 
 def _find_understood(

@@ -3,15 +3,23 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from itertools import chain
+from typing import TYPE_CHECKING, Final
 
+from vault.errors import VaultError
 from vault.notes.amounts import Amount, DecimalMark, add_amounts, average_amounts, parse_amount
 from vault.notes.keywords import fold
 from vault.notes.note import Note
 from vault.notes.text.lines import TABLE_ROW, TABLE_RULE
+from vault.search.conditions import Condition, compare_values
 from vault.search.hits import Hit
 
-__all__ = ["TableRow", "drop_totals", "find_tables"]
+if TYPE_CHECKING:
+    from vault.vault import Vault
+
+__all__ = ["TableRow", "drop_totals", "find_tables", "has_fitting_row"]
+
+_MOST_NOTES: Final = 20
 
 _BETWEEN_CELLS: Final = re.compile(r"(?<!\\)\|")
 # A value of fewer rows above is no sum by itself, since two rows may cost the same.
@@ -58,6 +66,32 @@ def find_tables(hit: Hit, note: Note, name: str) -> Iterator[tuple[TableRow, ...
             rows.append(TableRow(line, cells[column], others))
     if rows:
         yield tuple(rows)
+
+
+def has_fitting_row(vault: "Vault", conditions: Sequence[Condition]) -> bool:
+    """Return whether a table has a row that fulfils a condition on a property, in some column.
+
+    Args:
+        vault: the vault.
+        conditions: the conditions. Those that are negated, or on something else, are ignored.
+    """
+    compared = [each for each in conditions if each.name and not each.is_negated]
+    return any(
+        compare_values(row.value, condition)
+        for condition in compared
+        for row in _list_rows(vault, condition.name)
+    )
+
+
+def _list_rows(vault: "Vault", name: str) -> Iterator[TableRow]:
+    """Yield the rows with a value in a column of the notes that say the most of its name."""
+    hits = {hit.path: hit for hit in vault.search(name, _MOST_NOTES).hits}
+    for hit in hits.values():
+        try:
+            note = vault.read_allowed(hit.path)
+        except VaultError:  # it is gone, or hidden by now
+            continue
+        yield from chain.from_iterable(find_tables(hit, note, name))
 
 
 def drop_totals(

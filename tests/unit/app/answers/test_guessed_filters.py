@@ -17,6 +17,7 @@ NOTES: Final = {
     "Site.md": "---\npriority: high\n---\n# Site\n\n- [ ] Test it\n- [x] Draw it ⏫\n",
     "Cup.md": "---\ntags: [race]\ndate: 2026-10-17\n---\n# Cup\n\nFourth of eleven.\n",
     "Calendar.md": "# Calendar\n\n| Race | Date |\n|---|---|\n| Night race | 2027-06-12 |\n",
+    "Tasted.md": "# Tasted\n\n| Recipe | Rating |\n|---|---|\n| Pie | 7 |\n| Tart | 8+ |\n",
     "Keller.md": "---\ntags: [projekt]\n---\n# Keller\n\nDer Boden wird mit Kork ausgelegt.\n",
 }
 NONE: Final = ("No note", "No task", "No open task", "No done task")
@@ -58,6 +59,31 @@ def test_none_is_not_said_of_things_of_a_year_that_other_notes_may_have(answer: 
     assert answer("Which races were in 2026?").text.startswith("1 note with the tag #race")
     assert "Night race" in answer("Which races are in 2027?").text
     assert answer("Which notes tagged race are from 2027?").text.startswith("No note with the tag")
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "recipes with a rating of 7+",
+        "recipes with a rating of 7 or more",
+        "recipes with a rating of at least 7",
+        "Which recipes have a rating above 6?",
+        "How many recipes are rated higher than 6?",
+        "Rezepte mit rating über 6",
+        "recettes avec rating supérieur à 6",
+        "recetas con rating superior a 6",
+    ],
+)
+def test_none_is_not_said_beside_a_table_that_has_what_is_asked(
+    answer: Asking, question: str
+) -> None:
+    found = answer(question)
+    assert not found.text.startswith(NONE)
+    assert "Tasted" in found.text
+
+
+def test_none_is_said_if_no_row_of_a_table_fits_either(answer: Asking) -> None:
+    assert answer("recipes with a rating of at least 9").text.startswith("No note with the tag")
 
 
 @pytest.mark.parametrize(
