@@ -50,7 +50,7 @@ class KeepingModel(OnnxModel):
 
 def keep_vectors(folder: Path) -> None:
     """Make the embedder of this process use the vectors in a folder, and add new ones."""
-    folder.mkdir()
+    folder.mkdir(exist_ok=True)
     KeepingModel.folder = folder
     onnx_model.OnnxModel = KeepingModel  # type: ignore[misc]
 
