@@ -151,7 +151,7 @@ def _context(assistant: Assistant, situation: Situation, argument: str) -> Comma
 
 
 def _last(assistant: Assistant, session: str | None, is_full: bool) -> Mapping[str, Any]:
-    found = None if session is None else assistant.history.last_context(session, is_full)
+    found = None if session is None else assistant.history.read_last_context(session, is_full)
     if found is None:
         raise InvalidRequest("Nothing has been asked in this chat yet.")
     return found

@@ -176,7 +176,7 @@ def _model(assistant: Assistant) -> Iterator[Check]:
         yield Check("model", True, f"{info.name} at {endpoint.service}")
     else:
         has_key = assistant.model_setup.has_key(endpoint.provider)
-        variable = secrets.variables_for(endpoint.provider)[0]
+        variable = secrets.list_variables(endpoint.provider)[0]
         said = "with a key" if has_key else f"no key: enter one in the window, or set {variable}"
         yield Check("model", has_key, f"{info.name} at {endpoint.service}, {said}")
 

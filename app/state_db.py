@@ -161,7 +161,7 @@ class StateDB:
             )
         )
 
-    def chat_info(self, session: str, size: int, mtime_ns: int) -> dict[str, Any] | None:
+    def find_chat_info(self, session: str, size: int, mtime_ns: int) -> dict[str, Any] | None:
         """Return a chat's stored list entry, or None if the chat's file has changed since.
 
         Args:

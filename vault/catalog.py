@@ -28,7 +28,7 @@ from vault.migrations import (
     add_vocabulary,
     is_damaged,
     migrate,
-    schema_version,
+    read_schema_version,
 )
 from vault.notes.keywords import WORDS_VERSION
 from vault.scan import FileStat
@@ -280,7 +280,7 @@ class Catalog:
         return connection
 
     def _refuse_newer(self, connection: sqlite3.Connection) -> None:
-        version = schema_version(connection)
+        version = read_schema_version(connection)
         if not 0 <= version <= _MOST_VERSIONS:
             raise self._damage_error(f"it claims to have {version:,} versions")
         if version > len(MIGRATIONS):

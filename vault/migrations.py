@@ -227,7 +227,7 @@ MIGRATIONS: tuple[Callable[[sqlite3.Connection], None], ...] = (
 def migrate(connection: sqlite3.Connection) -> None:
     """Apply all missing migrations to a catalog, each in its own transaction."""
     for number, step in enumerate(MIGRATIONS, start=1):
-        if schema_version(connection) < number:
+        if read_schema_version(connection) < number:
             connection.execute("BEGIN IMMEDIATE")
             try:
                 step(connection)
@@ -248,7 +248,7 @@ def add_vocabulary(reader: sqlite3.Connection) -> sqlite3.Connection:
     return reader
 
 
-def schema_version(connection: sqlite3.Connection) -> int:
+def read_schema_version(connection: sqlite3.Connection) -> int:
     """Return the number of applied migrations."""
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
 

@@ -311,7 +311,7 @@ def show_context(args: argparse.Namespace, assistant: Assistant, output: Output)
     elif session is None:
         raise SessionMissing("There is no chat yet.", hint='Begin one with strata ask "…".')
     else:
-        found = assistant.history.last_context(session, args.full, args.entry)
+        found = assistant.history.read_last_context(session, args.full, args.entry)
     if found is None:
         raise NotFound(f"Nothing has been asked in the chat {session} yet.")
     output.show(lambda: found, _context_text(found))

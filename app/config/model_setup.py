@@ -13,8 +13,8 @@ from app.config.models import (
     ModelChoice,
     describe_choice,
     find_servers,
+    list_model_choices,
     list_models_at,
-    model_choices,
 )
 from app.config.settings_file import SettingsStore
 from app.errors import InvalidRequest, NotFound
@@ -130,7 +130,7 @@ class ModelSetup:
         seconds.
         """
         files = self._files.list_names()
-        return model_choices(self._settings.values, self._ledger, self._learned, files)
+        return list_model_choices(self._settings.values, self._ledger, self._learned, files)
 
     def find_servers(self) -> tuple[FoundServer, ...]:
         """Find the model servers on this computer. This may take two seconds."""

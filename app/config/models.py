@@ -24,8 +24,8 @@ __all__ = [
     "describe_choice",
     "describe_file_choice",
     "find_servers",
+    "list_model_choices",
     "list_models_at",
-    "model_choices",
     "name_model",
 ]
 
@@ -204,7 +204,7 @@ def list_models_at(
     return FoundServer(name, base, models, found.problem)
 
 
-def model_choices(
+def list_model_choices(
     values: Settings, ledger: LedgerPort, learned: LearnedModels, files: Sequence[str] = ()
 ) -> tuple[ModelChoice, ...]:
     """List the models that the user can choose, and the option to use no model.

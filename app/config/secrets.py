@@ -28,7 +28,7 @@ _VARIABLES: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def variables_for(provider: str) -> tuple[str, ...]:
+def list_variables(provider: str) -> tuple[str, ...]:
     """Return the environment variables that may contain a provider's API key."""
     return _VARIABLES.get(provider, (f"{provider.upper().replace('-', '_')}_API_KEY",))
 
@@ -178,7 +178,7 @@ def find_keyring() -> str | None:
 
 
 def _from_environment(owner: str) -> str | None:
-    names = () if is_address(owner) else variables_for(owner)
+    names = () if is_address(owner) else list_variables(owner)
     return next((value for name in names if (value := os.environ.get(name))), None)
 
 
@@ -196,7 +196,7 @@ def _from_keyring(owner: str) -> str | None:
 def _no_keyring(owner: str) -> NoKeyring:
     hint = "Open the system's keyring, and try again."
     if not is_address(owner):
-        hint = f"Set {variables_for(owner)[0]} in the environment instead."
+        hint = f"Set {list_variables(owner)[0]} in the environment instead."
     return NoKeyring(
         "This system has no keyring that is open, so the key was not saved.", hint=hint
     )

@@ -182,7 +182,7 @@ class ContextRequests:
         if request.when == "next" and entry is not None:
             raise InvalidRequest(NO_ENTRY_NEXT)
         if request.when != "next" and session is not None:
-            found = self._assistant.history.last_context(session, is_full, entry)
+            found = self._assistant.history.read_last_context(session, is_full, entry)
         if found is None and (request.when == "last" or entry is not None):
             raise NotFound("Nothing has been asked in this chat yet.")
         read: Json | None = None

@@ -101,7 +101,7 @@ class BranchEditor:
         """
         with self._sessions.open(session) as chat:
             entry = chat.list_path_to(entry)[-1].id
-            leaf, before = chat.tree.newest_leaf(entry), chat.tree.leaf
+            leaf, before = chat.tree.find_newest_leaf(entry), chat.tree.leaf
             chat.append([LeafEntry(chat.new_id(), leaf, chat.now(), leaf)])
             turns = () if before is None else _find_branch(chat, before)[1]
             return AbandonedBranch(before, len(turns))
@@ -306,7 +306,7 @@ def _start_entry(chat: Session) -> tuple[str, str | None, str]:
 def _find_branch(chat: Session, entry: str) -> tuple[Sequence[Entry], Sequence[LoggedTurn]]:
     """Return the branch that contains an entry, and its turns that are not on the active branch."""
     entry = chat.list_path_to(entry)[-1].id
-    branch = chat.list_path_to(chat.tree.newest_leaf(entry))
+    branch = chat.list_path_to(chat.tree.find_newest_leaf(entry))
     shown = {e.id for e in chat.path()}
     return branch, [turn for turn in list_turns(branch) if turn.entry_ids[-1] not in shown]
 
@@ -322,7 +322,9 @@ def _list_changes(chat: Session, path: Sequence[Entry]) -> Iterator[Entry]:
         return
     known, place = {entry.id for entry in path}, len(path)
     branch = (
-        chat.path() if leaf in chat.path() else chat.list_path_to(chat.tree.newest_leaf(leaf.id))
+        chat.path()
+        if leaf in chat.path()
+        else chat.list_path_to(chat.tree.find_newest_leaf(leaf.id))
     )
     is_before_message = True
     for entry in branch[place:]:

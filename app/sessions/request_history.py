@@ -33,7 +33,7 @@ from vault.errors import VaultError
 from vault.options import SearchOptions
 from vault.vault import Vault
 
-__all__ = ["NOT_ASKED", "NO_ENTRY_NEXT", "RequestHistory", "describe_request", "why_sent"]
+__all__ = ["NOT_ASKED", "NO_ENTRY_NEXT", "RequestHistory", "describe_request", "explain_sending"]
 
 MOST_LOGGED: Final = 50
 NOT_ASKED: Final = "Nothing was asked in this chat yet."
@@ -138,7 +138,7 @@ class RequestHistory:
         """
         chat = self._sessions.read(session)
         entry = chat.list_path_to(entry)[-1].id
-        leaf = chat.tree.newest_leaf(entry)
+        leaf = chat.tree.find_newest_leaf(entry)
         chosen = LeafEntry(f"{leaf}-shown", leaf, chat.now(), leaf)
         for item in build_transcript("", (*chat.log.entries, chosen), None).items:
             if isinstance(item, AnswerItem) and item.entry == entry:
@@ -182,7 +182,7 @@ class RequestHistory:
             raise NotFound(f"The chat {session} has no answer {entry}.")
         return found
 
-    def last_context(
+    def read_last_context(
         self, session: str, full: bool = False, entry: str | None = None
     ) -> dict[str, Any] | None:
         """Return the context report of a turn's last request, or None if the chat has no question.
@@ -217,7 +217,7 @@ class RequestHistory:
         prepared = self._rebuilder.rebuild(chat)
         return {**describe_request(prepared, chat, full), "when": "last", "rebuilt": True}
 
-    def entry_before(self, session: str, entry: str) -> str:
+    def find_entry_before(self, session: str, entry: str) -> str:
         """Return the id of an entry's parent.
 
         Raises:
@@ -317,7 +317,7 @@ def describe_request(prepared: Request, chat: Session | None, full: bool) -> dic
     return {**prepared.report.to_dict(), "ephemeral_log": _ephemeral_log(chat), **shown}
 
 
-def why_sent(vault: Vault, chat: SessionPort, path: str, k: int) -> str:
+def explain_sending(vault: Vault, chat: SessionPort, path: str, k: int) -> str:
     """Explain why a note was or was not among the passages for a chat's last question.
 
     The search is repeated with the current notes.

@@ -423,7 +423,7 @@ class SessionStore:
     def _info(self, path: Path) -> SessionInfo:
         stat, session = path.lstat(), _read_id(path)
         try:
-            kept = self._state.chat_info(session, stat.st_size, stat.st_mtime_ns)
+            kept = self._state.find_chat_info(session, stat.st_size, stat.st_mtime_ns)
             if kept is not None and (info := read_kept_info(kept)) is not None:
                 return info
             info = summarise_log(self._load(path))

@@ -278,7 +278,7 @@ class _Reader:
         """
         if start.message.role == "user":
             return start.id
-        branch = self._tree.path(self._tree.newest_leaf(start.id))
+        branch = self._tree.path(self._tree.find_newest_leaf(start.id))
         last = start
         for entry in branch[branch.index(start) + 1 :]:
             if isinstance(entry, MessageEntry):

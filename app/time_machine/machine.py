@@ -296,7 +296,7 @@ def _find_answer(chat: Session, entry: str | None) -> MessageEntry:
 
 def _follow_turn(chat: Session, answer: MessageEntry) -> MessageEntry:
     """Return the last message of the model in the turn that a message of it begins."""
-    path = chat.list_path_to(chat.tree.newest_leaf(answer.id))
+    path = chat.list_path_to(chat.tree.find_newest_leaf(answer.id))
     own = [one for one in path if _is_answer(one) and one.turn_id == answer.turn_id]
     return own[-1] if own else answer
 

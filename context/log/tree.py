@@ -98,7 +98,7 @@ class EntryTree:
         above = self._message_above(self._position(message_id))
         return tuple(self._message(child) for child in self._children.get(above, ()))
 
-    def newest_leaf(self, entry_id: str) -> str:
+    def find_newest_leaf(self, entry_id: str) -> str:
         """Return the id of the newest entry that descends from an entry, or else its own id.
 
         Raises:
@@ -137,7 +137,7 @@ class EntryTree:
         after = self.children(user_message_id)
         answers = [message for message in after if message.message.role != "user"]
         if not after:
-            return self.newest_leaf(user_message_id)
+            return self.find_newest_leaf(user_message_id)
         return self.branch_point((answers or after)[-1].id) or user_message_id
 
     def _answer_start(self, at: int) -> int:

@@ -280,7 +280,7 @@ class ContextController(ChatController):
         return _Shown(context, prices, is_estimate=True, expected=(usual[0], added))
 
     def _look_up(self, session: str, entry: str | None) -> tuple[str, str | None, _Shown | None]:
-        last = self._assistant.history.last_context(session, entry=entry)
+        last = self._assistant.history.read_last_context(session, entry=entry)
         if last is None:
             return session, entry, None
         request = ShownRequest.read(last)
@@ -409,7 +409,7 @@ class ContextController(ChatController):
             self.request_view.show_request(request)
 
     def _read_last(self, session: str, entry: str | None) -> ShownRequest | None:
-        last = self._assistant.history.last_context(session, True, entry)
+        last = self._assistant.history.read_last_context(session, True, entry)
         return None if last is None else ShownRequest.read(last)
 
     def _on_action(self, act: Act, entry: str) -> None:

@@ -204,7 +204,7 @@ class MessageController(ChatController):
         if session is not None:
             self._start(
                 lambda: assistant.branches.fork(
-                    session, assistant.history.entry_before(session, entry), is_exact=True
+                    session, assistant.history.find_entry_before(session, entry), is_exact=True
                 ),
                 self._on_forked,
             )

@@ -4,7 +4,7 @@ from PySide6.QtCore import QObject
 
 from app.assistant import Assistant
 from app.errors import describe
-from app.sessions.request_history import NOT_ASKED, why_sent
+from app.sessions.request_history import NOT_ASKED, explain_sending
 from ui.controllers.session import ChatController, Collaborators, SessionController
 from ui.controllers.turns import ChatTurn
 from ui.panels.docks import RightColumn
@@ -132,7 +132,7 @@ class ReasonController(ChatController):
             return "No folder is open."
         chat = assistant.sessions.read(session)
         k = assistant.settings.values.retrieval_top_k
-        return why_sent(assistant.library.vault, chat, path, k)
+        return explain_sending(assistant.library.vault, chat, path, k)
 
     def _on_turn_begun(self, _turn: ChatTurn) -> None:
         self._forget()

@@ -132,7 +132,7 @@ def test_a_chat_that_was_poisoned_goes_on(assistant: Assistant, poison: str, mod
             found = result_of(ask(assistant, question, mode=mode, session="old"))
             assert (found.answer.end.status, found.answer.text) == ("complete", "All is well.")
         assert len(server.bodies) == 2  # the first try of each was taken
-        full = assistant.history.last_context("old", full=True)["wire"]
+        full = assistant.history.read_last_context("old", full=True)["wire"]
         assert full == server.bodies[-1]
 
 

@@ -220,7 +220,7 @@ def test_the_source_is_shown_at_the_same_lines_and_the_note_where_it_was(panel: 
     panel.toggle_source()
     settle()
     assert panel.source.isVisible()
-    assert abs(panel.source.first_visible_line() - panel.page.find_top_line()) <= 1
+    assert abs(panel.source.find_first_visible_line() - panel.page.find_top_line()) <= 1
     assert panel.source.toPlainText().split("\n") == text.removesuffix("\n").split("\n")
     panel.toggle_source()
     settle()

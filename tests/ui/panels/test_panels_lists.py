@@ -392,7 +392,7 @@ def test_the_cited_lines_are_marked_and_in_view(note: NotePanel) -> None:
     note.show_note(long_note(400), 211, 213)
     note.toggle_source()
     assert note.find_marked_lines() == (211, 213)
-    first = note.source.first_visible_line()
+    first = note.source.find_first_visible_line()
     assert first <= 211 <= first + 10
     marked = Theme.current().color("diff.mark_bg")
     image = note.source.viewport().grab().toImage()
@@ -414,7 +414,7 @@ def test_a_very_large_note_is_shown_around_its_lines(note: NotePanel) -> None:
     note.show_note(long_note(30_000), 20_000, 20_001)
     note.toggle_source()
     assert note.source.blockCount() == 4_000
-    assert note.source.first_visible_line() <= 20_000
+    assert note.source.find_first_visible_line() <= 20_000
     shown = [label.text() for label in note.findChildren(QLabel) if label.isVisible()]
     assert any("of 30,000 are shown here" in text for text in shown)
 

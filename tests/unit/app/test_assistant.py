@@ -392,7 +392,7 @@ def test_a_changed_note_is_carried_forward_at_its_new_version_and_a_private_one_
 
 def test_a_chat_with_attachments_stays_a_chat(reading: Assistant, server: ModelServer) -> None:
     session = result_of(ask(reading, "One?", mode="chat", attach=("Watering.md",))).session
-    last = reading.history.last_context(session)
+    last = reading.history.read_last_context(session)
     assert last is not None
     after = reading.preview(session)["layers"]["L1"]["tokens"]
     assert after == last["layers"]["L1"]["tokens"]

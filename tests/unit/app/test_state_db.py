@@ -182,7 +182,7 @@ def test_every_step_leads_from_an_older_form_to_the_present(file: Path) -> None:
         connection.close()
         db = StateDB(file)
         db.save_request(REQUEST)
-        assert db.chat_info("s1", 1, 1) is None
+        assert db.find_chat_info("s1", 1, 1) is None
         db.close()
 
 
@@ -238,7 +238,7 @@ def test_whatever_bytes_are_damaged_the_database_is_usable(
     for number, ref in enumerate(refs):
         db.request(f"s{number}", "t1")
         db.list_kept_turns(f"s{number}")
-        db.chat_info(f"s{number}", 1, 2)
+        db.find_chat_info(f"s{number}", 1, 2)
         db.snapshot(f"s{number}")
         db.partial(f"s{number}")
         db.result(ref)
@@ -274,7 +274,7 @@ def test_what_was_never_written_is_damage(db: StateDB, file: Path, change: str) 
     connection.commit()
     connection.close()
     db.request("s1", "t1")
-    db.chat_info("s1", 1, 2)
+    db.find_chat_info("s1", 1, 2)
     db.partial("s1")
     db.result(refs[0])
     assert file.with_suffix(".db.damaged").exists()

@@ -121,7 +121,7 @@ def test_the_redaction_covers_what_is_asked_answered_and_found_before_it_is_stor
     assert kept is not None
     assert "The key is [redacted].\n\n[redacted]\nMore" in kept
     log = assistant.sessions.file(str(result.session)).read_text("utf-8")
-    context = json.dumps(assistant.history.last_context(str(result.session), full=True))
+    context = json.dumps(assistant.history.read_last_context(str(result.session), full=True))
     assert SECRET not in log + context
     assert "hunter2" not in log + context
 
@@ -141,7 +141,7 @@ def test_the_reminder_goes_with_each_request_and_is_never_history(
     assert sum(isinstance(entry, EphemeralEntry) for entry in entries) == 2
     said = [entry.message.text for entry in entries if isinstance(entry, MessageEntry)]
     assert said == ["When?", "Understood.", "And?", "Understood."]
-    found = assistant.history.last_context(str(first.session), full=True)
+    found = assistant.history.read_last_context(str(first.session), full=True)
     assert found is not None
     end = format_envelope(found, found["request_body"]).split("## Ephemeral")[1]
     assert end.count("**user** — Answer in at most three sentences.") == 2

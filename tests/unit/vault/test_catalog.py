@@ -11,7 +11,7 @@ from vault.embedding.chunking import chunk_note
 from vault.embedding.models import DIMENSION, EMBEDDER, MODEL_NAME, PACKAGED
 from vault.embedding_versions import choose_vector_table, read_used_model
 from vault.errors import IndexUnusable
-from vault.migrations import MIGRATIONS, migrate, schema_version
+from vault.migrations import MIGRATIONS, migrate, read_schema_version
 from vault.notes.note import parse_note
 from vault.records import NEVER_SEEN, NoteState, Records
 from vault.scan import FileStat
@@ -224,7 +224,7 @@ def test_migrations_run_once_and_a_failing_one_leaves_no_trace(
     connection = sqlite3.connect(":memory:", isolation_level=None)
     migrate(connection)
     migrate(connection)
-    assert schema_version(connection) == len(MIGRATIONS)
+    assert read_schema_version(connection) == len(MIGRATIONS)
 
     def m999_broken(target: sqlite3.Connection) -> None:
         target.execute("CREATE TABLE half (x)")
@@ -233,6 +233,6 @@ def test_migrations_run_once_and_a_failing_one_leaves_no_trace(
     monkeypatch.setattr("vault.migrations.MIGRATIONS", (*MIGRATIONS, m999_broken))
     with pytest.raises(sqlite3.OperationalError):
         migrate(connection)
-    assert schema_version(connection) == len(MIGRATIONS)
+    assert read_schema_version(connection) == len(MIGRATIONS)
     assert connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'half'").fetchall() == []
     connection.close()

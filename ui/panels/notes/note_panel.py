@@ -149,9 +149,9 @@ class NotePanel(Pane):
         if is_source:
             line = self.page.find_top_line()
             self._fill_source(line)
-            self._source_line = self.source.first_visible_line()
-        elif self.source.first_visible_line() != self._source_line:
-            self.page.show_line(self.source.first_visible_line())
+            self._source_line = self.source.find_first_visible_line()
+        elif self.source.find_first_visible_line() != self._source_line:
+            self.page.show_line(self.source.find_first_visible_line())
         self._set_view(self.source if is_source else self.page)
         self.finder.renew()
         self._cut.setVisible(is_source and bool(self._cut.text()))
@@ -207,7 +207,9 @@ class NotePanel(Pane):
 
     def find_top_line(self) -> int:
         """Return the number of the line at the top of the visible area."""
-        return self.source.first_visible_line() if self.is_source else self.page.find_top_line()
+        return (
+            self.source.find_first_visible_line() if self.is_source else self.page.find_top_line()
+        )
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Go back or forward when the mouse's back or forward button is pressed."""

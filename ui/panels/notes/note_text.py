@@ -138,7 +138,7 @@ class NoteText(QPlainTextEdit):
         """Return the first and last highlighted line, or None if no lines are highlighted."""
         return (self._first, self._last) if self._first else None
 
-    def first_visible_line(self) -> int:
+    def find_first_visible_line(self) -> int:
         """Return the number of the line at the top of the visible area."""
         return self.firstVisibleBlock().blockNumber() + self._start
 

@@ -46,7 +46,7 @@ def test_an_answer_is_stored_listed_and_accounted_for(
     assert window.sidebar.chosen_chat == "How much does the barrel hold?"
     assert window.chat.title == "How much does the barrel hold?"
     assert window.context.which == "last"
-    last = window.assistant.history.last_context(chat.session)
+    last = window.assistant.history.read_last_context(chat.session)
     assert last is not None
     assert f"{last['used']:,}" in window.context.texts()
     assert not window.chat.is_running

@@ -5,7 +5,7 @@ import pytest
 
 from app.assistant import Assistant
 from app.config.learned import LearnedModels
-from app.config.models import ModelChoice, model_choices
+from app.config.models import ModelChoice, list_model_choices
 from app.config.settings import Settings
 from app.ledger import Ledger
 from chains.cancel import CancelToken
@@ -27,7 +27,7 @@ def choices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Choices:
 
     def choose(**given: object) -> dict[str, ModelChoice]:
         values = Settings.model_validate({k.replace("__", "."): v for k, v in given.items()})
-        return {choice.name: choice for choice in model_choices(values, ledger, learned)}
+        return {choice.name: choice for choice in list_model_choices(values, ledger, learned)}
 
     return choose
 

@@ -179,9 +179,9 @@ def test_a_branch_and_an_answer_that_is_written_again_hold_nothing(
 def test_a_request_of_the_past_stays_as_it_was(chatting: Chat, vault: Path) -> None:
     chatting.call(("read_note", {"path": "Diary/Code.md"}))
     session = str(chatting.session)
-    before = chatting.assistant.history.last_context(session, full=True)
+    before = chatting.assistant.history.read_last_context(session, full=True)
     hide_folder(chatting.assistant, vault)
-    assert chatting.assistant.history.last_context(session, full=True) == before
+    assert chatting.assistant.history.read_last_context(session, full=True) == before
     assert "7391" in json.dumps(before)
 
 

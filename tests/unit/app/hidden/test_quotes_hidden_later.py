@@ -125,7 +125,7 @@ def test_a_pin_that_quotes_it_is_no_lost_pin(chatting: Chat, vault: Path) -> Non
     hide_folder(chatting.assistant, vault)
     assert find_words(chatting.ask()) == []
     assert not any("pin" in warning for warning in chatting.reports[0]["warnings"])
-    shown = chatting.assistant.history.last_context(session)
+    shown = chatting.assistant.history.read_last_context(session)
     assert "2 messages" in report_markdown(shown)
     assert "without the text of excluded notes" in report_markdown(shown)
 

@@ -211,7 +211,7 @@ class LongChat:
             before, is_same_turn = request, True
         self.sent[self.questions[-1]] = requests[-1]
         self.reports += reports
-        shown = self.assistant.history.last_context(self.session, full=True)
+        shown = self.assistant.history.read_last_context(self.session, full=True)
         assert shown is not None
         assert (shown["wire"], shown["rebuilt"]) == (bodies[-1], False)
         assert shown["layers"] == reports[-1]["layers"]

@@ -83,7 +83,7 @@ def test_an_entry_of_usage_stands_for_the_answer_that_it_belongs_to(
     assert texts(server.bodies[2]) == ["One?", "Understood.", "Other?"]
     assistant.branches.select_leaf(session, assistant.sessions.read(session).usage()[1].id)
     assert shown(assistant, session)[2] == "Two?"
-    last = assistant.history.last_context(session, full=True, entry=used)
+    last = assistant.history.read_last_context(session, full=True, entry=used)
     assert last is not None
     assert last["request_body"]["messages"][-1]["content"] == "One?"
     again = regenerate(assistant, session, used)
@@ -263,7 +263,7 @@ def test_what_the_model_saw_of_an_older_answer(assistant: Assistant, server: Mod
     again = regenerate(assistant, session, str(two.entry))
     bodies = {}
     for entry in (one.entry, two.entry, again.entry):
-        found = assistant.history.last_context(session, True, entry)
+        found = assistant.history.read_last_context(session, True, entry)
         assert found is not None
         bodies[entry] = (
             found["rebuilt"],
@@ -421,10 +421,10 @@ def test_the_entry_before_another_is_found(assistant: Assistant, server: ModelSe
     (asked,) = chat(assistant, "One?")
     question, answer = question_of(assistant, asked.session), answer_of(assistant, asked.session)
     assert asked.session is not None
-    assert assistant.history.entry_before(asked.session, answer.entry) == question.entry
+    assert assistant.history.find_entry_before(asked.session, answer.entry) == question.entry
     first = assistant.sessions.read(asked.session).path()[0].id
     with pytest.raises(NotFound, match="Nothing stands before"):
-        assistant.history.entry_before(asked.session, first)
+        assistant.history.find_entry_before(asked.session, first)
 
 
 @pytest.fixture

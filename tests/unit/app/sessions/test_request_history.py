@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from app.assistant import Assistant
-from app.sessions.request_history import why_sent
+from app.sessions.request_history import explain_sending
 from chains.request.session import SessionPort
 from tests.support.models.model_server import ModelServer
 from tests.support.sessions.turns import ask, result_of
@@ -32,32 +32,32 @@ def chat_with(reading: Assistant, question: str, *attached: str) -> SessionPort:
 def test_a_note_that_was_given_to_the_model_is_told_with_what_speaks_for_it(
     chat: SessionPort, vault: Vault
 ) -> None:
-    said = why_sent(vault, chat, "Watering.md", 8)
+    said = explain_sending(vault, chat, "Watering.md", 8)
     assert said.startswith("Watering.md ranks 1st: words ")
 
 
 def test_a_note_that_was_not_given_is_compared_with_the_last_one_that_was(
     chat: SessionPort, vault: Vault
 ) -> None:
-    said = why_sent(vault, chat, "garden/Tomatoes.md", 1)
+    said = explain_sending(vault, chat, "garden/Tomatoes.md", 1)
     assert said.startswith("garden/Tomatoes.md ranks ")
     assert "meaning" in said
 
 
 def test_an_attached_note_is_told_as_such(reading: Assistant, vault: Vault) -> None:
     chat = chat_with(reading, "What is this?", "garden/Kompost.md")
-    said = why_sent(vault, chat, "garden/Kompost.md", 8)
+    said = explain_sending(vault, chat, "garden/Kompost.md", 8)
     assert said == "garden/Kompost.md was attached to the question."
 
 
 def test_the_notes_that_were_in_play_count_as_they_did(reading: Assistant, vault: Vault) -> None:
     chat = chat_with(reading, "Where is it told?", "Welcome.md")
-    assert "links 1.00" in why_sent(vault, chat, "garden/Tomatoes.md", 8)
+    assert "links 1.00" in explain_sending(vault, chat, "garden/Tomatoes.md", 8)
 
 
 def test_before_the_first_question_that_is_said(reading: Assistant, vault: Vault) -> None:
     chat = reading.sessions.create("extractive", None)
-    assert "Nothing was asked" in why_sent(vault, chat, "Welcome.md", 8)
+    assert "Nothing was asked" in explain_sending(vault, chat, "Welcome.md", 8)
 
 
 def test_the_request_of_a_chat_of_another_vault_is_rebuilt_with_its_own_notes(
@@ -93,7 +93,7 @@ def _ask_twice(assistant: Assistant) -> str:
 
 
 def _last_context(assistant: Assistant, session: str) -> dict[str, Any]:
-    found = assistant.history.last_context(session, full=True)
+    found = assistant.history.read_last_context(session, full=True)
     assert found is not None
     return found
 

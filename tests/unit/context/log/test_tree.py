@@ -49,9 +49,9 @@ def test_children_are_the_messages_that_follow():
 
 
 def test_a_branch_goes_on_at_its_newest_entry():
-    assert TREE.newest_leaf("q2") == "a2"
-    assert TREE.newest_leaf("q1") == TREE.newest_leaf("a1") == "a3"
-    assert TREE.newest_leaf("b1") == "b1"
+    assert TREE.find_newest_leaf("q2") == "a2"
+    assert TREE.find_newest_leaf("q1") == TREE.find_newest_leaf("a1") == "a3"
+    assert TREE.find_newest_leaf("b1") == "b1"
 
 
 def test_the_leaf_is_the_end_of_the_active_path():
@@ -133,7 +133,7 @@ def test_what_hangs_on_an_entry_beside_the_tree_hangs_on_what_that_follows():
 
 
 def test_an_id_that_is_not_in_the_tree_is_refused():
-    for ask in (TREE.path, TREE.siblings, TREE.newest_leaf, TREE.branch_point, TREE.children):
+    for ask in (TREE.path, TREE.siblings, TREE.find_newest_leaf, TREE.branch_point, TREE.children):
         with pytest.raises(UnknownEntry, match="no message gone"):
             ask("gone")
 
@@ -155,7 +155,7 @@ def test_a_tree_stays_what_it_was_when_another_one_goes_on_from_it():
 
     assert ids(before.path()) == ["q", "a"]
     assert ids(before.children("q")) == ["a"]
-    assert before.newest_leaf("q") == "a"
+    assert before.find_newest_leaf("q") == "a"
     with pytest.raises(UnknownEntry):
         before.path("b")
     assert ids(first.path()) == ["q", "b"]
