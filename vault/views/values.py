@@ -56,6 +56,9 @@ _NUMBER: Final = re.compile(
     r"[-+]?\d{1,30}(?:[.,]\d{1,30}|(?:,\d{3}){1,9}\.\d{1,30}|(?:\.\d{3}){1,9},\d{1,30})"
 )
 _LINK: Final = re.compile(r"!?\[\[([^\[\]|#]*(?:#+(?=[\]|]))?)(?:#[^\[\]|]*)?(?:\|([^\[\]]*))?\]\]")
+_NOT_IN_WIKILINK: Final = re.compile(r"[\[\]|#^`]")
+_NOT_IN_ADDRESS: Final = re.compile(r"[%#<>()|\\^\x00-\x1f]")
+_NOT_IN_LABEL: Final = re.compile(r"[\[\]\\`*_~=<$|#^&]")
 _DAY: Final = re.compile(r"\d{4}-\d\d(?:-\d\d)?(?:[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?)?Z?")
 _SPAN: Final = re.compile(r"([-+]?\d{1,6}(?:\.\d{1,6})?)\s*([A-Za-z]+)")
 _MOST_CHARS: Final = 10_000
@@ -323,10 +326,19 @@ def write_value(value: Value) -> str:
         case Duration():
             return _write_duration(value)
         case LinkValue(target, label):
-            return f"[[{target}|{label}]]" if label and label != target else f"[[{target}]]"
+            return _write_link(target, label)
         case tuple():
             return join_texts(value, ", ")
     return " ".join(str(value).split())
+
+
+def _write_link(target: str, label: str) -> str:
+    """Write a link to a note, as a Markdown link if its name or label has a character like `]`."""
+    if _NOT_IN_WIKILINK.search(target) or _NOT_IN_WIKILINK.search(label):
+        shown = _NOT_IN_LABEL.sub(lambda found: f"&#{ord(found[0])};", label or target)
+        address = _NOT_IN_ADDRESS.sub(lambda found: f"%{ord(found[0]):02X}", target)
+        return f"[{shown}](<{address}>)"
+    return f"[[{target}|{label}]]" if label and label != target else f"[[{target}]]"
 
 
 def join_texts(values: Sequence[Value], mark: str) -> str:

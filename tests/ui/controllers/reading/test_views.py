@@ -154,6 +154,22 @@ def test_a_listed_task_is_ticked_in_its_note_and_taken_back(
     qtbot.waitUntil(lambda: "Finish Emma" in note.text)
 
 
+@pytest.mark.parametrize(
+    "name", ["Plan [draft].md", "C# notes.md", "a|b.md", "x ^y.md", "]] [[ `.md", "50% <i>.md"]
+)
+def test_a_listed_task_is_ticked_in_a_note_of_any_name(
+    window: WindowPage, assistant: Assistant, vault: Path, name: str, qtbot: QtBot
+) -> None:
+    (vault / name).write_text("- [ ] Mend `the` [hose]\n", "utf-8")
+    (vault / "List.md").write_text("```dataview\nTASK WHERE !completed\n```\n", "utf-8")
+    list(assistant.index(CancelToken()))
+    note = open_note(window, "List.md", qtbot)
+    assert f"({name.removesuffix('.md')})" in note.text
+    view, mark = find_task(window, "Mend the [hose]")
+    QTest.mouseClick(view.viewport(), LEFT, NONE, view._ink.find_box(mark).center())
+    qtbot.waitUntil(lambda: "- [x] Mend" in (vault / name).read_text("utf-8"))
+
+
 def test_a_listed_task_is_ticked_by_keys_and_its_link_opens_its_line(
     window: WindowPage, vault: Path, qtbot: QtBot
 ) -> None:
