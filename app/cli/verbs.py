@@ -155,7 +155,10 @@ def _tick(args: argparse.Namespace, assistant: Assistant, output: Output) -> int
     open_vault(assistant, args.vault)
     task = assistant.user_edits.toggle_task(readable(args.path), args.line)
     line = f"[{task.status}] {task.text}  {task.path}:{task.line}"
-    output.show(task.to_dict, [escape_text(line), f"`strata undo --run {task.run}` undoes it."])
+    day = f" It is on {task.next_day}." if task.next_day else ""
+    following = [f"The next task is in line {task.next_line}.{day}"] if task.next_line else []
+    lines = [escape_text(line), *following, f"`strata undo --run {task.run}` undoes it."]
+    output.show(task.to_dict, lines)
     return 0
 
 

@@ -63,6 +63,8 @@ class TickedTask(Record):
         text: the text of the task.
         run: the id under which the change can be undone.
         diff: the change of the note.
+        next_line: the line of the task that follows a recurring one, or None.
+        next_day: the day of the task that follows, or None.
     """
 
     path: str
@@ -71,6 +73,8 @@ class TickedTask(Record):
     text: str
     run: str
     diff: str
+    next_line: int | None = None
+    next_day: str | None = None
 
 
 class NoteEdits:
@@ -365,7 +369,10 @@ class UserEdits:
         return self._editor.plan_related_link(path, to, links)
 
     def toggle_task(self, path: str, line: int, version: str = "") -> TickedTask:
-        """Tick or untick a task in a note. Nothing else in the note changes.
+        """Tick or untick a task in a note.
+
+        Nothing else in the note changes, except that the next task is inserted above a recurring
+        one that is done.
 
         Args:
             path: the note, absolute if it is in a project outside of the vault.
@@ -375,20 +382,30 @@ class UserEdits:
         Raises:
             VaultNotChosen: no vault is open, and the note is in no project.
             EditOutdated: the note has another content by now.
-            EditRefused: the line is no task, or the note is excluded or private.
+            EditRefused: the line is no task, its next day cannot be told, or the note is excluded
+                or private.
             EditFailed: the note could not be written. It is unchanged.
             VaultError: the note cannot be read.
         """
         editor, path = self._find_editor(path)
         try:
-            plan, task = editor.plan_toggle(path, line, version)
+            tick = editor.plan_toggle(path, line, version)
         except NoteExcluded as error:
             is_private = error.rule == "private"
             why = "marked as private" if is_private else f"excluded ({error.rule})"
             said = f"Strata does not change {error.path}, because it is {why}."
             raise EditRefused(f"{said} Tick the task in another editor.") from error
-        run = _apply(editor, plan)
-        return TickedTask(plan.path, task.line, task.status, task.text, run, plan.diff)
+        run, task = _apply(editor, tick.plan), tick.task
+        return TickedTask(
+            tick.plan.path,
+            task.line,
+            task.status,
+            task.text,
+            run,
+            tick.plan.diff,
+            line if tick.next_task else None,
+            None if tick.next_day is None else tick.next_day.isoformat(),
+        )
 
     def apply(self, plan: "EditPlan") -> str:
         """Apply a planned edit, and return the id under which the edit can be undone.

@@ -17,6 +17,8 @@
     journal  The journal of edits, in a folder of Strata.
     links    Change the links in other notes when a note is moved.
     plan     The values `EditPlan`, `ContentChange`, `FileMove` and `NoteChange`.
+    recurrence
+             Write the next task of a recurring task that is ticked.
     repairs  Repair broken links, contradicting figures, conflicts of Git, and copies.
     texts    Replace parts of a text, keeping its encoding, byte-order mark and line endings.
     undo     `EditHistory`: undo an edit or a run of edits, list the net changes of a run.

@@ -4,8 +4,8 @@ import os
 import posixpath
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import replace
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
 from pathlib import Path
 from secrets import token_hex
 from typing import Final
@@ -36,6 +36,7 @@ from vault.edits.plan import (
     plan_status,
     read_text,
 )
+from vault.edits.recurrence import write_next_task
 from vault.edits.undo import EditHistory, clear_up, is_finished, revert_steps
 from vault.errors import EditFailed, EditOutdated, EditRefused, NoteExcluded, VaultError
 from vault.exclude.rules import DOT_FOLDER, ExcludeRules
@@ -46,9 +47,25 @@ from vault.notes.tasks import TaskItem, toggle_status
 from vault.notes.text.document import parse_document
 from vault.paths import identify_folder, printable, resolve_safe_path
 
-__all__ = ["NoteEditor"]
+__all__ = ["NoteEditor", "PlannedTick"]
 
 _NOT_IN_LINKS: Final = frozenset("[]#^|\n")
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedTick:
+    """An edit that ticks or unticks a task.
+
+    Attributes:
+        task: the task as it will be.
+        next_task: the lines of the task that follows a recurring one, or an empty string.
+        next_day: the day of the task that follows, or None.
+    """
+
+    plan: EditPlan
+    task: TaskItem
+    next_task: str = ""
+    next_day: date | None = None
 
 
 class NoteEditor:
@@ -128,17 +145,22 @@ class NoteEditor:
         target, before = self.read(path)
         return plan_append(target, before, text)
 
-    def plan_toggle(self, path: str, line: int, version: str = "") -> tuple[EditPlan, TaskItem]:
-        """Plan an edit that ticks or unticks a task, and return it with the task as it will be.
+    def plan_toggle(
+        self, path: str, line: int, version: str = "", today: date | None = None
+    ) -> PlannedTick:
+        """Plan an edit that ticks or unticks a task.
+
+        Above a recurring task that is ticked, the next one is inserted.
 
         Args:
             path: the note.
             line: the line of the task, counted from 1.
             version: the hash of the content in which the line was seen, or an empty string.
+            today: the day on which the task is done, or None for the present one.
 
         Raises:
             EditOutdated: the note has another content by now.
-            EditRefused: the line is no task.
+            EditRefused: the line is no task, or its next day cannot be told.
             VaultError: the note cannot be read, or is excluded.
         """
         target, before = self.read(path)
@@ -147,8 +169,14 @@ class NoteEditor:
         tasks = {task.line: task for task in parse_note(target, before)[0].tasks}
         if (task := tasks.get(line)) is None:
             raise EditRefused(f"Line {line} of {printable(target)} is no task.")
-        task = replace(task, status=toggle_status(task.status))
-        return plan_status(target, before, line, task.status), task
+        status = toggle_status(task.status)
+        lines = (read_text(before) or "").split("\n")[line - 1 : task.last or line]
+        is_done = task.is_of_kind("done")
+        found = None if is_done else write_next_task(lines, today or date.today())
+        above, next_day = found or ("", None)
+        moved = replace(task, status=status, line=line + above.count("\n") + bool(above))
+        plan = plan_status(target, before, line, status, above)
+        return PlannedTick(plan, moved, above, next_day)
 
     def plan_related_link(self, path: str, to: str, links: LinkResolver) -> EditPlan:
         """Plan an edit that adds a link to another note under the heading "Related".

@@ -182,7 +182,7 @@ def plan_replacement(path: str, before: bytes, old: str, new: str) -> EditPlan:
     return EditPlan("edit", path, (ContentChange(path, before, after),))
 
 
-def plan_status(path: str, before: bytes, line: int, status: str) -> EditPlan:
+def plan_status(path: str, before: bytes, line: int, status: str, above: str = "") -> EditPlan:
     """Plan an edit that sets the status of a task: the character in its checkbox, or its marker.
 
     Args:
@@ -190,9 +190,10 @@ def plan_status(path: str, before: bytes, line: int, status: str) -> EditPlan:
         before: the current content of the note.
         line: the line of the task, counted from 1.
         status: the new character in the checkbox, or the one that means the same as a new marker.
+        above: lines to insert above the task, or an empty string.
 
     Raises:
-        EditRefused: the line is no task, or the character cannot be stored.
+        EditRefused: the line is no task, or the text cannot be stored.
     """
     note = EditableText.decode(printable(path), before)
     lines = note.text.split("\n")
@@ -201,7 +202,8 @@ def plan_status(path: str, before: bytes, line: int, status: str) -> EditPlan:
         raise EditRefused(f"Line {line} of {printable(path)} is no task.")
     at = sum(len(above) + 1 for above in lines[: line - 1])
     start, end, new = change
-    after = note.replace([Replacement(at + start, at + end, new)])
+    inserted = [Replacement(at, at, f"{above}\n")] if above else []
+    after = note.replace([*inserted, Replacement(at + start, at + end, new)])
     return EditPlan("edit", path, (ContentChange(path, before, after),))
 
 

@@ -27,8 +27,8 @@ _TEXT_CHARS = 40
 class TaskTickController(QObject):
     """Changes a task when its checkbox is pressed, in the open note or in an answer.
 
-    Only the character in the checkbox changes. The change is recorded in the journal of edits, as
-    an agent's edit is.
+    Only the character in the checkbox changes, and the next task is inserted above a recurring one
+    that is done. The change is recorded in the journal of edits, as an agent's edit is.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class TaskTickController(QObject):
         self._is_busy = False
         self._show_again()
         state = "open again" if task.status == " " else "done"
-        said = f"“{one_line(task.text, _TEXT_CHARS)}” is {state}."
+        said = f"“{one_line(task.text, _TEXT_CHARS)}” is {state}.{_describe_next(task)}"
         self._frame.notifier.toast(said, (_UNDO, partial(self._undo, task)))
 
     def _undo(self, task: TickedTask) -> None:
@@ -100,3 +100,10 @@ class TaskTickController(QObject):
         self._show_again()
         is_outdated = isinstance(error, EditOutdated)
         self._frame.notifier.toast(_CHANGED if is_outdated else describe(error).message)
+
+
+def _describe_next(task: TickedTask) -> str:
+    """Return a sentence about the task that follows a recurring one, or an empty string."""
+    if task.next_line is None:
+        return ""
+    return f" The next one is on {task.next_day}." if task.next_day else " It is open again above."

@@ -128,6 +128,28 @@ def test_a_click_ticks_a_task_and_undo_takes_it_back(
     assert read(vault) == TASKS.replace(before, opened)
 
 
+def test_the_next_task_stands_above_a_recurring_one_and_leaves_with_undo(
+    window: WindowPage, vault: Path
+) -> None:
+    before = "- [ ] rake 🔁 every 2 weeks 📅 2026-11-27\n- [ ] sweep 🔁 every hour\n"
+    (vault / "Plain.md").write_text(before, "utf-8")
+    window.view.show_note("Plain.md")
+    settle()
+    click_task(window, "rake")
+    texts = [view.toPlainText() for view in list_views(window)]
+    assert "rake 🔁 every 2 weeks 📅 2026-12-11" in "".join(texts)
+    assert window.view.notifier.texts() == [
+        "“rake 🔁 every 2 weeks 📅 2026-11-27” is done. The next one is on 2026-12-11."
+    ]
+    window.press("Undo")
+    settle()
+    assert (vault / "Plain.md").read_text("utf-8") == before
+    click_task(window, "sweep")
+    (said,) = window.view.notifier.texts()[-1:]
+    assert said.endswith("Strata cannot tell its next day. Tick it in Obsidian.")
+    assert (vault / "Plain.md").read_text("utf-8") == before
+
+
 def test_only_a_character_in_brackets_before_a_blank_is_a_task(window: WindowPage) -> None:
     for text in ("[/]not", "[//]", "text", "-", "not a task"):
         with pytest.raises(LookupError):

@@ -254,6 +254,32 @@ def test_a_task_with_a_marker_is_ticked_and_unticked(
     assert note.read_bytes().startswith(b"- NOW Write\r\n- TODO [#A] Call\r\n  DEADLINE: <2026")
 
 
+def test_the_next_task_is_added_above_a_recurring_one_and_taken_back_with_the_tick(
+    indexed: Assistant,
+    client: Client,
+    small_vault: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    note = small_vault / "Tasks.md"
+    before = "# Tasks\r\n> - [ ] Water 🔁 every week 📅 2026-11-27\r\n".encode()
+    note.write_bytes(before)
+    ticked = client.do("tick_task", path="Tasks.md", line=2)
+    assert (ticked["line"], ticked["next_line"], ticked["next_day"]) == (3, 2, "2026-12-04")
+    added = "> - [ ] Water 🔁 every week 📅 2026-12-04\r\n> - [x] Water".encode()
+    assert note.read_bytes() == before.replace(b"> - [ ] Water", added)
+    client.do("undo", run=ticked["run"])
+    assert note.read_bytes() == before
+    assert run(["tick", "Tasks.md", "2", "--vault", str(small_vault)], no_window) == 0
+    assert "The next task is in line 2. It is on 2026-12-04." in capsys.readouterr().out
+    unticked = client.do("tick_task", path="Tasks.md", line=3)
+    assert (unticked["status"], unticked["next_line"]) == (" ", None)
+    assert note.read_bytes().count(b"[ ] Water") == 2
+    note.write_text("- [ ] Water 🔁 every week until 2027 📅 2026-11-27\n", "utf-8")
+    refused = client.send("tick_task", path="Tasks.md", line=1)
+    assert "cannot tell its next day" in refused["error"]["message"]
+    assert "[ ] Water" in note.read_text("utf-8")
+
+
 def test_a_task_is_not_ticked_in_another_version_of_its_note(
     indexed: Assistant, small_vault: Path
 ) -> None:
