@@ -5,13 +5,17 @@ Neighbouring surfaces have slightly different background colours and a hairline 
 
 from collections.abc import Sequence
 
-from PySide6.QtCore import QObject, QSize, Qt
-from PySide6.QtGui import QAccessible, QAccessibleInterface, QPainter, QPaintEvent
-from PySide6.QtWidgets import (
-    QAccessibleWidget,
-    QFrame,
-    QWidget,
+from PySide6.QtCore import QEvent, QObject, QPoint, QSize, Qt
+from PySide6.QtGui import (
+    QAccessible,
+    QAccessibleInterface,
+    QMoveEvent,
+    QPainter,
+    QPaintEvent,
+    QResizeEvent,
+    QShowEvent,
 )
+from PySide6.QtWidgets import QAccessibleWidget, QFrame, QScrollArea, QSizePolicy, QWidget
 
 from ui.theme import Theme, dress
 from ui.widgets.buttons import LabelledAction, make_button
@@ -20,7 +24,7 @@ from ui.widgets.geometry import Scaled, clear_layout
 from ui.widgets.layouts import align, grow, make_column, make_row
 from ui.widgets.texts import from_left
 
-__all__ = ["AccessibleFrame", "Hairline", "Header", "Notice", "Pane"]
+__all__ = ["AccessibleFrame", "Hairline", "Header", "Notice", "Pane", "StickyFoot"]
 
 # Qt uses the interfaces but PySide keeps no reference, so each is kept while its widget lives.
 _alive: dict[int, QAccessibleInterface] = {}
@@ -152,6 +156,91 @@ class Notice(QFrame):
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(theme.color("bg.raised" if self._tone == "info" else f"{self._tone}.soft"))
         painter.drawRoundedRect(self.rect(), theme.radius("lg"), theme.radius("lg"))
+
+
+class StickyFoot(QWidget):
+    """The last row of a card, which stays in sight while the upper part of the card is in sight.
+
+    If the end of the card is below the lower edge of the scroll area, the row is shown at that
+    edge, in front of what is behind it. The widget itself is the place of the row in the layout.
+
+    Args:
+        row: the row, which the card then owns.
+        above: the widget that the row never covers, such as the title of the card.
+        parent: the card.
+    """
+
+    def __init__(self, row: QWidget, above: QWidget, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._row, self._above, self._card = row, above, parent
+        self._area: QScrollArea | None = None
+        self._line = Hairline(row)
+        row.setParent(parent)
+        row.installEventFilter(self)
+        policy = QSizePolicy(QSizePolicy.Policy.Preferred, QSizePolicy.Policy.Fixed)
+        policy.setHeightForWidth(True)
+        self.setSizePolicy(policy)
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether the row is not at the end of the card, but at the edge of the scroll area."""
+        return self._row.y() < self.y()
+
+    def sizeHint(self) -> QSize:
+        """Return the size that the row prefers."""
+        return self._row.sizeHint()
+
+    def minimumSizeHint(self) -> QSize:
+        """Return the size that the row needs."""
+        return self._row.minimumSizeHint()
+
+    def heightForWidth(self, width: int) -> int:
+        """Return the height of the row at a width."""
+        height = self._row.heightForWidth(width)
+        return self._row.sizeHint().height() if height < 0 else height
+
+    def showEvent(self, event: QShowEvent) -> None:
+        """Follow the scroll area that the card is in."""
+        super().showEvent(event)
+        above = self.parentWidget()
+        while above is not None and not isinstance(above, QScrollArea):
+            above = above.parentWidget()
+        if above is not self._area and isinstance(above, QScrollArea):
+            self._area = above
+            above.verticalScrollBar().valueChanged.connect(self._place)
+            above.viewport().installEventFilter(self)
+        self._place()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        """Give the row the width of its place."""
+        super().resizeEvent(event)
+        self._place()
+
+    def moveEvent(self, event: QMoveEvent) -> None:
+        """Move the row with its place."""
+        super().moveEvent(event)
+        self._place()
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        """Follow the size that the row needs, and the size of the scroll area."""
+        if watched is self._row and event.type() == QEvent.Type.LayoutRequest:
+            self.updateGeometry()
+        elif watched is not self._row and event.type() == QEvent.Type.Resize:
+            self._place()
+        return False
+
+    def _place(self) -> None:
+        """Show the row in its place, or higher if its place is out of sight."""
+        rect = self.geometry()
+        if self._area is not None:
+            view = self._area.viewport()
+            edge = self._card.mapFrom(view, QPoint(0, view.height())).y()
+            least = self._above.geometry().bottom() + 1
+            rect.moveTop(min(rect.top(), max(edge - rect.height(), least)))
+        self._row.setGeometry(rect)
+        self._line.setGeometry(0, 0, rect.width(), 1)
+        self._line.setVisible(self.is_stuck)
+        self._row.raise_()
 
 
 class AccessibleFrame(QFrame):

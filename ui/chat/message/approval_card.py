@@ -28,7 +28,7 @@ from ui.widgets.controls import ElidedLabel, IconLabel, make_wrapped_label, one_
 from ui.widgets.diff import DiffView, HunkList
 from ui.widgets.geometry import OUTDENT, make_scroll_area
 from ui.widgets.layouts import align, grow, make_column, make_row, stretch
-from ui.widgets.surfaces import AccessibleFrame, Pane
+from ui.widgets.surfaces import AccessibleFrame, Pane, StickyFoot
 from ui.widgets.texts import from_left
 
 __all__ = ["ApprovalCard", "ApprovalDialog", "ApprovalWords", "choose_words"]
@@ -240,6 +240,7 @@ class ApprovalCard(AccessibleFrame):
         is_armed: whether the buttons have an effect, which is the case after half a second.
         hunks: the list of hunks that can be switched off, or None if the change is not shown in
             hunks.
+        foot: the row with the buttons, which stays in sight while the card is scrolled.
     """
 
     decided = Signal(str, object)
@@ -338,17 +339,21 @@ class ApprovalCard(AccessibleFrame):
         return made
 
     def _lay_out(self, words: ApprovalWords) -> None:
-        column = make_column(
-            self._head(), margins=(OUTDENT, 12, OUTDENT, 12), spacing=8, parent=self
-        )
+        head = QWidget()
+        top = make_column(self._head(), margins=0, spacing=8, parent=head)
+        column = make_column(head, margins=(OUTDENT, 12, OUTDENT, 1), spacing=0, parent=self)
         proposal = self.request.proposal
         if proposal.summary and self.request.tool != _FETCH:  # a fetch shows its address below
-            column.addWidget(_wrap(proposal.summary, "secondary"))
+            top.addWidget(_wrap(proposal.summary, "secondary"))
         for warning in proposal.warnings:
-            column.addLayout(_warn(warning))
+            top.addLayout(_warn(warning))
         if body := self._body():
+            column.addSpacing(8)
             column.addWidget(body)
-        column.addLayout(self._foot(words))
+        foot = Pane("content")
+        self._lay_out_foot(words, foot)
+        self.foot = StickyFoot(foot, head, self)
+        column.addWidget(self.foot)
 
     def _head(self) -> QHBoxLayout:
         tool = ElidedLabel(self.request.tool, Qt.TextElideMode.ElideMiddle)
@@ -388,14 +393,14 @@ class ApprovalCard(AccessibleFrame):
         self.approve.setToolTip("" if kept else "Every change is switched off.")
         self._fold()
 
-    def _foot(self, words: ApprovalWords) -> QBoxLayout:
+    def _lay_out_foot(self, words: ApprovalWords, foot: QWidget) -> None:
         note = make_wrapped_label(words.note, "caption", "secondary")
         actions = make_row(stretch(), *self._buttons, spacing=8)
         self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._row.setSpacing(12)
         self._row.addWidget(note, 1)
         self._row.addLayout(actions)
-        return self._row
+        make_column(self._row, margins=(0, 8, 0, 11), parent=foot)
 
     def _fold(self) -> None:
         width = sum(one.sizeHint().width() + 8 for one in self._buttons)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton, QWidget
+from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton, QScrollArea, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
@@ -114,6 +114,38 @@ def test_a_link_is_fixed_below_its_finding(window: WindowPage, vault: Path, qtbo
     QTest.keyClick(card.fix, Qt.Key.Key_Space)
     find_proposal(card, qtbot).decide("once")
     fixed = "# List\n\nSee [[Barrel]] first.\n"
+    qtbot.waitUntil(lambda: (vault / "House/List.md").read_text() == fixed)
+
+
+def test_the_buttons_of_a_fix_stay_in_sight_in_a_low_panel(
+    window: WindowPage, vault: Path, assistant: Assistant, qtbot: QtBot
+) -> None:
+    long = "A line that is long, so that it is wrapped in a panel. " * 6
+    text = f"# List\n\n{long}\n{long}\nSee [[Barel]] first.\n{long}\n{long}\n"
+    (vault / "House/List.md").write_text(text)
+    list(assistant.index(CancelToken()))
+    window.view.resize(1280, 560)
+    panel = window.view.column.review
+    settle()
+    panel.start_requested.emit()
+    qtbot.waitUntil(lambda: bool(panel.list_cards()) and panel.stop.isHidden())
+    settle()
+    card = find_card(panel, "broken_link")
+    QTest.keyClick(card.fix, Qt.Key.Key_Space)
+    asking = find_proposal(card, qtbot)
+    settle()
+    (area,) = panel.findChildren(QScrollArea)
+    hidden = asking.height() - area.viewport().height()
+    assert hidden > 0
+    bar = area.verticalScrollBar()
+    first = bar.value()
+    for by in (0, 40, hidden):
+        bar.setValue(first + by)
+        settle()
+        for button in (asking.refuse, asking.approve):
+            assert button.visibleRegion().boundingRect() == button.rect(), by
+    QTest.mouseClick(asking.approve, Qt.MouseButton.LeftButton)
+    fixed = text.replace("Barel", "Barrel")
     qtbot.waitUntil(lambda: (vault / "House/List.md").read_text() == fixed)
 
 
