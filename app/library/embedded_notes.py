@@ -21,6 +21,7 @@ from vault.views.blocks import (
     ComputedBlock,
     ViewBlock,
     compute_block,
+    compute_inline,
     find_view_blocks,
 )
 from vault.views.view import ComputedView
@@ -145,6 +146,26 @@ class EmbeddedNotes:
         if PurePath(path).is_absolute():
             return self._compute_outside(block, Path(path), most)
         return None if self._vault is None else compute_block(self._vault, block, path, most)
+
+    def compute_inline(self, text: str, path: str) -> str | None:
+        """Compute an inline query of Dataview, or return None if it is not understood.
+
+        Args:
+            text: the expression, such as `this.due`.
+            path: the path of the note that contains it, absolute if it is outside of the vault.
+
+        Raises:
+            VaultUnreadable: the folder cannot be read.
+            InvalidRequest: the project's settings file is damaged.
+            StorageFailed: the project's index cannot be written.
+        """
+        if not PurePath(path).is_absolute():
+            return None if self._vault is None else compute_inline(self._vault, text, path)
+        root = self._projects.find_folder_around(Path(path))
+        if root is None:
+            return None
+        project = self._projects.open(str(root))
+        return compute_inline(project, text, Path(path).relative_to(root).as_posix())
 
     def _compute_outside(self, block: ViewBlock, file: Path, most: int) -> ComputedBlock:
         root = self._projects.find_folder_around(file)

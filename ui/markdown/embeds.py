@@ -5,13 +5,26 @@ the notes that it embeds.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from ui.markdown.blocks import Box, CodeLines, Embed, Leaf, Paragraph, QuietRow, Run, make_key
+from ui.markdown.blocks import (
+    Box,
+    CodeLines,
+    Embed,
+    HeadingLeaf,
+    Leaf,
+    Paragraph,
+    QuietRow,
+    Run,
+    Style,
+    TableRows,
+    make_key,
+)
 from ui.markdown.inline import MORE, NOTE, describe_target
 
 __all__ = [
+    "INLINE",
     "NOTE_ICON",
     "PDF_ICON",
     "VIEW_ICON",
@@ -21,13 +34,16 @@ __all__ = [
     "enclose",
     "explain_code",
     "find_pdf_page",
+    "list_runs",
     "list_view_sources",
     "make_embed_source",
+    "make_inline_source",
     "make_view_embed",
     "make_view_embeds",
     "point_more",
     "read_embed_source",
     "renew_boxes",
+    "replace_inline",
     "split_view_target",
 ]
 
@@ -39,6 +55,8 @@ _MOST_VIEWS = 20
 _MORE_VIEWS = "Further bases and queries stay source here."
 _VIEW_LANGUAGES = ("base", "dataview", "tasks")
 _EMBEDS = "![["
+# In place of the language of a base or query: an inline query of Dataview.
+INLINE = "inline"
 _NOT_DRAWN = {
     "mermaid": "Diagrams of Mermaid are not drawn here.",
     "query": "Searches of Obsidian are not run here.",
@@ -119,6 +137,49 @@ def make_view_embeds(leaves: Sequence[Leaf]) -> tuple[Leaf, ...]:
         if view is not None and left == -1:
             made.append(QuietRow(_MORE_VIEWS, "info", None, leaf.boxes, leaf.line))
     return tuple(made)
+
+
+def replace_inline(leaf: Leaf, find: Callable[[str], tuple[Run, ...] | None]) -> Leaf:
+    """Return a leaf with the results of the inline queries of Dataview in it, such as `= this.due`.
+
+    Args:
+        leaf: the leaf as written.
+        find: returns the result of an expression, or None if it stays source.
+    """
+    match leaf:
+        case Paragraph(runs=runs) | HeadingLeaf(runs=runs) if _has_inline(runs):
+            return replace(leaf, runs=_replace_runs(runs, find))
+        case TableRows(rows=rows) if any(_has_inline(cell) for row in rows for cell in row):
+            cells = tuple(tuple(_replace_runs(cell, find) for cell in row) for row in rows)
+            return replace(leaf, rows=cells)
+    return leaf
+
+
+def _has_inline(runs: tuple[Run, ...]) -> bool:
+    return any(run.text.startswith("=") and Style.CODE in run.style for run in runs)
+
+
+def _replace_runs(
+    runs: tuple[Run, ...], find: Callable[[str], tuple[Run, ...] | None]
+) -> tuple[Run, ...]:
+    made = list[Run]()
+    for run in runs:
+        found = find(run.text[1:].strip()) if _has_inline((run,)) else None
+        style = run.style & ~Style.CODE
+        made += [run] if found is None else [replace(one, style=one.style | style) for one in found]
+    return tuple(made)
+
+
+def list_runs(found: object) -> tuple[Run, ...] | None:
+    """Return the runs of text of an inline query's result, or None if it is not known."""
+    if not isinstance(found, EmbeddedText):
+        return None
+    return tuple(run for leaf in found.leaves if isinstance(leaf, Paragraph) for run in leaf.runs)
+
+
+def make_inline_source(expression: str) -> str:
+    """Return the key under which the result of an inline query is requested."""
+    return f"{_EMBEDS}{_VIEW}{INLINE}\n{expression}"
 
 
 def list_view_sources(sources: Iterable[str]) -> list[str]:

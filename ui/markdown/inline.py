@@ -16,6 +16,7 @@ __all__ = [
     "FOLD",
     "FOOTNOTE",
     "FOOTNOTE_MARK",
+    "INNER_BREAK",
     "MORE",
     "NOTE",
     "SECTION",
@@ -52,6 +53,8 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 # One address, and at most a subject: other fields could add recipients, a text or an attachment.
 _MAIL = re.compile(r"(?i)mailto:[^@?&,;:#%\\/]+@[^@?&,;:#%\\/]+(?:\?subject=(?P<subject>[^&#]*))?")
 BREAK = "\N{LINE SEPARATOR}"
+# A line break that the tag `<br>` makes within a source line. The sign before it is not visible.
+INNER_BREAK = f"\N{WORD JOINER}{BREAK}"
 _PICTURES = (
     *(".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".bmp"),
     *(".avif", ".heic", ".heif", ".tif", ".tiff"),
@@ -199,6 +202,8 @@ def _leaf_runs(token: Token, style: Style, link: str) -> list[Run]:
         case "softbreak" | "hardbreak":
             # A single newline is a line break, as in Obsidian.
             return [Run(BREAK, style, link)]
+        case "line_break":
+            return [Run(INNER_BREAK, style, link)]
         case "code_inline":
             return [Run(token.content, style | Style.CODE, link)]
         case "math_inline" | "math_inline_double":
@@ -264,7 +269,7 @@ def _is_break(token: Token) -> bool:
 
 
 def _is_space(token: Token) -> bool:
-    return token.type in {"softbreak", "hardbreak"} or (
+    return token.type in {"softbreak", "hardbreak", "line_break"} or (
         token.type == "text" and not token.content.strip()
     )
 

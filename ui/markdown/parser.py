@@ -40,6 +40,7 @@ _HIGHLIGHT = re.compile(r"==(?=[^\s=])(.{0,2000}?[^\s=])==(?!=)", re.DOTALL)
 # The tags that `vault` finds: a number alone is not a tag, and a tag does not begin in a word.
 _TAG = re.compile(r"#(?!\d+(?:\W|$))[^\s#!\"$%&'()*+,.:;<=>?@\[\\\]^`{|}~]+")
 _BEFORE_TAG = " \t\n([,;"
+_LINE_BREAK = re.compile(r"<br[ \t]*/?>", re.IGNORECASE)
 _BLOCK_ID = re.compile(r"\^[A-Za-z0-9-]+\s*$")
 _OPENING = re.compile(r"(\$\$)(?![\s\d$]+\S)|(\\\[)\s*$")
 _INLINE = re.compile(r"\\\((.+?)\\\)|\\\[(.+?)\\\]", re.DOTALL)
@@ -111,6 +112,7 @@ def parser(*, has_citations: bool = True) -> MarkdownIt:
     markdown.block.ruler.before("paragraph", "details", _details, {"alt": _INTERRUPTS})
     find = partial(_find_statuses, has_citations=has_citations)
     markdown.core.ruler.after("block", "task_status", find)
+    markdown.inline.ruler.before("autolink", "line_break", _line_break)
     markdown.inline.ruler.before("link", "wikilink", _wikilink)
     markdown.inline.ruler.before("link", "aside", _aside)
     markdown.inline.ruler.before("emphasis", "highlight", _highlight)
@@ -302,6 +304,22 @@ def _tag(state: StateInline, silent: bool) -> bool:
     if not silent:
         token = state.push("tag", "", 0)
         token.content = match.group()
+    state.pos = match.end()
+    return True
+
+
+def _line_break(state: StateInline, silent: bool) -> bool:
+    """Parse the tag `<br>`, and return whether there is one.
+
+    Args:
+        state: the state of the Markdown parser, with the current position.
+        silent: whether to skip the tag without producing a token.
+    """
+    match = _LINE_BREAK.match(state.src, state.pos, state.posMax)
+    if match is None:
+        return False
+    if not silent:
+        state.push("line_break", "", 0)
     state.pos = match.end()
     return True
 

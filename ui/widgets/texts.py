@@ -48,6 +48,7 @@ _INNER = str.maketrans(
         "\N{LINE SEPARATOR}": "\n",
         "\N{NO-BREAK SPACE}": " ",
         "\N{OBJECT REPLACEMENT CHARACTER}": "",
+        "\N{WORD JOINER}": "",
         ISOLATE: "",
         END_ISOLATE: "",
         "\ufdd0": "\n",

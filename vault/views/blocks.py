@@ -10,20 +10,25 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache, partial
 from typing import Final, Literal
 
 from vault.catalog import Catalog
-from vault.errors import ViewTooLong
+from vault.errors import ViewNotUnderstood, ViewTooLong
 from vault.notes.note import Note
 from vault.notes.text.lines import CODE, FENCE_CLOSES, FENCE_OPENS
 from vault.notes.text.markdown_text import MarkdownText
 from vault.notes.text.scan import scan_kinds
+from vault.search.conditions import find_property_mark
 from vault.search.staleness import StalenessFilter
 from vault.vault import Vault
 from vault.views.base import read_base
 from vault.views.compute import ViewComputer, find_row
 from vault.views.dataview import read_dataview
+from vault.views.evaluate import Evaluator
+from vault.views.expressions import Constant, ListOf, parse_expression
 from vault.views.tasks import read_tasks_query
+from vault.views.values import write_value
 from vault.views.view import ComputedView, Shape, View, ViewRow
 
 __all__ = [
@@ -32,6 +37,7 @@ __all__ = [
     "ComputedBlock",
     "ViewBlock",
     "compute_block",
+    "compute_inline",
     "describe_empty",
     "find_view_blocks",
     "read_with_results",
@@ -150,6 +156,37 @@ def compute_block(
 
     found = vault.read_index(compute)
     return ComputedBlock(block, ("These notes are not indexed yet.",) if found is None else found)
+
+
+def compute_inline(vault: Vault, text: str, path: str, now: datetime | None = None) -> str | None:
+    """Compute an inline query of Dataview, such as `this.due` behind `=`, and write it as Markdown.
+
+    Args:
+        vault: the notes.
+        text: the expression.
+        path: the path of the note that contains it, which `this` stands for.
+        now: the time that `now()` and `today()` stand for, or None for the present.
+
+    Returns:
+        The value, which is `-` if there is none, as in Dataview, or None if the expression is not
+        understood, the note is not indexed, or there is nothing to compute.
+    """
+
+    def compute(catalog: Catalog) -> str | None:
+        if (this := find_row(catalog, path, vault.root)) is None:
+            return None
+        find_mark = cache(partial(find_property_mark, catalog=catalog))
+        evaluator = Evaluator("dataview", {}, this, now or datetime.now(), find_mark)
+        try:
+            expression = parse_expression(text, "dataview")
+            evaluator.check(expression)
+            value, is_known = evaluator.evaluate_constant(expression)
+        except (ViewNotUnderstood, ViewTooLong):
+            return None
+        is_written = isinstance(expression, Constant | ListOf)
+        return write_value(value) or "-" if is_known and not is_written else None
+
+    return vault.read_index(compute)
 
 
 def write_markdown(computed: ComputedView) -> str:

@@ -6,13 +6,14 @@ one embedded note is limited, since notes can embed themselves and each other.
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from app.errors import NotFound, describe
 from app.library.embedded_notes import EmbeddedNotes
 from app.library.images import VaultImages
 from app.sessions.session_info import one_line
-from ui.controllers.reading.views import MOST_VIEW_ROWS, draw_block
+from ui.controllers.reading.views import MOST_VIEW_ROWS, draw_block, draw_inline
 from ui.markdown.blocks import (
     Embed,
     HeadingLeaf,
@@ -24,7 +25,15 @@ from ui.markdown.blocks import (
     TableRows,
     plain,
 )
-from ui.markdown.embeds import EmbeddedText, EmbedFailure, draw_embed, split_view_target
+from ui.markdown.embeds import (
+    INLINE,
+    EmbeddedText,
+    EmbedFailure,
+    draw_embed,
+    list_runs,
+    replace_inline,
+    split_view_target,
+)
 from ui.markdown.inline import NOTE
 from ui.markdown.note_parts import NotePart, find_references, read_part
 from vault.embeds import EmbeddedPart
@@ -87,6 +96,8 @@ class EmbedExpander:
             source: the path of the note that contains it.
             name: the name of the only view that is shown, or an empty string for all.
         """
+        if view[0] == INLINE:
+            return draw_inline(self._notes.compute_inline(view[1], source))
         computed = self._notes.compute_view(*view, source, self._rows)
         return draw_block(computed, *view, name)
 
@@ -138,7 +149,8 @@ class EmbedExpander:
         references = find_references(part.note.text.split("\n"), part.note.kinds)
         for leaf in read_part(NotePart(1, shown, references=references)):
             if not isinstance(leaf, Embed):
-                yield self._rebase(leaf, path)
+                find = partial(self._find_inline, path)
+                yield self._rebase(replace_inline(leaf, find), path)
             elif self._embeds > 0 and self._chars > 0:
                 yield from draw_embed(leaf, self.read(leaf.target, path, above), can_load=False)
             elif not self._has_told:
@@ -146,6 +158,12 @@ class EmbedExpander:
                 yield QuietRow(_MORE, "dots-three", Run("Open note", link=link), leaf.boxes)
         if len(shown) < len(text):
             yield QuietRow("The rest is in the note.", "dots-three", Run("Open note", link=link))
+
+    def _find_inline(self, path: str, expression: str) -> tuple[Run, ...] | None:
+        """Return the result of an inline query in an embedded note, or None if it stays source."""
+        self._embeds -= 1
+        value = self._notes.compute_inline(expression, path) if self._embeds > 0 else None
+        return list_runs(draw_inline(value))
 
     def _rebase(self, leaf: Leaf, path: str) -> Leaf:
         """Return a leaf of an embedded note whose links work in the note that shows it."""

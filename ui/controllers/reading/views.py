@@ -27,7 +27,7 @@ from vault.coverage import name_count
 from vault.views.blocks import ComputedBlock, describe_empty, write_markdown
 from vault.views.view import ComputedView, ViewRow
 
-__all__ = ["MOST_VIEW_ROWS", "draw_block", "split_task_link"]
+__all__ = ["MOST_VIEW_ROWS", "draw_block", "draw_inline", "split_task_link"]
 
 MOST_VIEW_ROWS: Final = 200
 _NAMES: Final = {"base": "Base", "dataview": "Query", "tasks": "Query"}
@@ -63,6 +63,19 @@ def draw_block(
         *_draw_source(language, text),
     ]
     return EmbeddedText(title, "", tuple(leaves), VIEW_ICON)
+
+
+def draw_inline(value: str | None) -> EmbeddedText | EmbedFailure:
+    """Return the result of an inline query of Dataview as a paragraph, or that it stays source.
+
+    Args:
+        value: the result as Markdown, or None if the query is not understood.
+    """
+    if value is None:
+        return EmbedFailure("", "info")
+    leaves = read_part(NotePart(1, value))
+    is_text = len(leaves) == 1 and isinstance(leaves[0], Paragraph) and not leaves[0].boxes
+    return EmbeddedText("", "", tuple(leaves) if is_text else (Paragraph((Run(value),)),))
 
 
 def split_task_link(address: str) -> tuple[str, str, int] | None:

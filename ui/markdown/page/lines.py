@@ -1,7 +1,7 @@
 """Convert between source lines of Markdown and positions in the document.
 
 The writer stores a block's first source line as the block's user state. Each line break within a
-paragraph begins another source line.
+paragraph begins another source line, except for those that the tag `<br>` makes.
 """
 
 from bisect import bisect_left
@@ -11,11 +11,11 @@ from itertools import accumulate, islice
 from PySide6.QtGui import QTextBlock, QTextBlockFormat, QTextDocument, QTextLine
 
 from ui.markdown.blocks import TableRows
+from ui.markdown.inline import BREAK, INNER_BREAK
 
 __all__ = ["NO_LINE", "SourceLines", "find_line_at", "find_row_line"]
 
 NO_LINE = -1  # Qt's own value for blocks without a user state
-_BREAK = "\N{LINE SEPARATOR}"
 _FIXED = QTextBlockFormat.LineHeightTypes.FixedHeight.value
 _ABOVE_BASELINE = 0.8
 
@@ -30,7 +30,7 @@ def find_row_line(leaf: TableRows, row: int) -> int:
 def find_line_at(document: QTextDocument, position: int) -> int:
     """Return the source line at a text position, or 0 if it is not known."""
     block = document.findBlock(position)
-    before = block.text()[: position - block.position()].count(_BREAK)
+    before = _count_breaks(block.text(), position - block.position())
     while block.isValid() and block.userState() == NO_LINE:
         block, before = block.previous(), 0
     return block.userState() + before if block.isValid() else 0
@@ -92,17 +92,22 @@ def _read_blocks(document: QTextDocument) -> Iterator[tuple[int, int, int]]:
     while block.isValid():
         first = block.userState()
         if first != NO_LINE:
-            yield first, first + block.text().count(_BREAK), number
+            yield first, first + _count_breaks(block.text()), number
         block, number = block.next(), number + 1
+
+
+def _count_breaks(text: str, end: int | None = None) -> int:
+    """Return how many line breaks of the source are in a text, or before a position in it."""
+    return text.count(BREAK, 0, end) - text.count(INNER_BREAK, 0, end)
 
 
 def _list_lines(block: QTextBlock, first: int, last: int) -> Iterator[QTextLine]:
     begin, text, layout = block.userState(), block.text(), block.layout()
-    if begin + text.count(_BREAK) < first:
+    if begin + _count_breaks(text) < first:
         return
     for number in range(layout.lineCount()):
         line = layout.lineAt(number)
-        if first <= begin + text.count(_BREAK, 0, line.textStart()) <= last:
+        if first <= begin + _count_breaks(text, line.textStart()) <= last:
             yield line
 
 

@@ -31,7 +31,16 @@ from ui.markdown.blocks import (
 )
 from ui.markdown.code_colors import Line as CodeLine
 from ui.markdown.code_colors import list_plain_lines
-from ui.markdown.embeds import EmbeddedText, EmbedFailure, draw_embed, make_embed_source, point_more
+from ui.markdown.embeds import (
+    EmbeddedText,
+    EmbedFailure,
+    draw_embed,
+    list_runs,
+    make_embed_source,
+    make_inline_source,
+    point_more,
+    replace_inline,
+)
 from ui.markdown.inline import NOTE
 from ui.markdown.page.callout_folds import Folds, FoldsState
 from ui.markdown.page.code import CodeHighlighter, color_line
@@ -222,13 +231,19 @@ class DocumentWriter:
         """Yield the leaves to write: with embedded notes, without what is folded."""
         for leaf in leaves:
             if not isinstance(leaf, Embed):
-                drawn = self._settle(leaf) if isinstance(leaf, FormulaLeaf) else leaf
+                is_formula = isinstance(leaf, FormulaLeaf)
+                written = leaf if is_formula else replace_inline(leaf, self._find_inline)
+                drawn = self._settle(written) if isinstance(written, FormulaLeaf) else written
                 yield from self._open(drawn)
             elif leaf.boxes or self._ink is self.tail:
                 self._inner.add(make_embed_source(leaf))
                 yield from self._draw_embed(leaf)
             else:
                 yield from self._place_embed(leaf)
+
+    def _find_inline(self, expression: str) -> tuple[Run, ...] | None:
+        """Return the result of an inline query, or None if it is not known or stays source."""
+        return list_runs(self._find(make_inline_source(expression)))
 
     def _open(self, leaf: Leaf) -> Iterator[Leaf]:
         """Yield a leaf with the chosen tab opened, or nothing of it if it is folded."""

@@ -12,6 +12,7 @@ from chains.cancel import CancelToken
 from tests.conftest import write_notes
 from tests.support.vaults.documents import pdf
 from tests.support.window.note_page import NotePage
+from tests.support.window.waiting import settle
 from tests.support.window.window_pages import WindowPage, open_window
 from tests.unit.vault.views.conftest import NoEmbedder, update_words
 from ui.controllers.reading.embeds import EmbedExpander
@@ -51,16 +52,23 @@ NOTES = {
     "Around.md": "![[Draw.excalidraw]]\n\n![[Address]]\n",
     "Code.md": "```mermaid\ngraph TD\n```\n\n> ```dataviewjs\n> dv.list()\n> ```\n\n"
     "```query\ntag:#a\n```\n\n```js\nlet a\n```\n",
+    "Breaks.md": "One<br>two<BR/>three\nnext line\n\n| a<br>b | c |\n|---|---|\n"
+    "| 1<br />2 | `x<br>y` |\n| 3 | 4 |\n\nLast \\<br> one.\n",
     "Tasks.md": "- [ ] Dig\n- [x] Sow\n\n```tasks\nnot done\n```\n\n```tasks\nsort by magic\n```\n",
 }
 
 
 @pytest.fixture
+def vault(tmp_path: Path) -> Path:
+    folder = write_notes(tmp_path / "notes", NOTES)
+    (folder / "Doc.pdf").write_bytes(pdf(["One.", "Two."]))
+    return folder
+
+
+@pytest.fixture
 def window(
-    assistant: Assistant, tmp_path: Path, runner: TaskRunner, qtbot: QtBot
+    assistant: Assistant, vault: Path, runner: TaskRunner, qtbot: QtBot
 ) -> Iterator[WindowPage]:
-    vault = write_notes(tmp_path / "notes", NOTES)
-    (vault / "Doc.pdf").write_bytes(pdf(["One.", "Two."]))
     assistant.open_vault(vault, remember=False)
     list(assistant.index(CancelToken()))
     window = open_window(assistant, runner, qtbot)
@@ -84,6 +92,20 @@ def test_constructs_are_not_left_as_source(window: WindowPage, qtbot: QtBot) -> 
     assert "https" not in text
     read(window, "Long.md", "See the far one.", qtbot)
     assert "height" not in read(window, "Pages.md", "Doc.pdf › page 2", qtbot)
+
+
+def test_the_tag_br_breaks_lines_which_keep_their_numbers(window: WindowPage, qtbot: QtBot) -> None:
+    text = read(window, "Breaks.md", "Last <br> one.", qtbot).replace("\N{WORD JOINER}", "")
+    assert "One\ntwo\nthree\nnext line" in text
+    assert "x<br>y" in text
+    assert text.count("<br>") == 2
+    settle()
+    (view,) = window.view.note.page.views()
+    bands = [view.find_band(line, line) for line in (1, 2, 4, 6, 7, 9)]
+    tops, bottoms = zip(*[band for band in bands if band is not None], strict=True)
+    assert len(tops) == len(bands)
+    assert all(below <= above + 1 for below, above in zip(bottoms, tops[1:], strict=False))
+    assert bottoms[0] - tops[0] > 2.5 * (bottoms[1] - tops[1])
 
 
 def test_a_drawing_shows_its_texts_alone(window: WindowPage, qtbot: QtBot) -> None:

@@ -92,6 +92,43 @@ def test_bases_and_queries_are_shown_in_place(window: WindowPage, qtbot: QtBot) 
     qtbot.waitUntil(lambda: note.path == "Books/Dune.md")
 
 
+FIELDS = """\
+---
+price: 12.5
+due: 2026-12-01
+by: '[[Emma]]'
+---
+size:: 4
+
+It costs `= this.price * this.size` **`=this.due`** by `= this.by` in `= this.file.name`.
+
+| a | b |
+|---|---|
+| `= this.due - date(2026-11-30)` | `= this.none` |
+
+Stays `= price`, `=SUM(A1:A9)`, `= 5`, `== x`, `= nothing(this)`.
+"""
+
+
+def test_inline_queries_show_their_results(
+    window: WindowPage, assistant: Assistant, vault: Path, qtbot: QtBot
+) -> None:
+    (vault / "Fields.md").write_text(FIELDS, "utf-8")
+    (vault / "Around.md").write_text("Own `= this.file.name`.\n\n![[Fields]]\n", "utf-8")
+    list(assistant.index(CancelToken()))
+    note = open_note(window, "Fields.md", qtbot)
+    shown = "It costs {} 2026-12-01 by Emma in Fields."
+    qtbot.waitUntil(lambda: shown.format(50) in note.text)
+    assert "1 day" in note.text
+    assert "\n-\n" in note.text
+    assert "Stays = price, =SUM(A1:A9), = 5, == x, = nothing(this)." in note.text
+    (vault / "Fields.md").write_text(FIELDS.replace("12.5", "20"), "utf-8")
+    window.view.controllers.index.start()
+    qtbot.waitUntil(lambda: shown.format(80) in note.text)
+    around = open_note(window, "Around.md", qtbot)
+    qtbot.waitUntil(lambda: "Own Around." in around.text and shown.format(80) in around.text)
+
+
 def test_each_task_of_a_group_links_to_its_own_note(tmp_path: Path) -> None:
     areas = ("Work", "work", "Work", "Café", "cafe", "Café")
     for number, area in enumerate(areas):
