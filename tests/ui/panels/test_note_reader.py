@@ -4,7 +4,7 @@ import time
 from itertools import pairwise
 
 import pytest
-from PySide6.QtCore import QPoint, QRect, Qt
+from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt
 from PySide6.QtGui import QPaintEvent, QTextCursor
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QLabel, QScrollBar
@@ -511,6 +511,38 @@ def test_a_step_of_scrolling_paints_only_what_comes_into_view(
         measure_painted(reader, monkeypatch, 40)
     settle()
     assert measure_painted(reader, monkeypatch, 40) <= reader.viewport().height() // 2
+
+
+class PaintWatcher(QObject):
+    """Adds up the height of what the views of a note paint."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.height = 0
+
+    def eventFilter(self, watched: QObject, event: QEvent) -> bool:  # noqa: N802
+        """Note what is painted."""
+        if isinstance(event, QPaintEvent) and isinstance(watched.parent(), NoteView):
+            self.height += event.rect().height()
+        return False
+
+
+def test_steps_of_scrolling_that_follow_at_once_paint_only_what_comes_into_view(
+    reader: NoteReader,
+) -> None:
+    row = "| " + " | ".join(["value 1234 of a row"] * 16) + " |\n"
+    reader.resize(1000, 800)
+    reader.show_text(row + "|---" * 16 + "|\n" + row * 700)
+    settle()
+    watcher, painted = PaintWatcher(), list[int]()
+    QApplication.instance().installEventFilter(watcher)
+    for _ in range(90):
+        watcher.height = 0
+        reader.verticalScrollBar().setValue(reader.verticalScrollBar().value() + 60)
+        QApplication.processEvents()
+        painted.append(watcher.height)
+    QApplication.instance().removeEventFilter(watcher)
+    assert 0 < max(painted) <= reader.viewport().height() // 2
 
 
 def test_a_part_below_the_view_is_parsed_one_step_before_it_is_drawn(

@@ -393,6 +393,9 @@ class NoteReader(QScrollArea):
         index = self._find_missing()
         if index is not None and (self._is_in_view(index) or not self._read_ahead(index)):
             self._make(index)
+            if self._value and self._is_in_view(index):
+                # What is still to be painted when the page is scrolled lets Qt paint all of it.
+                self._views[index].repaint()
         self._restore()
         if self._find_missing() is not None:
             self._later.start()
