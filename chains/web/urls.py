@@ -145,8 +145,9 @@ def require_allowed(host: str, ips: Iterable[IPAddress], is_allowed: IPRule) -> 
     """
     for ip in ips:
         if not is_allowed(ip):
+            found = "" if host == str(ip) else f" ({ip})"
             raise FetchFailed(
-                f"{host} is an address of this computer or of a private network ({ip}). "
+                f"{host} is an address of this computer or of a private network{found}. "
                 "Only pages in the public Internet are fetched."
             )
 

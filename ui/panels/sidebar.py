@@ -136,7 +136,7 @@ class Sidebar(Pane):
         self._no_notes.setText(empty)
         has_files = bool(folders.notes or folders.images)
         self._no_notes.setVisible(not has_files)
-        self.notes.setVisible(has_files)
+        self._show_list(self.notes, is_shown=has_files)
         self._share_height()
 
     def show_pinned(self, answers: "Sequence[ShownAnswer]", problem: str = "") -> None:
@@ -144,7 +144,7 @@ class Sidebar(Pane):
         self.pinned.set_answers(answers)
         self._no_pinned.setText(problem or ("" if answers else _NO_PINNED))
         self._no_pinned.setToolTip("" if problem or answers else _PINNED_TIP)
-        self.pinned.setVisible(bool(answers))
+        self._show_list(self.pinned, is_shown=bool(answers))
         self._share_height()
 
     def show_projects(
@@ -162,7 +162,7 @@ class Sidebar(Pane):
         self._no_projects.setText(_NO_PROJECTS)
         self._no_projects.setToolTip(_PROJECTS_TIP)
         self._no_projects.setVisible(not projects)
-        self.projects.setVisible(bool(projects))
+        self._show_list(self.projects, is_shown=bool(projects))
         self._share_height()
 
     def show_chats(
@@ -181,8 +181,7 @@ class Sidebar(Pane):
         self.chat_search.setVisible(bool(chats) or in_projects or not self.all_vaults.isHidden())
         hides_all = not self._is_vault_open and not self.all_vaults.isHidden()
         none = _OTHER_CHATS if hides_all else _IN_PROJECTS if in_projects else _name_no_chats()
-        self._show_chat_list("" if chats else none)
-        self.chats.setVisible(bool(chats or binned))
+        self._show_chat_list("" if chats else none, is_shown=bool(chats or binned))
 
     def find_neighbour(self, session: str | None, step: int) -> str | None:
         """Return the session ID of the chat above (-1) or below (1) a chat, or None at the ends.
@@ -203,13 +202,25 @@ class Sidebar(Pane):
         For the arguments, see `list_hit_rows`.
         """
         self.chats.set_hits(hits, titles)
-        self._show_chat_list("" if hits else "No chat contains these words.")
+        empty = "" if hits else "No chat contains these words."
+        self._show_chat_list(empty, is_shown=bool(hits))
 
-    def _show_chat_list(self, empty: str) -> None:
+    def _show_chat_list(self, empty: str, *, is_shown: bool) -> None:
         self._no_chats.setText(empty)
         self._no_chats.setVisible(bool(empty))
-        self.chats.setVisible(not empty)
+        self._show_list(self.chats, is_shown=is_shown)
         self._share_height()
+
+    def _show_list(self, view: QWidget, *, is_shown: bool) -> None:
+        """Show or hide a list. If it is hidden with the focus, another list gets it.
+
+        Otherwise, Qt would give it to a button far below, as after the last chat was moved.
+        """
+        lists = (self.projects, self.chats, self.pinned, self.notes)
+        others = (one for one in lists if one is not view and not one.isHidden())
+        if not is_shown and view.hasFocus() and (other := next(others, None)) is not None:
+            other.setFocus(Qt.FocusReason.OtherFocusReason)
+        view.setVisible(is_shown)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Distribute the height again when the sidebar is resized, and take chats that are dropped.

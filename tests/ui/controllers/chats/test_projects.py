@@ -459,10 +459,12 @@ def test_a_chat_is_moved_by_menu_and_drop_and_back_by_undo_and_the_header_tells_
     assert assistant.sessions.info(moved).project is None
     assert (header.isHidden(), window.composer.mode) == (True, "vault")
     row = sidebar.projects.visualRect(row_of(sidebar.projects, "What is it about?"))
+    sidebar.chats.setFocus()
     drop_chat(sidebar.projects.viewport(), moved, row.center())
     qtbot.waitUntil(lambda: "And the rest?" in list_rows(window))
     assert assistant.sessions.info(moved).project == "Thesis"
     assert not sidebar.chats.isVisible()
+    assert window.view.focusWidget() is sidebar.projects, "the list with the focus is hidden"
     lists = sidebar.chats.parentWidget()
     assert lists is not None
     drop_chat(lists, moved, QPoint(20, lists.height() - 4))
