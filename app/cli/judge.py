@@ -23,6 +23,7 @@ from chains.errors import Cancelled
 from context.fixes import Command, Fix
 from resources.system.files import write_atomically
 from vault.coverage import name_count
+from vault.errors import IndexBusy
 
 __all__ = ["judge"]
 
@@ -131,11 +132,14 @@ class _JudgeRun:
         self.exit_code = 0
 
     def update_index(self, request: JudgeRequest) -> None:
-        """Bring the index of the notes up to date."""
-        with Interruptible() as run:
-            for event in self._assistant.judging.update(request, run.cancel):
-                if not isinstance(event, IndexFinished):
-                    self._line.show_progress(event.progress)
+        """Bring the index of the notes up to date, unless another Strata does so."""
+        try:
+            with Interruptible() as run:
+                for event in self._assistant.judging.update(request, run.cancel):
+                    if not isinstance(event, IndexFinished):
+                        self._line.show_progress(event.progress)
+        except IndexBusy as error:
+            complain(f"{error} The notes are judged as they were indexed before.")
         self._line.clear()
 
     def judge(self, request: JudgeRequest) -> JudgeTable:

@@ -9,7 +9,7 @@ from app.assistant import Assistant
 from app.cli import text as cli_text
 from app.cli.approvals import TerminalApprovals, format_proposal
 from app.cli.interrupt import FAILED, Interruptible
-from app.cli.output import Output, ProgressLine, can_ask, readable
+from app.cli.output import Output, ProgressLine, can_ask, complain, readable
 from app.errors import InvalidRequest
 from app.hidden_characters import escape_text
 from app.library.library import IndexFinished
@@ -18,6 +18,7 @@ from app.pinned.answers import ShownAnswer
 from app.wiring import open_vault
 from chains.cancel import CancelToken
 from chains.tool import ApprovalRequest, Proposal
+from vault.errors import IndexBusy
 
 __all__ = ["PINNED_VERBS"]
 
@@ -57,9 +58,12 @@ def _show(args: argparse.Namespace, assistant: Assistant, output: Output) -> int
 def _refresh(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
     line = ProgressLine()
     with Interruptible() as run:
-        for event in () if args.no_index else assistant.index(run.cancel):
-            if not isinstance(event, IndexFinished):
-                line.show_progress(event.progress)
+        try:
+            for event in () if args.no_index else assistant.index(run.cancel):
+                if not isinstance(event, IndexFinished):
+                    line.show_progress(event.progress)
+        except IndexBusy as error:  # another Strata brings it up to date
+            complain(f"{error} The answers are found in what was indexed before.")
     line.clear()
     ids = [args.id] if args.id else None
     found = assistant.pinned.refresh(ids)

@@ -17,6 +17,7 @@ from tests.support.models.note_judge import PLANTED, judge_by_words, list_shown
 from tests.support.processes.command_line import Strata, document, no_window
 from tests.unit.app.cli.test_sessions import Terminal
 from tests.unit.app.pinned.test_doors import Conversation
+from vault.errors import IndexBusy
 
 NOTES = {
     **{f"Day {n:02}.md": f"# Day {n:02}\n\nNothing, part {n}.\n" for n in range(14)},
@@ -74,6 +75,31 @@ def test_it_judges_first_notes_then_all(
     rows = list(csv.DictReader(table.read_text("utf-8-sig").splitlines()))
     assert [row["note"] for row in rows if row["verdict"] == "yes"] == ["Yes.md"]
     assert len(rows) == 15
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [
+        (("judge", QUESTION, "--first", "0"), "15 notes for the model"),
+        (("pinned", "refresh"), "answers are found in what was indexed before"),
+    ],
+)
+def test_it_goes_on_where_another_strata_keeps_the_index(
+    strata: Strata,
+    model: ModelServer,
+    folder: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    argv: tuple[str, ...],
+    said: str,
+) -> None:
+    def refuse(*_args: object, **_fields: object) -> None:
+        raise IndexBusy("Another Strata keeps this index up to date.")
+
+    assert strata("index", "--vault", str(folder))[0] == 0
+    monkeypatch.setattr("app.library.library.Library.update", refuse)
+    options = ("--set", f"chat.apiBase={model.url}", "--set", "chat.model=gpt-4o")
+    code, _, err = strata(argv[0], *options, *argv[1:], "--vault", str(folder))
+    assert (code, "Another Strata" in err, said in err) == (0, True, True)
 
 
 def test_stored_verdicts_are_listed_and_deleted(
