@@ -62,6 +62,7 @@ _PREPARED: Final = (
     "above_values",
     "above_dates",
     "above_words",
+    "forms",
     "tokens",
     "words",
     "small_words",
@@ -304,6 +305,11 @@ class TextIndex:
     def folded(self) -> str:
         """The text with what stands above it, normalized for comparison."""
         return fold(f"{self.above}\n{remove_markup(self.text)}")
+
+    @cached_property
+    def forms(self) -> tuple[str, str]:
+        """The normalized text without its markup, and with it: a link names a path too."""
+        return self.folded, fold(self.text)
 
     @cached_property
     def words(self) -> frozenset[str]:

@@ -110,7 +110,7 @@ def _find_numbers(figure: Figure, words: frozenset[str], text: EvidenceText) -> 
         word = fold(figure.written)
         # Most texts do not say it at all, which is found much faster than its edges.
         whole = rf"(?<!\w){re.escape(word)}(?!\w|[.]\d)"
-        if word in index.folded and re.search(whole, index.folded):
+        if any(word in each and re.search(whole, each) for each in index.forms):
             yield _Hit(0, text, _find_start(index, figure.written))
         return
     yield from _find_in_lines(figure, words, text)
@@ -279,7 +279,7 @@ def find_path(path: str, evidence: ClaimEvidence) -> tuple[Source, ...]:
     hits = []
     for text in evidence.texts:
         is_note = any(name == bare or name.endswith(f"/{bare}") for name in text.folded_names)
-        if is_note or folded in text.index.folded:
+        if is_note or any(folded in each for each in text.index.forms):
             start = None if is_note else _find_start(text.index, path)
             hits.append(_Hit(int(is_note), text, start))
     return _list_places(hits)

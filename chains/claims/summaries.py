@@ -41,6 +41,7 @@ from context.history.outline import remove_head
 from vault.notes.dates import LocatedDate, write_date_forms
 from vault.notes.text.lines import CODE, FENCE_OPENS
 from vault.notes.text.markdown_text import read_text
+from vault.notes.units import is_known_unit
 from vault.options import SearchOptions
 from vault.review.statements import (
     LEAST_OVERLAP,
@@ -83,6 +84,8 @@ _OPEN: Final = re.compile(
     re.IGNORECASE,
 )
 _OPEN_FIELDS: Final = ("open", "known unknowns")
+# A figure of one thing is seldom said with more values than these.
+_MOST_CORRECTED: Final = 2
 _SAID: Final = "what was said"
 _NOT_SAID: Final = "not in what was said"
 _KINDS: Final = frozenset({"figure", "date", "name", "path"})
@@ -244,7 +247,8 @@ def _find_replaced(
             other = _find_newest(own, texts, _are_alike)
             if text in unsaid and (other is None or not _differs(own, other)):
                 other, said = _find_newest(own, texts, _is_shortened), "was said"
-            if other is not None and _differs(own, other):
+            is_other = other is not None and _differs(own, other)
+            if other is not None and is_other and not _numbers_things(own, texts):
                 at = sentence.start + next(find_whole(sentence.text, text), 0)
                 reason = f"{other.quantities[0].written} {said}"
                 yield _place(sentence.text, summary, text, at, reason)
@@ -259,6 +263,21 @@ def _find_newest(
                 if is_same(own, placed.statement):
                     return placed.statement
     return None
+
+
+def _numbers_things(own: Statement, texts: Sequence[EvidenceText]) -> bool:
+    """Return whether a figure without a unit tells several things apart, as in "entry 22"."""
+    unit = own.quantities[0].unit
+    if is_known_unit(unit) or (unit and not unit.isalpha()):
+        return False
+    alike = (
+        placed.statement
+        for text in texts
+        if own.words <= text.index.words
+        for placed in text.index.statements
+        if _are_alike(own, placed.statement)
+    )
+    return len({each.quantities[0].values for each in alike}) > _MOST_CORRECTED
 
 
 def _are_alike(own: Statement, other: Statement) -> bool:

@@ -320,6 +320,13 @@ def _list_work_of(answer: str, *texts: EvidenceText, is_prepared: bool = False) 
     return sum(entry.callcount for entry in profile.getstats())
 
 
+def test_a_path_that_only_a_link_of_a_source_names_is_supported() -> None:
+    source = text("It is in [the boiler note](Cellar/Boiler-2.md).", "Heating", 1)
+    claims = check("See Cellar/Boiler-2.md for the rest.", ClaimEvidence((source,)))
+    told = {claim.kind: claim.verdict for claim in claims}
+    assert (told["path"], told["figure"]) == ("supported", "supported")
+
+
 def test_a_figure_that_a_line_says_many_times_is_one_place() -> None:
     line = text("The pump holds 30 kg of sand before Monday. " * 3_000, "Sand", 1)
     answer = "\n".join(f"- The fan number {at} needs 30 kg of salt." for at in range(20))

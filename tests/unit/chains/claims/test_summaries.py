@@ -108,6 +108,19 @@ def test_a_fact_whose_place_is_not_known_is_struck_as_a_whole_word():
     assert strike_changed(text, [ChangedFact("5 €", "x", "The fee was 5 €.", 18)]) == rest
 
 
+def test_a_path_that_a_link_names_was_said():
+    said = ["The rule is in [EIP-150](./eip-150.md) and [the plan](House/Plan-7.md#pump)."]
+    assert find_changed("Files: ./eip-150.md; House/Plan-7.md", said, []) == ()
+
+
+def test_numbers_that_tell_things_apart_do_not_replace_each_other():
+    said = [f"Diary entry {at}: rain fell." for at in (20, 21, 22, 23)]
+    assert find_changed("Diary entry 22: rain fell.", said, []) == ()
+    told = [f"The pump costs {price} €." for price in (1900, 2100, 2480)]
+    (found,) = find_changed("The pump costs 2100 €.", told, [])
+    assert found.reason == "2480 € was said later"
+
+
 def test_a_figure_that_was_replaced_later_is_found():
     said = ["The greenhouse costs 1,900 € a year.", "The greenhouse costs 2,480 € a year."]
     (found,) = find_changed("The greenhouse costs 1,900 € a year.", said, [])
