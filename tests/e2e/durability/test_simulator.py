@@ -373,9 +373,17 @@ UNREPORTED_LINE_END = (232199009321685,)  # of the ledger
 
 
 DAMAGED_CALL = (436883737517010,)  # of another program, which the disk has damaged in the event
+# What a failed step had written was taken as promised, since another program had added something.
+UNSURE_FINDING = (
+    234426730661851,
+    61597292964341,
+    13461378166625,
+    502936203501969,
+    556947107383603,
+)
 
 
-@pytest.mark.parametrize("seeds", [UNREPORTED_LINE_END, LOST_PIN, DAMAGED_CALL])
+@pytest.mark.parametrize("seeds", [UNREPORTED_LINE_END, LOST_PIN, DAMAGED_CALL, UNSURE_FINDING])
 def test_steps_that_have_failed_hold(seeds: Sequence[int]) -> None:
     assert run_steps([Step(seed) for seed in seeds]).broken == ()
 

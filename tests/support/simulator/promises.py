@@ -128,6 +128,7 @@ class Promises:
         touched: Collection[str] | None,
         *,
         opens_chats: bool = True,
+        is_done: bool = False,
     ) -> list[str]:
         """Return one sentence for each promise that does not hold.
 
@@ -136,6 +137,7 @@ class Promises:
             notes: the folder of notes.
             touched: the files that have changed since the last look, or None if all may have.
             opens_chats: whether to open the chats that have changed, which takes the most time.
+            is_done: whether the last step has succeeded, so that what it has changed is promised.
         """
         assistant.settings.refresh()
         paths, is_all = assistant.paths, touched is None
@@ -143,7 +145,7 @@ class Promises:
         broken = self._read_changed(assistant, chats, opens_chats) if chats or is_all else []
         for name, value in self._values.items():
             if is_all or value.may_differ(paths, touched or ()):
-                broken += value.find_broken(name, assistant)
+                broken += value.find_broken(name, assistant, is_done=is_done)
         return [*broken, *_find_halves(notes)]
 
     def _read_changed(
@@ -224,8 +226,8 @@ class _Value:
         place = str(self.find_place(paths))
         return self.is_new or any(path.startswith(place) for path in touched)
 
-    def find_broken(self, name: str, program: Assistant) -> Iterator[str]:
-        self.is_new = False
+    def find_broken(self, name: str, program: Assistant, *, is_done: bool) -> Iterator[str]:
+        is_promised, self.is_new = self.is_new and is_done, False
         try:
             value = self.read(program)
         except AppError as error:
@@ -237,7 +239,8 @@ class _Value:
             assert isinstance(value, tuple)
             if lost := self.least - set(value):
                 yield f"the {name}: {value!r} lacks {lost!r}"
-            self.allowed = [value]
+            if is_promised:  # what a failed step has written may not be on the disk
+                self.allowed = [value]
 
 
 def _list_chats(assistant: Assistant, named: Collection[str]) -> list[str]:

@@ -240,7 +240,7 @@ class World:
         self.history.append(f"{name}: {how} {self.clock.now_s:.3f} {sent} {self.disk.trace:08x}")
         self.broken += [f"{name} {how}: {one}" for one in self.provider.failures]
         self.provider.failures.clear()
-        self._look(f"after {name} ({how})", is_all=how == "killed", opens_chats=step.opens_chats)
+        self._look(f"after {name} ({how})", how, opens_chats=step.opens_chats)
         self.promises.note_chats(is_done=how == "done")
         if how == "killed":
             self._killed = act_seed
@@ -252,14 +252,25 @@ class World:
 
     def look_at_all(self) -> None:
         """Look for broken promises in everything."""
-        self._look("at the end", is_all=True)
+        self._look("at the end")
 
-    def _look(self, when: str, *, is_all: bool, opens_chats: bool = True) -> None:
-        """Look for broken promises in what has changed since the last look, or in everything."""
+    def _look(self, when: str, how: str = "killed", *, opens_chats: bool = True) -> None:
+        """Look for broken promises in what has changed since the last look.
+
+        Args:
+            when: when this is.
+            how: how the last act has ended. Behind a kill, everything is looked at.
+            opens_chats: whether to open the chats that have changed. Behind a kill, all are opened.
+        """
         program, promises = self.programs[0], self.promises
-        touched = None if is_all else self.disk.touched
-        opens_chats |= is_all
-        found = promises.find_broken(program, self.notes, touched, opens_chats=opens_chats)
+        is_all = how == "killed"
+        found = promises.find_broken(
+            program,
+            self.notes,
+            None if is_all else self.disk.touched,
+            opens_chats=opens_chats or is_all,
+            is_done=how == "done",
+        )
         self.disk.touched.clear()
         if len([one for one in self.programs if _keeps_index(one)]) > 1:
             found.append("two programs keep the index up to date")
@@ -274,7 +285,7 @@ class World:
         if (now := read_tree(self.notes)) != before:
             self.broken.append(f"a power failure behind {name} leaves {now}, not {before}")
         when = f"after a power failure behind {name}"
-        self._look(when, is_all=True)
+        self._look(when)
         if not self.disk.damaged:
             lost = self.promises.find_lost_requests(self.programs[0])
             left = self.promises.find_remaining_requests(self.programs[0])
