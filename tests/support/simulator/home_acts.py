@@ -18,7 +18,7 @@ from app.wiring import build
 from chains.cancel import CancelToken
 from tests.support.sessions.synced_folders import make_old
 from tests.support.simulator.disk import Killed
-from tests.support.simulator.promises import WILD, Promises, list_sent
+from tests.support.simulator.promises import WILD, Promises, leave_out_places, list_sent
 from vault.review.findings import Finding, FindingNote
 
 if TYPE_CHECKING:
@@ -230,7 +230,7 @@ def _merge_backup(world: "World", program: Assistant) -> None:
     promises.gone_sent.clear()
     promises.binned.clear()
     for session in backup.chats:  # of the places in two versions of a chat, only the newest counts
-        promises.lines[session] = _leave_out_places(promises.lines[session])
+        promises.lines[session] = leave_out_places(promises.lines[session])
     before = promises.read_all(program)
     for name in _MERGED:
         promises.allow(name, least=promises.find_sure(name))
@@ -248,11 +248,7 @@ def _merge_backup(world: "World", program: Assistant) -> None:
         if gone := wanted - set(_as_entries(promises.read(name, program))):
             world.broken.append(f"merged {name} lack {gone!r}")
     for session, lines in backup.chats.items():
-        promises.lines[session] |= _leave_out_places(lines)
-
-
-def _leave_out_places(lines: Iterable[bytes]) -> set[bytes]:
-    return {line for line in lines if b'"type":"leaf"' not in line}
+        promises.lines[session] |= leave_out_places(lines)
 
 
 def _list_pins(program: Assistant) -> frozenset[str]:
@@ -279,6 +275,8 @@ def _sync_chat(world: "World", program: Assistant) -> None:
     entry["id"] = f"{world.chance.randrange(1 << 32):08x}"
     other = json.dumps(entry, separators=(",", ":"), ensure_ascii=False).encode()
     copy = file.with_name(f"{file.stem} (conflicted copy {world.kept.count()}).jsonl")
+    promises = world.promises
+    promises.copied.add(file.stem)
     copy.write_bytes(b"".join([*lines[:at], other, b"\n"]))
     make_old(copy)
     world.disk.adopt_note(copy)
@@ -286,6 +284,9 @@ def _sync_chat(world: "World", program: Assistant) -> None:
     merged = file.read_bytes() if file.exists() else b""
     if entry["id"].encode() not in merged and not copy.exists():
         world.broken.append(f"a copy of {file.name} went without its entry {entry['id']}")
+    if not any(file.parent.rglob(f"{file.stem} *")):
+        promises.lines[file.stem] = leave_out_places(promises.lines[file.stem])
+        promises.copied.discard(file.stem)
     world.reached["copy merged"] += not copy.exists()
 
 
