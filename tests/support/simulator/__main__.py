@@ -29,7 +29,9 @@ def main() -> int:
         help="leave out each sync and each lock in turn, and make bugs: each must be found",
     )
     options = parser.parse_args()
-    logging.disable(logging.CRITICAL)
+    logging.basicConfig(
+        handlers=[logging.NullHandler()]
+    )  # what is logged is looked at: see `World`
     if options.mutate:
         return _mutate(options.events)
     return _simulate(options.seed, options.events)

@@ -175,6 +175,7 @@ class World:
         self.intruded: list[tuple[str, str]] = []
         self.added: list[tuple[str, Callable[[], bool]]] = []
         self.is_kill_planned = False
+        self._fired = 0  # the number of faults before the act
         self._killed: int | None = None  # what decided the act that was killed last
         self._order, self._ids = random.Random(1), random.Random(1)
         self._thread = threading.get_ident()
@@ -293,7 +294,8 @@ class World:
 
     def _do(self, name: str, act: Act, program: Assistant, step: Step, fault: Fault | None) -> str:
         """Do an act, and return how it ended."""
-        self.before, fired = read_tree(self.notes), sum(self.disk.fired.values())
+        self.before, fired = read_tree(self.notes), self.disk.fired.total()
+        self._fired = fired
         self.disk.begin(fault, random.Random(f"disk {step.seed}"), step.second_fault)
         self.workers.dying = step.kills_child
         faults = filter(None, (fault, step.second_fault))
@@ -339,7 +341,7 @@ class World:
             fired: the number of faults before the act.
         """
         reason = error.reason if isinstance(error, TurnFailed) else error
-        is_sound = sum(self.disk.fired.values()) == fired and not self.disk.damaged
+        is_sound = self.disk.fired.total() == fired and not self.disk.damaged
         return isinstance(reason, _STORAGE_ERRORS) and is_sound and not self.disk.is_dead
 
     def _note_thread(self, ended: threading.ExceptHookArgs) -> None:
@@ -352,7 +354,9 @@ class World:
         error = record.exc_info[1] if record.exc_info else None
         if isinstance(error, Killed) or self.disk.is_dead:
             return False
-        if record.levelno >= logging.ERROR:
+        is_sound = self.disk.fired.total() == self._fired and not self.disk.damaged
+        is_lost = record.name == "app.requests.keep" and is_sound  # what was sent is always kept
+        if record.levelno >= logging.ERROR or is_lost:
             self.broken.append(f"{record.getMessage()}: {type(error).__name__}: {error}")
         return True
 
