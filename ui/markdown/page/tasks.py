@@ -110,6 +110,7 @@ class TaskView(MarkdownView):
     def _focus_task(self, task: ListMarker) -> None:
         self._go_to(task)
         self._pointing.focus("")
+        self._reveal_cursor()
         self.viewport().update()
 
     def _set_focused(self, task: ListMarker | None) -> None:

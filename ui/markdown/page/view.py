@@ -219,11 +219,15 @@ class MarkdownView(QTextBrowser):
         if position < 0:
             return False
         self._focus_link(position)
+        self._reveal_cursor()
+        return True
+
+    def _reveal_cursor(self) -> None:
+        """Scroll the area around the view, so that the line of the text cursor is in sight."""
         area = self._area()
         if area is not None and (page := area.widget()):
             spot = self.viewport().mapTo(page, self.cursorRect().center())
             area.ensureVisible(spot.x(), spot.y(), 0, 2 * Theme.current().line("body"))
-        return True
 
     def _focus_link(self, position: int) -> None:
         """Move the text cursor to the link at a text position."""
@@ -417,10 +421,15 @@ class MarkdownView(QTextBrowser):
         return target if target.startswith(TAB) else ""
 
     def focusNextPrevChild(self, forward: bool) -> bool:
-        """Move the focus with Tab to another link, and show that link as if it were hovered."""
+        """Move the focus with Tab to another link, and show that link as if it were hovered.
+
+        The link is scrolled into view.
+        """
         is_here = super().focusNextPrevChild(forward)
         href = self.textCursor().charFormat().anchorHref() if is_here else ""
         self._pointing.focus(href)
+        if href:
+            self._reveal_cursor()
         return is_here
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:

@@ -189,6 +189,30 @@ def test_tab_goes_from_task_to_task_and_space_ticks(window: WindowPage, vault: P
     assert "- [x] water" in read(vault)
 
 
+def test_tab_scrolls_to_the_task_or_link_that_gets_the_focus(
+    window: WindowPage, vault: Path
+) -> None:
+    words = "Words.\n\n" * 14
+    text = f"{words}- [ ] far task\n\n{words}See [[Other]].\n\n{words}"
+    (vault / "Plain.md").write_text(text, "utf-8")
+    window.view.show_note("Plain.md")
+    settle()
+    page = window.view.note.page
+    page.window().resize(1000, 500)
+    settle()
+    (view,) = list_views(window)
+    view.setFocus()
+    tops = [page.verticalScrollBar().value()]
+    for words_of_stop in ("far task", "See Other"):
+        QTest.keyClick(view, Qt.Key.Key_Tab)
+        settle()
+        assert view.textCursor().block().text().startswith(words_of_stop)
+        spot = view.viewport().mapTo(page.viewport(), view.cursorRect().center())
+        assert page.viewport().rect().contains(spot)
+        tops.append(page.verticalScrollBar().value())
+    assert tops == sorted(set(tops)), "both are far below"
+
+
 def test_the_undo_keys_take_a_tick_back_outside_a_text_field(
     window: WindowPage, vault: Path, qtbot: QtBot
 ) -> None:
