@@ -24,7 +24,7 @@ from ui.widgets.geometry import Scaled, clear_layout
 from ui.widgets.layouts import align, grow, make_column, make_row
 from ui.widgets.texts import from_left
 
-__all__ = ["AccessibleFrame", "Hairline", "Header", "Notice", "Pane", "StickyFoot"]
+__all__ = ["AccessibleFrame", "Hairline", "Header", "Notice", "Pane", "StickyFoot", "StickyRow"]
 
 # Qt uses the interfaces but PySide keeps no reference, so each is kept while its widget lives.
 _alive: dict[int, QAccessibleInterface] = {}
@@ -158,6 +158,10 @@ class Notice(QFrame):
         painter.drawRoundedRect(self.rect(), theme.radius("lg"), theme.radius("lg"))
 
 
+class StickyRow(Pane):
+    """The row that `StickyFoot` keeps in sight, in front of what is behind it."""
+
+
 class StickyFoot(QWidget):
     """The last row of a card, which stays in sight while the upper part of the card is in sight.
 
@@ -170,8 +174,9 @@ class StickyFoot(QWidget):
         parent: the card.
     """
 
-    def __init__(self, row: QWidget, above: QWidget, parent: QWidget) -> None:
+    def __init__(self, row: StickyRow, above: QWidget, parent: QWidget) -> None:
         super().__init__(parent)
+        self.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
         self._row, self._above, self._card = row, above, parent
         self._area: QScrollArea | None = None
         self._line = Hairline(row)

@@ -28,7 +28,10 @@ from ui.widgets.controls import ElidedLabel
 
 _LEAST_CONTRAST = 4.5
 _FREE = (QScrollBar, QSizeGrip, QSplitterHandle)
-_FLOATING = {"_Drawer", "_JumpButton", "_Popup", "Toast", "Palette"}  # cover others on purpose
+_FLOATING = {  # cover others on purpose
+    *("_Drawer", "_JumpButton", "_Popup"),
+    *("Palette", "StickyRow", "Toast"),
+}
 
 
 def visible_widgets(root: QWidget) -> Iterator[QWidget]:

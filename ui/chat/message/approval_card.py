@@ -28,7 +28,7 @@ from ui.widgets.controls import ElidedLabel, IconLabel, make_wrapped_label, one_
 from ui.widgets.diff import DiffView, HunkList
 from ui.widgets.geometry import OUTDENT, make_scroll_area
 from ui.widgets.layouts import align, grow, make_column, make_row, stretch
-from ui.widgets.surfaces import AccessibleFrame, Pane, StickyFoot
+from ui.widgets.surfaces import AccessibleFrame, Pane, StickyFoot, StickyRow
 from ui.widgets.texts import from_left
 
 __all__ = ["ApprovalCard", "ApprovalDialog", "ApprovalWords", "choose_words"]
@@ -350,7 +350,7 @@ class ApprovalCard(AccessibleFrame):
         if body := self._body():
             column.addSpacing(8)
             column.addWidget(body)
-        foot = Pane("content")
+        foot = StickyRow("content")
         self._lay_out_foot(words, foot)
         self.foot = StickyFoot(foot, head, self)
         column.addWidget(self.foot)

@@ -12,6 +12,7 @@ from pytestqt.qtbot import QtBot
 from app.assistant import Assistant
 from chains.cancel import CancelToken
 from tests.conftest import write_notes
+from tests.support.window import widgets
 from tests.support.window.clicks import button_named, click_button
 from tests.support.window.waiting import settle
 from tests.support.window.window_pages import WindowPage, open_window
@@ -144,6 +145,7 @@ def test_the_buttons_of_a_fix_stay_in_sight_in_a_low_panel(
         settle()
         for button in (asking.refuse, asking.approve):
             assert button.visibleRegion().boundingRect() == button.rect(), by
+        assert widgets.overlapping_siblings(asking) == []
     QTest.mouseClick(asking.approve, Qt.MouseButton.LeftButton)
     fixed = text.replace("Barel", "Barrel")
     qtbot.waitUntil(lambda: (vault / "House/List.md").read_text() == fixed)
