@@ -86,7 +86,8 @@ def find_sections(
     texts = {n: read_source_text(each) for n, each in by_number.items()}
     sections: list[ShownSection] = []
     lit_parts: list[Part] = []
-    for span, ranked, is_open in choose_spans(question, rankings, texts):
+    leading = min(by_number, key=lambda number: ranks.get(number, number), default=0)
+    for span, ranked, is_open in choose_spans(question, rankings, texts, leading):
         inside = [each for each in ranked if span.covers(each.part)]
         lit = _choose_lit(question, inside, [part for part in parts if span.covers(part)], span)
         lit_parts += lit if is_open else lit[:1]

@@ -58,11 +58,19 @@ def choose_spans(
     question: AskedQuestion,
     rankings: Sequence[Sequence[ScoredPart]],
     texts: Mapping[int, MarkdownText],
+    leading: int = 0,
 ) -> Iterator[SpanChoice]:
     """Yield the best sections, each once, with its ranking, and whether it is shown open.
 
     A question about several things gets an open section for each of them, otherwise only the first
-    one is open.
+    one is open. One section is of the first search result, if it is about the question.
+    Of 246 questions, one more is answered with it, but fewer with one of the second result too.
+
+    Args:
+        question: the question.
+        rankings: the ranked parts, for each thing that the question is about.
+        texts: the text of each source, keyed by citation number.
+        leading: the citation number of the first search result, or 0 if there is none.
     """
     chosen: list[SectionSpan] = []
     ordered = [_rank_spans(question, ranked, texts) for ranked in rankings]
@@ -71,12 +79,29 @@ def choose_spans(
         chosen += best
         yield from ((span, ranked, True) for span in best)
     whole = list(chain.from_iterable(rankings))
-    for span in _list_others(question, whole, list(chain.from_iterable(ordered))):
+    spans = list(chain.from_iterable(ordered))
+    first = _find_of_leading(question, whole, spans, leading)
+    for span in (*first, *_list_others(question, whole, spans)):
         if len(chosen) >= MOST_SECTIONS:
             return
         if not any(span.repeats(known) for known in chosen):
             chosen.append(span)
             yield span, whole, len(rankings) > 1
+
+
+def _find_of_leading(
+    question: AskedQuestion,
+    ranked: Sequence[ScoredPart],
+    spans: Sequence[tuple[float, SectionSpan]],
+    leading: int,
+) -> Sequence[SectionSpan]:
+    """Return the best section of the first search result, if it is about the question."""
+    own = [each for each in spans if each[1].n == leading]
+    if question.order or not own:
+        return ()
+    _, best = max(own, key=lambda each: each[0])
+    inside = (each for each in ranked if best.covers(each.part))
+    return (best,) if any(_is_related(question, each) for each in inside) else ()
 
 
 def _list_others(

@@ -71,6 +71,20 @@ def test_a_section_that_scores_far_below_the_best_is_left_out():
     assert found[0].path == "Note.md"
 
 
+def test_a_section_of_the_first_search_result_is_shown_though_three_others_score_higher():
+    leading = passage("# Valve\nIn the cellar, turn the wheel.", source="Valve.md")
+    others = [
+        passage(f"# Tap {n}\nThe tap in the cellar opens by hand.", n, f"Tap {n}.md")
+        for n in range(2, 6)
+    ]
+    shown = [
+        section.n for section in find("How does the tap in the cellar open?", leading, *others)
+    ]
+    assert len(shown) == 3
+    assert shown[0] != 1
+    assert 1 in shown
+
+
 def test_a_section_without_a_word_of_the_question_must_be_near_in_meaning():
     sources = passage("The beds face south."), passage("A spade is rusty.", 2, "Tools.md")
     near = compare_by({"beds": 0.1, "spade": 0.6})
