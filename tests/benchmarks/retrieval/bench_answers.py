@@ -163,6 +163,7 @@ def open_indexed(vault: SharedVault, embedder: Embedder) -> Assistant:
     """Open a vault, and make or update its index."""
     assistant = build(Paths.find({HOME_VARIABLE: str(vault.home)}), embedder=embedder)
     assistant.open_vault(vault.notes, remember=False)
+    assistant.settings.reset("autoCompactThreshold")  # a run that was ended may have left another
     for _event in assistant.index(CancelToken()):
         pass
     return assistant

@@ -150,6 +150,8 @@ def _prepare(
             assistant.settings.set("autoCompactThreshold", budget)
             sent[budget] = [_prepare_one(assistant, question.text) for question in questions]
     finally:
+        for key in ("maxOutputTokens", "autoCompactThreshold"):
+            assistant.settings.reset(key)  # other benches use this home too
         assistant.close()
     return sent
 
