@@ -128,7 +128,8 @@ def simulate(seed: int, events: int, skipped: frozenset[str] = frozenset()) -> O
         for name in ("fired", "done", "syncs", "answers", "reached"):
             getattr(whole, name).update(getattr(outcome, name))
         whole.count += outcome.count
-        skips = sum(outcome.syncs[name] for name in skipped) / outcome.count
+        calls = {name for name in outcome.syncs if skipped & {name, name.partition(":")[0]}}
+        skips = sum(outcome.syncs[name] for name in calls) / outcome.count
         if skips > most_skips:
             best, most_skips = steps[0].mix_seed, skips
         if outcome.broken:
