@@ -41,13 +41,14 @@ def end_turn(turn: Turn, stored: StoredAnswer) -> Iterator[Event]:
         ContextHookError: a hook failed. The answer is kept.
     """
     yield MessageEnded(stored.entry, "assistant", turn.id, turn.session.id)
-    hooks, is_changed = turn.customization.hooks, False
-    if hooks is not None and hooks.has("context"):
+    hooks = turn.customization.hooks
+    has_hooks = hooks is not None and hooks.has("context")
+    if has_hooks:
         with contextlib.suppress(Cancelled):
             if entries := call(lambda: run_end_hooks(turn), turn.cancel):
                 turn.session.append(entries)
-                is_changed = True
-    may_compact = is_changed or may_be_due(stored.report, stored.answer.text)
+    # Hooks may have shortened the history for the request alone.
+    may_compact = has_hooks or may_be_due(stored.report, stored.answer.text)
     if stored.answer.end.status == "complete" and may_compact:
         with contextlib.suppress(Cancelled):
             yield from compact_at_end(turn)

@@ -8,7 +8,7 @@ import pytest
 
 from chains.cancel import CancelToken
 from chains.errors import Cancelled
-from chains.events import MessageEnded, ToolStarted, TurnEnded, Warned
+from chains.events import CompactionStarted, MessageEnded, ToolStarted, TurnEnded, Warned
 from chains.prompts import Customization
 from chains.turn.agent import AGENT_TOOLS
 from chains.turn.run import compact_on_request, preview, run_turn
@@ -337,6 +337,25 @@ def test_what_is_ephemeral_is_sent_once_logged_and_never_comes_back(chat, server
     assert [message.text for message in log.messages] == ["Be brief."]
     chat("And?", is_hooked=False)
     assert "Be brief." not in str(server.bodies[1]["messages"])
+
+
+def test_a_history_that_a_hook_hides_from_each_request_is_compacted_at_the_end_of_a_turn(
+    chat, server, hooks
+):
+    def hide(event):
+        *earlier, _question = event.envelope.messages.cached
+        if event.reason != "ephemeral":
+            return None
+        return ContextResult([{"op": "message_hide", "entryId": m.id, **WHY} for m in earlier])
+
+    hooks.on("context", hide)
+    server.script(Answer("word " * 1_600, chunk_chars=400), Answer("In Row 12. " * 12))
+    turns = [chat(f"Question {number}?", threshold=4_000) for number in range(20)]
+    assert result_of(turns[-1]).context["layers"]["L4"]["tokens"] == 0
+    watched = CompactionStarted | MessageEnded
+    told = [[type(one) for one in events if isinstance(one, watched)] for events in turns]
+    compacted = [types for types in told if CompactionStarted in types]
+    assert compacted == [[MessageEnded, MessageEnded, CompactionStarted]]
 
 
 def test_at_the_end_of_a_turn_hooks_shape_the_next_one(chat, server, session, hooks):
