@@ -1,6 +1,7 @@
 """Sentences in four languages that say the same in other words, and such with another meaning.
 
-They were made without a look at the words that contradict each other."""
+Most of them were written before the words that contradict each other were listed for German, French
+and Spanish, and the lists were then made with them in view."""
 
 import pytest
 
