@@ -20,7 +20,8 @@ from typing import Final, Literal
 
 from vault.errors import EditRefused
 from vault.notes.date_spans import build_day
-from vault.notes.tasks import TASK_DAYS, TaskDay, read_tasks, write_status
+from vault.notes.tasks import TASK_DAYS, TaskDay, is_task, read_tasks, write_status
+from vault.notes.text.inline import blank_inline_code
 
 __all__ = ["RecurrenceRule", "read_rule", "write_next_task"]
 
@@ -44,15 +45,15 @@ _RULE: Final = re.compile(
     r"🔁\ufe0f?\s*(?P<sign>[A-Za-z0-9, !]+)|[\[(]repeat::\s*(?P<field>[^\[\]()\n]*)[\])]"
 )
 _EVERY: Final = re.compile(r"\s*every\b", re.IGNORECASE)
-_WHEN_DONE: Final = re.compile(r"\s+when\s+done\s*$", re.IGNORECASE)
+_WHEN_DONE: Final = re.compile(r"(?<!\s)\s++when\s++done\s*+$", re.IGNORECASE)
 # What the next task does not have: when the task was done, its id and those it depends on.
 _ID: Final = r"[A-Za-z0-9_-]+"
 _NOT_KEPT: Final = re.compile(
-    r"\s*(?:[✅❌]\ufe0f?\s*\d{4}-\d\d-\d\d"
+    r"(?:(?<!\s)\s++)?(?:[✅❌]\ufe0f?\s*\d{4}-\d\d-\d\d"
     rf"|🆔\ufe0f?\s*{_ID}|⛔\ufe0f?\s*{_ID}(?:\s*,\s*{_ID})*"
     r"|[\[(](?:completion|cancelled|id|dependsOn)::[^\[\]()\n]*[\])])"
 )
-_BLOCK_NAME: Final = re.compile(r"[ \t]+\^[A-Za-z0-9-]+[ \t]*$")
+_BLOCK_NAME: Final = re.compile(r"(?<![ \t])[ \t]++\^[A-Za-z0-9-]++[ \t]*+$")
 _DAY_NAME: Final = re.compile(r"<(\d{4}-\d\d-\d\d) (?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\b")
 _MOVED_DAYS: Final[tuple[TaskDay, ...]] = ("due", "scheduled", "start")
 _DATE_CHARS: Final = len("2026-11-27")
@@ -207,9 +208,10 @@ def write_next_task(lines: Sequence[str], today: date) -> tuple[str, date | None
         the task does not recur.
 
     Raises:
-        EditRefused: the rule is not understood, or it names no day for decades.
+        EditRefused: the rule is not understood, it names no day for decades, or another date of
+            the task cannot be moved as far.
     """
-    written = _RULE.search(lines[0])
+    written = _RULE.search(blank_inline_code(lines[0])) if is_task(lines[0]) else None
     text = "" if written is None else (written["sign"] or written["field"] or "").strip()
     if not _EVERY.match(text):
         return None
@@ -218,10 +220,17 @@ def write_next_task(lines: Sequence[str], today: date) -> tuple[str, date | None
     start = today if rule is not None and rule.is_from_today else days[0] if days else None
     next_day = rule.find_next(start) if rule is not None and start is not None else None
     if rule is None or (start is not None and next_day is None):
-        said = f"This task recurs “{text}”, and Strata cannot tell its next day."
-        raise EditRefused(f"{said} Tick it in Obsidian.")
+        raise _refuse(text)
     shift = (next_day - days[0]) if next_day is not None and days else timedelta()
-    return "\n".join(_write_lines(lines, shift, today)), next_day if days else None
+    try:
+        return "\n".join(_write_lines(lines, shift, today)), next_day if days else None
+    except OverflowError as error:  # a date would be after the year 9999, or before the year 1
+        raise _refuse(text) from error
+
+
+def _refuse(rule: str) -> EditRefused:
+    said = f"This task recurs “{rule}”, and Strata cannot tell its next day."
+    return EditRefused(f"{said} Tick it in Obsidian.")
 
 
 def _find_days(lines: Sequence[str]) -> list[date]:

@@ -1,5 +1,6 @@
 """The next task of a recurring task is the one that the Tasks plugin writes."""
 
+import time
 from datetime import date
 
 import pytest
@@ -69,7 +70,14 @@ def test_the_next_task_has_moved_days_and_nothing_of_the_one_that_is_done(
 
 
 @pytest.mark.parametrize(
-    "task", ["- [ ] a 📅 2026-11-27", "- [ ] a 🔁 sometimes", "- [ ] every day"]
+    "task",
+    [
+        "- [ ] a 📅 2026-11-27",
+        "- [ ] a 🔁 sometimes",
+        "- [ ] every day",
+        "- [ ] Write about `🔁 every day` 📅 2026-11-27",
+        "--> - [ ] a 🔁 every day 📅 2026-11-27",
+    ],
 )
 def test_a_task_without_a_rule_has_no_next_one(task: str) -> None:
     assert write_next_task([task], TODAY) is None
@@ -79,3 +87,25 @@ def test_a_task_without_a_rule_has_no_next_one(task: str) -> None:
 def test_a_rule_that_is_not_understood_is_named(rule: str) -> None:
     with pytest.raises(EditRefused, match=rf"recurs “{rule}”.* Tick it in Obsidian"):
         write_next_task([f"- [ ] a 🔁 {rule} 📅 2026-11-27"], TODAY)
+
+
+@pytest.mark.parametrize(
+    "dates", ["🔁 every year 📅 2026-11-27 🛫 9999-12-31", "🔁 every day 📅 9999-12-31"]
+)
+def test_a_date_that_would_be_after_the_last_year_is_refused(dates: str) -> None:
+    with pytest.raises(EditRefused, match="cannot tell its next day"):
+        write_next_task([f"- [ ] a {dates}"], TODAY)
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        f"- [ ] a 🔁 every day 📅 2026-11-27{' ' * 30_000}x",
+        f"- [ ] a 🔁 every day when{' ' * 30_000}done",
+        f"- [ ] a 🔁 every day{' ' * 30_000}[due:: 2026-11-27]",
+    ],
+)
+def test_many_blanks_in_a_task_take_no_time(task: str) -> None:
+    before = time.process_time()
+    assert write_next_task([task], TODAY) is not None
+    assert time.process_time() - before < 1
