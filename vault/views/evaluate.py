@@ -530,7 +530,7 @@ def _measure_length(value: Value) -> float:
 
 
 def _round(value: Any, digits: float = 0) -> float:
-    scale = 10 ** _limit_digits(digits)
+    scale = 10.0 ** _limit_digits(digits)  # a text or list is not repeated by it
     return float(math.floor(value * scale + 0.5) / scale)
 
 
