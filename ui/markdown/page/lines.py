@@ -4,6 +4,7 @@ The writer stores a block's first source line as the block's user state. Each li
 paragraph begins another source line, except for those that the tag `<br>` makes.
 """
 
+import re
 from bisect import bisect_left
 from collections.abc import Iterator
 from itertools import accumulate, islice
@@ -18,6 +19,7 @@ __all__ = ["NO_LINE", "SourceLines", "find_line_at", "find_row_line"]
 NO_LINE = -1  # Qt's own value for blocks without a user state
 _FIXED = QTextBlockFormat.LineHeightTypes.FixedHeight.value
 _ABOVE_BASELINE = 0.8
+_BREAK_OR_WIDE = re.compile(rf"(?<!{INNER_BREAK[0]}){BREAK}|[\U00010000-\U0010ffff]")
 
 
 def find_row_line(leaf: TableRows, row: int) -> int:
@@ -30,7 +32,7 @@ def find_row_line(leaf: TableRows, row: int) -> int:
 def find_line_at(document: QTextDocument, position: int) -> int:
     """Return the source line at a text position, or 0 if it is not known."""
     block = document.findBlock(position)
-    before = _count_breaks(block.text(), position - block.position())
+    before = bisect_left(_list_breaks(block.text()), position - block.position())
     while block.isValid() and block.userState() == NO_LINE:
         block, before = block.previous(), 0
     return block.userState() + before if block.isValid() else 0
@@ -96,18 +98,30 @@ def _read_blocks(document: QTextDocument) -> Iterator[tuple[int, int, int]]:
         block, number = block.next(), number + 1
 
 
-def _count_breaks(text: str, end: int | None = None) -> int:
-    """Return how many line breaks of the source are in a text, or before a position in it."""
-    return text.count(BREAK, 0, end) - text.count(INNER_BREAK, 0, end)
+def _count_breaks(text: str) -> int:
+    """Return how many line breaks of the source are in a text."""
+    return text.count(BREAK) - text.count(INNER_BREAK)
+
+
+def _list_breaks(text: str) -> list[int]:
+    """Return the offsets of the line breaks of the source, for which Qt counts an emoji as two."""
+    breaks, wide = list[int](), 0
+    for sign in _BREAK_OR_WIDE.finditer(text):
+        if sign[0] == BREAK:
+            breaks.append(sign.start() + wide)
+        else:
+            wide += 1
+    return breaks
 
 
 def _list_lines(block: QTextBlock, first: int, last: int) -> Iterator[QTextLine]:
     begin, text, layout = block.userState(), block.text(), block.layout()
     if begin + _count_breaks(text) < first:
         return
+    breaks = _list_breaks(text)
     for number in range(layout.lineCount()):
         line = layout.lineAt(number)
-        if first <= begin + _count_breaks(text, line.textStart()) <= last:
+        if first <= begin + bisect_left(breaks, line.textStart()) <= last:
             yield line
 
 
