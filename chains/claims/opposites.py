@@ -8,8 +8,9 @@ The words of each language are data, in `resources/opposites`. Each file has row
 `relation.time`, and each row has sides, such as `before` and `after`. The words of one side mean
 the same, in all languages. Two words contradict each other if they are on different sides of a row,
 and on the same side of no other one. The first part of a row's name is its kind. A relation has two
-sides: if A is before B, B is after A. A denied duty is the same as a denied right. The days of the
-week are those of `vault.notes`.
+sides: if A is before B, B is after A. A denied duty is the same as a denied right. Beside the words
+in `same`, the sides of a row may mean the same: what may weigh at most 5 kg must weigh at most 5
+kg. The days of the week are those of `vault.notes`.
 """
 
 import re
@@ -45,6 +46,8 @@ _LETTERS_OF_ONE: Final = 3  # of the beginning of a name in two languages, such 
 _MOST_BEFORE: Final = 12
 _EFFORT_OF_SAME: Final = 10
 _MOST_NAMES: Final = 3
+_MOST_BESIDE: Final = 8
+_MOST_ADDED: Final = 4  # words of a sentence that goes on, as in "So was the second."
 _LEAST_SHARED: Final = 3
 
 
@@ -76,12 +79,21 @@ class _NearlySame:
         words: the words of the source's sentence.
         own: the words that only the answer has.
         others: the words that only the source has.
+        added: the words of a short sentence behind it, as in "So was the second.".
     """
 
     said: AlignedSentence
     words: Sequence[str]
     own: tuple[str, ...]
     others: tuple[str, ...]
+    added: Sequence[str] = ()
+
+    def says(self, sentence: AnswerSentence) -> bool:
+        """Return whether it has all words of a sentence, such as "also", and denies no more."""
+        if self.own:
+            return False
+        denied = map(count_negations, (sentence.masked, self.said.written))
+        return not self.others or len(set(denied)) == 1
 
 
 def find_other_word(
@@ -100,7 +112,7 @@ def find_other_word(
     known = {word for word in words if _is_known_word(word)}
     found: OtherWord | None = None
     for each in _list_nearly_same(words, known, texts, effort):
-        if not (each.own or each.others):
+        if each.says(sentence):
             return None
         if found is None and (kind := _find_contradiction(sentence, words, each)) is not None:
             start = _locate(sentence, each.own[0])
@@ -118,9 +130,13 @@ def _find_contradiction(
     if not len(each.own) == len(each.others) == 1:
         return None
     own, other = each.own[0], each.others[0]
-    kind = _find_kind(own, other)
+    row = _find_row(own, other)
+    if row is None or own in each.added or _may_be_same(row, words):
+        return None
+    kind = row[0]
     if kind == "relation":
-        is_turned = _list_before(own, words) != _list_before(other, each.words)
+        # As in "less sand than gravel" and "more gravel than sand".
+        is_turned = _blank(own, words) != _blank(other, each.words)
         # What is not larger need not be smaller.
         is_denied = count_negations(sentence.masked[: _locate(sentence, own)]) > 0
         return None if is_turned or is_denied else "negation"
@@ -129,10 +145,9 @@ def _find_contradiction(
     return kind
 
 
-def _list_before(word: str, words: Sequence[str]) -> Counter[str]:
-    """Count the words before a word but for function words."""
-    before = words[: words.index(word)]
-    return Counter(each for each in before if each not in FUNCTION_WORDS)
+def _blank(word: str, words: Sequence[str]) -> list[str]:
+    """Return words with an empty one in the place of a word."""
+    return ["" if each == word else each for each in words]
 
 
 def find_other_name(
@@ -155,12 +170,14 @@ def find_other_name(
     compared: set[tuple[tuple[str, ...], tuple[str, ...]]] = set()
     for each in _list_nearly_same(words, names, texts, effort):
         own, others = each.own, each.others
-        if not (own or others):
+        if each.says(sentence):
             return None
         is_long = len(each.words) - len(others) >= _LEAST_SHARED
         if not (own and others and is_long) or found is not None or (own, others) in compared:
             continue
         compared.add((own, others))
+        if set(own).issubset(each.added):
+            continue
         if len(own) == 1 and sentence.is_german:  # any noun has a capital letter
             continue
         name, other = _find_name(sentence.masked, own), _find_name(each.said.written, others)
@@ -194,11 +211,13 @@ def _list_nearly_same(
             if effort.is_spent:
                 return
             said, words = sentences[number]
-            is_near = len(words) <= len(own) + _MOST_NAMES
+            is_near = len(words) <= len(own) + _MOST_BESIDE
             if is_near and not rest - (others := Counter(words)):
                 only, other = (counts - others).elements(), (others - counts).elements()
                 aligned = AlignedSentence(text, said, (), ())
-                yield _NearlySame(aligned, words, tuple(only), tuple(other))
+                added = sentences[number + 1][1] if number + 1 < len(sentences) else ()
+                added = added if len(added) <= _MOST_ADDED else ()
+                yield _NearlySame(aligned, words, tuple(only), tuple(other), added)
                 effort.spend(_EFFORT_OF_SAME)
         effort.spend(len(sentences) - 1 - last)
         if effort.is_spent:
@@ -297,15 +316,23 @@ def _is_known_word(word: str) -> bool:
     return bool(_find_sides(word))
 
 
-def _find_kind(word: str, other: str) -> _Kind | None:
-    """Return the kind of two normalized words that contradict each other, or None."""
+def _find_row(word: str, other: str) -> _Row | None:
+    """Return the row in which two normalized words contradict each other, or None."""
     own, others = _find_sides(word), _find_sides(other)
     if _ORDER in own and _ORDER in others:
-        return "figure" if own[_ORDER] != others[_ORDER] else None
+        return _ORDER if own[_ORDER] != others[_ORDER] else None
     common = [row for row in own if row in others]
     if not common or any(own[row] == others[row] for row in common):
         return None
-    return common[0][0]
+    return common[0]
+
+
+def _may_be_same(row: _Row, words: Sequence[str]) -> bool:
+    """Return whether the sides of a row may mean the same beside some normalized words."""
+    said = f" {' '.join(words)} "
+    name = ".".join(row)
+    phrases = (each for table in _read_tables() for each in table.get("same", {}).get(name, ()))
+    return any(f" {phrase} " in said for phrase in phrases)
 
 
 @cache

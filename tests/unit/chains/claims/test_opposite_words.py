@@ -320,6 +320,69 @@ SAME = [
         "Mitglieder müssen den Tresor nicht allein betreten.",
         "Mitglieder dürfen den Tresor nicht allein betreten.",
     ),
+    # The same relation, told from its other side first.
+    ("Nach dem Schleifen kommt das Streichen.", "Vor dem Streichen kommt das Schleifen."),
+    ("After the primer comes the paint.", "Before the paint comes the primer."),
+    ("Après le fromage vient le dessert.", "Avant le dessert vient le fromage."),
+    ("Después del queso viene el postre.", "Antes del postre viene el queso."),
+    ("There is less sand than gravel.", "There is more gravel than sand."),
+    ("Es gibt weniger Sand als Kies.", "Es gibt mehr Kies als Sand."),
+    ("Il reste moins de sable que de gravier.", "Il reste plus de gravier que de sable."),
+    ("Hay menos arena que grava.", "Hay más grava que arena."),
+    ("Südlich von Bern liegt Thun.", "Nördlich von Thun liegt Bern."),
+    ("Links vom Herd steht der Schrank.", "Rechts vom Schrank steht der Herd."),
+    ("Gestern gewann Anna gegen Paul im Finale.", "Gestern verlor Paul gegen Anna im Finale."),
+    ("La casa fue vendida por Luis a Marta.", "La casa fue comprada por Marta a Luis."),
+    ("La maison a été vendue par Luc à Anne.", "La maison a été achetée par Anne à Luc."),
+    ("She is older than he.", "He is younger than she."),
+    # Words whose opposites mean the same beside another one.
+    (
+        "Notes may only be deleted by the owner of the vault.",
+        "Notes must only be deleted by the owner of the vault.",
+    ),
+    ("The bag may weigh at most 20 kg.", "The bag must weigh at most 20 kg."),
+    ("Das Gepäck darf höchstens 20 kg wiegen.", "Das Gepäck muss höchstens 20 kg wiegen."),
+    ("Le sac peut peser au plus 20 kg.", "Le sac doit peser au plus 20 kg."),
+    (
+        "El equipaje puede pesar como máximo 20 kg.",
+        "El equipaje debe pesar como máximo 20 kg.",
+    ),
+    ("The film is based on the novel by Lena.", "The film is based off the novel by Lena."),
+    ("Le programme tourne sous Linux depuis mai.", "Le programme tourne sur Linux depuis mai."),
+    (
+        "Das Amt ist unter der Nummer 555 immer erreichbar.",
+        "Das Amt ist über die Nummer 555 immer erreichbar.",
+    ),
+    # What a note says of two things, an answer may say of the second one.
+    (
+        "The club meets on Monday at the pool. The club also meets on Thursday at the pool.",
+        "The club meets on Thursday at the pool.",
+    ),
+    (
+        "The first pump was replaced in May. So was the second.",
+        "The second pump was replaced in May.",
+    ),
+    (
+        "Der Chor probt montags im Saal. Außerdem probt der Chor donnerstags im Saal.",
+        "Der Chor probt donnerstags im Saal.",
+    ),
+    (
+        "Le club se réunit le lundi. Le club se réunit aussi le jeudi.",
+        "Le club se réunit le jeudi.",
+    ),
+    (
+        "El coro ensaya los lunes en el salón. También los jueves el coro ensaya en el salón.",
+        "El coro ensaya los jueves en el salón.",
+    ),
+    (
+        "Tom Reed lives in Oslo near the sea. Ann Lee also lives in Oslo near the sea.",
+        "Ann Lee lives in Oslo near the sea.",
+    ),
+    (
+        "Tom Reed lives in Oslo near the sea. So does Ann Lee.",
+        "Ann Lee lives in Oslo near the sea.",
+    ),
+    ("People eat before the concert. People also eat after it.", "People eat before the concert."),
 ]
 # A sentence of a note, and one of an answer that a word was changed in.
 CHANGED = [
@@ -463,6 +526,12 @@ CHANGED = [
     ),
     ("Le rapport mensuel arrive par la poste.", "Le rapport annuel arrive par la poste."),
     ("Der wöchentliche Bericht kommt mit der Post.", "Der jährliche Bericht kommt mit der Post."),
+    (
+        "The gate opens at nine in summer. In summer the gate never closes at nine.",
+        "The gate closes at nine in summer.",
+    ),
+    ("There is less sand than gravel.", "There is more sand than gravel."),
+    ("Members may pay the fee in cash.", "Members must pay the fee in cash."),
 ]
 
 
