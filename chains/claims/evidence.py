@@ -50,7 +50,7 @@ __all__ = [
 TextOrigin = Literal["source", "user", "tool", "edit"]
 _TOKEN: Final = re.compile(r"\w+(?:[-_.@:/]\w+)*")
 SHARE: Final = re.compile(r"%|per ?cent|prozent|pct|pour cent|por ciento", re.IGNORECASE)
-_GROUPS: Final = re.compile(r"\d+(?:[ /()-]{1,2}\d+)+")
+_GROUPS: Final = re.compile(r"(?<!\d)\d+(?:[ /()-]{1,2}\d+)+")
 _HELPING: Final = re.compile(r"\b(?:do|does|did)(?: not|n['’]t)\b", re.IGNORECASE)
 _MOST_INDEXED: Final = 512
 # What is found before an answer is checked.

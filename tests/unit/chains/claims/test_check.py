@@ -1,5 +1,6 @@
 """The claims of an answer against what was sent: figures, dates, names and sums."""
 
+import time
 from cProfile import Profile
 from dataclasses import replace
 from datetime import date
@@ -343,6 +344,12 @@ def test_sources_that_are_indexed_before_are_not_read_by_a_check() -> None:
     ]
     answer = "The fan needs 30 kg of salt. Ines Duarte built it on 12 May 2026."
     assert _list_work_of(answer, *notes, is_prepared=True) < 30_000
+
+
+def test_a_number_of_many_digits_is_indexed_at_once() -> None:
+    start = time.monotonic()
+    ClaimEvidence((text("3" * 20_000, "Pi"),)).prepare(CancelToken())
+    assert time.monotonic() - start < 2
 
 
 def test_indexing_ends_when_the_answer_is_there() -> None:
