@@ -4,6 +4,7 @@ import posixpath
 import re
 from collections.abc import Collection, Sequence
 from datetime import date, timedelta
+from itertools import chain
 from typing import Final, Literal
 
 from vault.notes.date_spans import Span, is_in_ranges
@@ -89,6 +90,7 @@ class _Linker:
         self._mentions = False
         self._mentioned: list[Item] = []
         self._is_carried = False
+        self._is_shared = False
         self._last_mark: Mark | None = None
         self._last_added = -1
 
@@ -127,20 +129,24 @@ class _Linker:
         links = self._links
         if self._mark == "tag" and self._is_asked:
             links.asks_tags, self._mark = True, None
+        if self._is_carried and self._mark in _PARTS:
+            self._mark = None  # as in "links or tasks": the word was not said again
         if self._mark in _PARTS and (links.subject or links.heads):
+            links.is_unclear |= self._is_shared
             links.add(Condition("has", _PARTS[self._mark]))
             self._mark = None
 
     def _link_dates(self) -> None:
         """Link the dates of a question: to a property that holds days, or to the notes."""
         links, spans = self._links, limit_spans(self._items, self._spans)
-        links.is_unclear = links.is_unclear or spans is None
+        links.is_unclear = links.is_unclear or spans is None or self._is_half_range()
         spans = spans or []
         if self._choose_dated_notes(spans):
             return
         names = self._list_dated()
         if len(spans) != 1 or not names:
             links.spans = spans
+            links.is_unclear |= bool(spans) and self._may_be_of_years()
             return
         links.properties.clear()
         ((first, after),) = spans
@@ -163,6 +169,25 @@ class _Linker:
             links.clauses.append(tuple(each for each in read if each is not None))
         self._spans = ()
         links.roles -= LIMITS
+
+    def _may_be_of_years(self) -> bool:
+        """Return whether notes that are asked for have a property of years, and no other day."""
+        names, conditions = self._vocabulary, chain.from_iterable(self._links.clauses)
+        tags = {each.value for each in conditions if each.key == "tag" and not each.is_negated}
+        return bool(self._links.heads) and any(
+            not tags.isdisjoint(names.tags[path])
+            and not names.years.isdisjoint(held)
+            and names.dated.isdisjoint(held)
+            for path, held in names.properties.items()
+        )
+
+    def _is_half_range(self) -> bool:
+        """Return whether only the first of two years is read as a date: "from 2024 to 2025"."""
+        around = self._around
+        return any(
+            item.is_date and "to" in around.list_roles(at + 1) and self._items[at + 2].is_number
+            for at, item in enumerate(self._items[:-2])
+        )
 
     def _choose_dated_notes(self, spans: Sequence[Span]) -> bool:
         """Keep the named notes with the day in their names, if a property of one is asked for.
@@ -404,7 +429,7 @@ class _Linker:
         links.unknown += [item.text] if item.asked and not (item.names or roles) else []
         links.states += [item.text] if roles & STATES and not item.is_silent else []
         is_open = not (self._is_asked or self._is_carried or self._around.is_before_name(at))
-        if is_open and (item.is_apart or roles & {"or", "and"}):
+        if is_open and (item.is_apart or roles & {"or", "and", "lacking"}):
             self._end_mark()  # as in "links, tags and tasks"
         if roles & {"or", "and"} and "filler" not in roles - {"and"}:
             if not ("or" in roles and self._is_between_dates(at)):
@@ -413,6 +438,8 @@ class _Linker:
             self._take_mark(at, roles)
         if "link" in roles and links.notes and not self._around.is_before_name(at):
             self._link_to_name_before()
+        self._is_shared = self._may_share_negation(roles)
+        links.is_unclear |= self._is_doubtful(at, roles)
         if "not" in roles and links.is_negated:
             self._end_mark()  # as in "no tags and no links"
         links.is_negated = links.is_negated or ("not" in roles and "filler" not in roles)
@@ -423,6 +450,18 @@ class _Linker:
         if (roles <= {"more"} and not item.asked) or "extreme" in roles:
             links.left.append(item.text)
         return 1
+
+    def _may_share_negation(self, roles: frozenset[str]) -> bool:
+        """Return whether "not" may be said of the next part too, as in "without tags and links"."""
+        if "and" in roles and self._links.clauses:
+            last = self._links.clauses[-1][-1]
+            return last.is_negated and last.key == "has"
+        return self._is_shared and roles.isdisjoint(("having", "not"))
+
+    def _is_doubtful(self, at: int, roles: frozenset[str]) -> bool:
+        """Return whether it is not said what is excluded, as by "but" in "all notes but books"."""
+        is_exception = "except" in roles and self._around.is_before_name(at)
+        return is_exception or (self._is_shared and "tasks" in roles)
 
     def _take_mark(self, at: int, roles: frozenset[str]) -> None:
         """Take a word such as "tag" or "links to", which announces a name.
@@ -594,6 +633,9 @@ class _Linker:
             is_ticked = not is_marked and self._vocabulary.ticked.issuperset(names)
             is_half = not (is_marked or self._vocabulary.half_ticked.isdisjoint(names))
             self._links.is_unclear = self._links.is_unclear or is_half  # as "read: no" and a day
+            # As in "a published year before 1900".
+            is_followed = at + 1 < len(self._items) and self._items[at + 1].list_names("property")
+            self._links.is_unclear |= bool(is_followed)
             value = TICKED if is_ticked else ANY_VALUE
             self._links.add(*(Condition("property", value, name) for name in names))
         else:

@@ -1,5 +1,6 @@
 """Link the values of properties that a question names, such as "a rating above 3"."""
 
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -30,6 +31,8 @@ _SIGNS_OF_YEARS: Final[dict[str, Comparison]] = {
     "after": ">",
     "since": ">=",
 }
+# More than a year, or what only begins with a number, as "1960s", "90er" or "20th century".
+_PART_OF_TIME: Final = re.compile(r"\d+\W?[^\W\d].*")
 # Roles of words that may stand between the name of a property and its value.
 _BEFORE_VALUES: Final = frozenset({"not", "between", *SIGNS, *_SIGNS_OF_YEARS})
 
@@ -281,6 +284,9 @@ class ValueLinker:
         for role, sign in _SIGNS_BEHIND.items():
             if role in after and not self._is_number(at + used + 1):
                 self._sign, used = sign, used + 1
+        days = self._vocabulary.dated | self._vocabulary.years
+        if days.issuperset(names) and _PART_OF_TIME.fullmatch(value):
+            self._links.is_unclear = True
         sign = _OPPOSITES[self._sign] if self._is_negated else self._sign
         read = [parse_property(name, f"{sign}{value}") for name in names]
         self._links.properties.pop()

@@ -145,6 +145,7 @@ YEARS: Final = {
     "Books/Piranesi.md": "---\npublished: 2020\nrating: 5\n---\n#book\n",
     "Books/Lost.md": "---\nlent: 2026-05-01\npages: 1500\n---\n#book\n",
     "Books/Thick.md": "---\npages: 12000\n---\n#book\n",
+    "Films/Alien.md": "---\nyear: 1979\n---\n#film\n",
 }
 
 
@@ -177,7 +178,21 @@ def test_a_word_before_a_year_limits_a_property_of_years(
 
 
 @pytest.mark.parametrize(
-    "question", ["books published in May 1965", "books with pages before 2000", "books before 1965"]
+    "question",
+    [
+        "books published in May 1965",
+        "books with pages before 2000",
+        "books before 1965",
+        "books published in the 1960s",
+        "books published in the 20th century",
+        "books published before the 90s",
+        "Bücher mit published in den 1960ern",
+        "books published from 1901 to 1965",
+        "books from 1901 to 1965",
+        "books with a published year before 1900",
+        "films from 1979",
+        "How many films are of the year 1979?",
+    ],
 )
 def test_nothing_is_claimed_of_days_that_no_property_holds(dated: Vault, question: str) -> None:
     assert list_names(dated, question) is None

@@ -201,6 +201,14 @@ def test_none_is_said_of_a_tag_with_its_signs(marked: Vault) -> None:
         ("notes avec des tags mais sans liens", ["C", "G"]),
         ("notas con enlaces y etiquetas", ["C#", "Lathe"]),
         ("notas con etiquetas pero sin enlaces", ["C", "G"]),
+        ("notes with tags but not links", ["C", "G"]),
+        ("notes with tags except links", ["C", "G"]),
+        ("Notizen mit Tags aber nicht mit Links", ["C", "G"]),
+        ("notes avec des tags mais pas de liens", ["C", "G"]),
+        ("notas con etiquetas pero no enlaces", ["C", "G"]),
+        ("notes with links and tasks", ["Cello", "Lathe"]),
+        ("notes without tags and without links", ["Plain"]),
+        ("notes without tags and with links", ["Cello"]),
     ],
 )
 def test_each_part_that_is_joined_counts(marked: Vault, question: str, names: list[str]) -> None:
@@ -213,6 +221,17 @@ def test_each_part_that_is_joined_counts(marked: Vault, question: str, names: li
         "notes with tags although no links",
         "notes with tags whereas no links",
         "notes with links, tags and tasks",
+        "notes with links or tasks",
+        "Notizen mit Links oder Aufgaben",
+        "notes avec des liens ou des tâches",
+        "notas con enlaces o tareas",
+        "notes without tags and links",
+        "notes without tags and tasks",
+        "Notizen ohne Tags und Links",
+        "notes sans tags et liens",
+        "all notes but tools",
+        "everything but tools",
+        "all tools but Lathe",
     ],
 )
 def test_nothing_is_claimed_of_parts_that_are_not_clearly_joined(
