@@ -61,6 +61,7 @@ _MOST_FIGURES: Final = 400
 _MOST_IN_SENTENCE: Final = 40
 _MOST_BEFORE: Final = 10
 _BEFORE_DATE: Final = re.compile(r"\b([^\W\d_]{4,10}),?\s(?:the\s|den\s|le\s|el\s)?$")
+_MOST_BEFORE_DATE: Final = 16  # characters
 _AFTER_DATE: Final = re.compile(r",?\s?\(?([^\W\d_]{4,10})\b")
 
 
@@ -259,7 +260,8 @@ class _AnswerWalk:
         """
         day, after = claimed.span
         start, end = claimed.start - sentence.start, claimed.end - sentence.start
-        beside = _BEFORE_DATE.search(sentence.masked[:start]) or _AFTER_DATE.match(
+        before = max(0, start - _MOST_BEFORE_DATE)
+        beside = _BEFORE_DATE.search(sentence.masked, before, start) or _AFTER_DATE.match(
             sentence.masked, end
         )
         named = None if beside is None else find_weekday(beside[1])

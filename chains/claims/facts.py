@@ -199,10 +199,10 @@ class AnswerSentence:
     def dates(self) -> list[LocatedDate]:
         """The dates of the sentence, with their offsets in the answer."""
         found = locate_dates(self.masked)
-        taken = [(each.start, each.end) for each in found]
+        taken = _mark_dates(self.masked, found)
         for number in self._numbers:
             written = self.masked[number.start : number.end]
-            is_free = not any(start < number.end and number.start < end for start, end in taken)
+            is_free = not any(taken[number.start : number.end])
             has_unit = _has_known_unit(number.quantity.unit)
             if is_free and _YEAR.fullmatch(written) and not has_unit:
                 span = build_year_span(int(written))
@@ -220,11 +220,11 @@ class AnswerSentence:
     @cached_property
     def figures(self) -> list[Figure]:
         """The figures of the sentence that are no part of a date."""
-        taken = [(each.start - self.start, each.end - self.start) for each in self.dates]
+        taken = _mark_dates(self.masked, self.dates, self.start)
         return [
             _build_figure(self, number)
             for number in self._numbers
-            if not any(start < number.end and number.start < end for start, end in taken)
+            if not any(taken[number.start : number.end])
             and not _ORDINAL.fullmatch(self.masked[number.start : number.end])
             and not _are_minutes(self.masked, number)
         ]
@@ -272,6 +272,21 @@ class AnswerSentence:
             end = match.end()
         if name:
             yield name
+
+
+def _mark_dates(text: str, dates: Sequence[LocatedDate], start: int = 0) -> bytearray:
+    """Return for each character of a text whether it is part of a date.
+
+    Args:
+        text: the text.
+        dates: its dates.
+        start: the offset of the text, from which the dates are counted.
+    """
+    marks = bytearray(len(text))
+    for each in dates:
+        first, end = each.start - start, each.end - start
+        marks[first:end] = bytes([1]) * (end - first)
+    return marks
 
 
 def _is_day_or_month(name: str) -> bool:

@@ -346,6 +346,11 @@ def test_sources_that_are_indexed_before_are_not_read_by_a_check() -> None:
     assert _list_work_of(answer, *notes, is_prepared=True) < 30_000
 
 
+def test_an_answer_of_many_dates_takes_a_bounded_amount_of_work() -> None:
+    source = text("The pump holds 30 kg.", "Pump")
+    assert _list_work_of("On 1/1/2020 " * 2_000, source) < 1_000_000
+
+
 def test_a_number_of_many_digits_is_indexed_at_once() -> None:
     start = time.monotonic()
     ClaimEvidence((text("3" * 20_000, "Pi"),)).prepare(CancelToken())
