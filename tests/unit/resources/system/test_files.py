@@ -118,6 +118,64 @@ def test_a_second_opening_finds_the_lock_taken_until_the_first_is_closed(
     os.close(second)
 
 
+@pytest.fixture
+def linked(tmp_path: Path) -> Path:
+    """Make a file, with links to it and to its folder, and links that lead nowhere."""
+    folder = tmp_path / "folder" / "inner"
+    folder.mkdir(parents=True)
+    (tmp_path / "folder" / "file").write_bytes(b"content")
+    os.mkfifo(tmp_path / "fifo")
+    links = {
+        "link": "folder/file",
+        "chain": "link",
+        "up": "folder/inner/../file",
+        "into": "folder/inner",
+        "folder/inner/out": "../file",
+        "loop": "loop",
+        "missing": "nothing",
+        "to fifo": "fifo",
+        "to device": os.devnull,
+        "to folder": "folder",
+    }
+    for name, target in links.items():
+        (tmp_path / name).symlink_to(target)
+    return tmp_path
+
+
+@pytest.mark.parametrize("path", ["link", "chain", "up", "into/out", "into/../file"])
+def test_a_file_is_read_through_links_to_it_and_to_its_folder(path: str, linked: Path) -> None:
+    assert durable.read_file(linked / path) == b"content"
+    assert durable.read_file(linked / path, 3) == b"con"
+
+
+@pytest.mark.parametrize(
+    ("path", "problem"),
+    [
+        ("loop", "symbolic links"),
+        ("missing", "No such file"),
+        ("fifo", "not a file"),
+        ("to fifo", "not a file"),
+        ("to device", "not a file"),
+        ("to folder", "Is a directory"),
+        ("into", "Is a directory"),
+        ("link/file", "Not a directory"),
+    ],
+)
+def test_only_a_file_is_read_whatever_a_link_leads_to(
+    path: str, problem: str, linked: Path
+) -> None:
+    with pytest.raises(OSError, match=problem):
+        durable.read_file(linked / path)
+
+
+def test_a_file_that_is_replaced_by_a_link_while_it_is_opened_is_not_read(
+    linked: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(durable.os.path, "islink", lambda _path: False)
+    with pytest.raises(OSError, match="symbolic links"):
+        durable.read_file(linked / "link")
+
+
 def test_replacing_keeps_the_mode(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"old")
