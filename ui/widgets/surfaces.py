@@ -205,15 +205,15 @@ class StickyFoot(QWidget):
         return self._row.sizeHint().height() if height < 0 else height
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Follow the scroll area that the card is in."""
+        """Follow the scroll area that the card is in, and where the card is in it."""
         super().showEvent(event)
-        above = self.parentWidget()
+        above, around = self.parentWidget(), list[QWidget]()
         while above is not None and not isinstance(above, QScrollArea):
+            around.append(above)
             above = above.parentWidget()
-        if above is not self._area and isinstance(above, QScrollArea):
-            self._area = above
-            above.verticalScrollBar().valueChanged.connect(self._place)
-            above.viewport().installEventFilter(self)
+        self._area = above
+        for one in around if above is not None else ():
+            one.installEventFilter(self)
         self._place()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -227,10 +227,10 @@ class StickyFoot(QWidget):
         self._place()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Follow the size that the row needs, and the size of the scroll area."""
+        """Follow the size that the row needs, and the card and the scroll area around it."""
         if watched is self._row and event.type() == QEvent.Type.LayoutRequest:
             self.updateGeometry()
-        elif watched is not self._row and event.type() == QEvent.Type.Resize:
+        elif watched is not self._row and event.type() in (QEvent.Type.Resize, QEvent.Type.Move):
             self._place()
         return False
 

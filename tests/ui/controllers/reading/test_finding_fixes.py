@@ -6,7 +6,15 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QApplication, QLabel, QMenu, QPushButton, QScrollArea, QWidget
+from PySide6.QtWidgets import (
+    QApplication,
+    QFrame,
+    QLabel,
+    QMenu,
+    QPushButton,
+    QScrollArea,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
@@ -21,6 +29,8 @@ from ui.panels.notes.comparison import ComparisonDialog
 from ui.panels.notes.finding import FindingCard
 from ui.panels.notes.review import ReviewPanel
 from ui.tasks import TaskRunner
+from ui.widgets.layouts import make_column, stretch
+from ui.widgets.surfaces import StickyFoot, StickyRow
 
 BARREL = "# {}\n\nWater is dear.\n\nThe rain barrel holds {} litres.\n"
 NOTES = {
@@ -304,3 +314,24 @@ def choose_first_fix(card: FindingCard, qtbot: QtBot) -> None:
     for menu in card.findChildren(QMenu):
         menu.actions()[0].trigger()
     settle()
+
+
+def test_the_row_of_buttons_stays_at_the_edge_when_what_is_above_its_card_goes(
+    qtbot: QtBot,
+) -> None:
+    area, page, above, body = QScrollArea(widgetResizable=True), QWidget(), QWidget(), QWidget()
+    qtbot.addWidget(area)
+    above.setFixedHeight(140)
+    body.setFixedHeight(600)
+    card, head, row = QFrame(), QLabel("Title"), StickyRow("content")
+    make_column(QLabel("Buttons"), margins=0, parent=row)
+    make_column(head, body, StickyFoot(row, head, card), margins=0, spacing=0, parent=card)
+    make_column(above, card, stretch(), margins=0, spacing=0, parent=page)
+    area.setWidget(page)
+    area.resize(300, 300)
+    area.show()
+    for height in (140, 0, 60):
+        above.setFixedHeight(height)
+        settle()
+        end = row.mapTo(area.viewport(), row.rect().bottomLeft()).y()
+        assert end == area.viewport().rect().bottom(), height
