@@ -1,15 +1,18 @@
 """Decide which operation a question asks for, and write its query."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
 from itertools import islice, takewhile
 from typing import Final, Literal
 
+from vault.notes.amounts import parse_amount
 from vault.notes.dates import is_weekday
 from vault.notes.keywords import WORD, fold
 from vault.notes.tasks import TaskKind
+from vault.notes.units import can_convert, convert_amount, is_known_unit
 from vault.questions.days import find_due_spans, name_weekdays
 from vault.questions.linker import link_items
 from vault.questions.links import STATES, Links
@@ -215,7 +218,25 @@ def _is_of_people(condition: Condition, vocabulary: VaultNames) -> bool:
 def _can_compare(links: Links, vocabulary: VaultNames) -> bool:
     """Return whether all values of a property have units that its limits can be compared with."""
     named = (condition for clause in links.clauses for condition in clause if condition.name)
-    return all(is_comparable(each, vocabulary.list_values(each.name)) for each in named)
+    compared = ((each, vocabulary.list_values(each.name)) for each in named)
+    return all(
+        is_comparable(each, values) and not _lacks_unit_of_time(each, values)
+        for each, values in compared
+    )
+
+
+def _lacks_unit_of_time(condition: Condition, values: Collection[str]) -> bool:
+    """Return whether a limit such as "2 hours" meets plain numbers, which may be minutes.
+
+    They are not if the property has the name of the unit, as "hours".
+    """
+    limit, name, one = parse_amount(condition.value), condition.name, Decimal(1)
+    if limit is None or not (is_known_unit(limit.unit) and can_convert(limit.unit, "min")):
+        return False
+    if is_known_unit(name) and convert_amount(one, name, limit.unit) == one:
+        return False
+    amounts = [amount for value in values if (amount := parse_amount(value)) is not None]
+    return bool(amounts) and not any(amount.unit for amount in amounts)
 
 
 def _can_ask(text: str) -> bool:

@@ -28,6 +28,8 @@ NOTES: Final = (
         "Shop/Saw.md": "---\ntags: [tool]\nprice: 15 €\ndate: 2026-03-04\n---\n",
         "Shop/Drill.md": "---\ntags: [tool]\nprice: 45 €\ndate: 2026-03-05\n---\n",
         "Shop/Hammer.md": "---\ntags: [tool]\nprice: 12 €\ndate: 2025-03-05\n---\n",
+        "Films/Alien.md": "---\nlasting: 117\nminuten: 40\n---\n",
+        "Films/Heat.md": "---\nlasting: 170\nminuten: 50\n---\n",
         "Units/Log.md": "weight2:: 80.5, in the morning\n",
     }
 )
@@ -77,6 +79,8 @@ def test_a_minus_belongs_to_its_number(index: Vault, question: str, names: str) 
         ("Which notes have a weight between 400 g and 2 kg?", "Light Tiny"),
         ("Which notes have a weight between 1 and 5 kg?", "Heavy Light"),
         ("Which notes have a duration of more than 1 hour?", "Film Walk"),
+        ("Which notes have minuten above 45 min?", "Heat"),
+        ("Which notes have a lasting above 150?", "Heat"),
         ("Welche Notizen haben ein weight über 3 kg?", "Heavy Ton"),
         ("¿Qué notas tienen un weight mayor que 3 kilos?", "Heavy Ton"),
     ],
@@ -94,6 +98,9 @@ def test_amounts_are_compared_with_their_units(index: Vault, question: str, name
         "Which notes have a weight above 3 EUR?",
         "Which notes have a score of 3 and 8?",
         "Which notes have a score above 3 and 8?",
+        "Which notes have a lasting above 2 hours?",
+        "Welche Notizen haben ein lasting unter 3 Stunden?",
+        "Which notes have minuten above 2 hours?",
     ],
 )
 def test_what_cannot_be_compared_claims_nothing(index: Vault, question: str) -> None:
