@@ -189,12 +189,29 @@ def list_aligned(
             said, others = sentences[number]
             if effort.is_spent:
                 return _choose_nearest(telling, found)
-            if _is_aligned(words, others, effort):
+            behind = sentences[number + 1][0] if number + 1 < len(sentences) else ""
+            if _is_aligned(words, others, effort) and not _goes_on(sentence, behind):
                 found.append(AlignedSentence(text, said, *_read_values(said)))
             if len(found) == _MOST_ALIGNED:
                 return _choose_nearest(telling, found)
         effort.spend(len(sentences) - after)
     return _choose_nearest(telling, found)
+
+
+def _goes_on(sentence: AnswerSentence, behind: str) -> bool:
+    """Return whether the figures and dates are those of a source's next sentence about a thing.
+
+    It names no other thing, as in "The fee is 5 € in May. It is 7 € in June.".
+    """
+    numbers, dates = _read_values(behind)
+    if not (numbers or dates) or not (sentence.figures or sentence.dates):
+        return False
+    words = set(list_plain_words(blank_dates(behind))) - FUNCTION_WORDS
+    if not all(word[0].isdecimal() or is_known_unit(word) for word in words):
+        return False
+    are_said = all(any(own.values & each.values for each in numbers) for own in sentence.figures)
+    spans = {each.span for each in dates}
+    return are_said and all(each.span in spans for each in sentence.dates)
 
 
 def _choose_nearest(telling: Set[str], found: list[AlignedSentence]) -> list[AlignedSentence]:

@@ -382,6 +382,14 @@ SAME = [
         "Tom Reed lives in Oslo near the sea. So does Ann Lee.",
         "Ann Lee lives in Oslo near the sea.",
     ),
+    (
+        "The fee of the club is 5 € in May. It is 7 € in June.",
+        "The fee of the club is 7 € in June.",
+    ),
+    (
+        "Im Mai ist der Beitrag des Vereins 5 €. Im Juni ist er 7 €.",
+        "Im Juni ist der Beitrag des Vereins 7 €.",
+    ),
     ("People eat before the concert. People also eat after it.", "People eat before the concert."),
 ]
 # A sentence of a note, and one of an answer that a word was changed in.
@@ -531,6 +539,11 @@ CHANGED = [
         "The gate closes at nine in summer.",
     ),
     ("There is less sand than gravel.", "There is more sand than gravel."),
+    (
+        "The fee of the club is 5 € in May. It is 7 € in June.",
+        "The fee of the club is 7 € in May.",
+    ),
+    ("The fee of the club is 5 €. Guests pay 7 €.", "The fee of the club is 7 €."),
     ("Members may pay the fee in cash.", "Members must pay the fee in cash."),
 ]
 
