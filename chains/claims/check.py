@@ -61,7 +61,7 @@ _MOST_FIGURES: Final = 400
 _MOST_IN_SENTENCE: Final = 40
 _MOST_BEFORE: Final = 10
 _BEFORE_DATE: Final = re.compile(r"\b([^\W\d_]{4,10}),?\s(?:the\s|den\s|le\s|el\s)?$")
-_MOST_BEFORE_DATE: Final = 16  # characters
+_MOST_BEFORE_DATE: Final = 17  # characters, with the end of a line
 _AFTER_DATE: Final = re.compile(r",?\s?\(?([^\W\d_]{4,10})\b")
 
 

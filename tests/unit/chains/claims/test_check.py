@@ -346,6 +346,14 @@ def test_sources_that_are_indexed_before_are_not_read_by_a_check() -> None:
     assert _list_work_of(answer, *notes, is_prepared=True) < 30_000
 
 
+@pytest.mark.parametrize("between", [" ", "\n", " \n"])
+def test_a_wrong_weekday_is_contradicted_across_the_end_of_a_line(between: str) -> None:
+    source = text("Die Sitzung ist am 2026-05-14.", "Sitzung")
+    answer = f"Die Sitzung ist am Donnerstag, den{between}2026-05-15."
+    (claim,) = check(answer, ClaimEvidence((source,)))
+    assert (claim.verdict, claim.reason) == ("contradicted", "2026-05-15 is a Friday")
+
+
 def test_an_answer_of_many_dates_takes_a_bounded_amount_of_work() -> None:
     source = text("The pump holds 30 kg.", "Pump")
     assert _list_work_of("On 1/1/2020 " * 2_000, source) < 1_000_000
