@@ -42,9 +42,10 @@ from vault.errors import EditFailed, EditOutdated, EditRefused, NoteExcluded, Va
 from vault.exclude.rules import DOT_FOLDER, ExcludeRules
 from vault.notes.kinds import drop_note_suffix
 from vault.notes.links import LinkResolver, find_links, list_lines_with_links
-from vault.notes.note import parse_note
+from vault.notes.note import Note, parse_note
 from vault.notes.tasks import TaskItem, toggle_status
 from vault.notes.text.document import parse_document
+from vault.notes.text.lines import hide_comment
 from vault.paths import identify_folder, printable, resolve_safe_path
 
 __all__ = ["NoteEditor", "PlannedTick"]
@@ -166,11 +167,11 @@ class NoteEditor:
         target, before = self.read(path)
         if version and hash_content(before) != version:
             raise EditOutdated(printable(target))
-        tasks = {task.line: task for task in parse_note(target, before)[0].tasks}
-        if (task := tasks.get(line)) is None:
+        note, _ = parse_note(target, before)
+        if (task := next((one for one in note.tasks if one.line == line), None)) is None:
             raise EditRefused(f"Line {line} of {printable(target)} is no task.")
         status = toggle_status(task.status)
-        lines = (read_text(before) or "").split("\n")[line - 1 : task.last or line]
+        lines = _list_lines(note, before, task)
         is_done = task.is_of_kind("done")
         found = None if is_done else write_next_task(lines, today or date.today())
         above, next_day = found or ("", None)
@@ -418,3 +419,10 @@ def _list_contents(plan: EditPlan) -> list[bytes]:
         else:
             contents += [c for c in (change.before, change.after) if c is not None]
     return contents
+
+
+def _list_lines(note: Note, content: bytes, task: TaskItem) -> Sequence[str]:
+    """Return the lines of a task, without a comment that begins there and ends further below."""
+    lines = (read_text(content) or "").split("\n")[task.line - 1 : task.last or task.line]
+    kinds = note.markdown.kinds[task.line - 1 :] if note.markdown else ""
+    return [hide_comment(text, kind) for text, kind in zip(lines, kinds, strict=False)]

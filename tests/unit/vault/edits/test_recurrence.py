@@ -2,9 +2,12 @@
 
 import time
 from datetime import date
+from pathlib import Path
 
 import pytest
 
+from vault.edits.editor import NoteEditor
+from vault.edits.plan import ContentChange
 from vault.edits.recurrence import read_rule, write_next_task
 from vault.errors import EditRefused
 
@@ -109,3 +112,18 @@ def test_many_blanks_in_a_task_take_no_time(task: str) -> None:
     before = time.process_time()
     assert write_next_task([task], TODAY) is not None
     assert time.process_time() - before < 1
+
+
+@pytest.mark.parametrize("marks", [("%%", "%%"), ("<!--", "-->")])
+def test_a_comment_that_goes_on_below_the_task_stays_one(
+    root: Path, editor: NoteEditor, marks: tuple[str, str]
+) -> None:
+    opened, closed = marks
+    before = f"- [ ] a 🔁 every day {opened} not\r\nshown {closed}\r\n- [ ] b"
+    (root / "a.md").write_bytes(before.encode())
+    tick = editor.plan_toggle("a.md", 1, today=TODAY)
+    (change,) = tick.plan.changes
+    assert isinstance(change, ContentChange)
+    assert change.after is not None
+    done = before.replace("[ ] a", "[x] a")
+    assert change.after.decode() == f"- [ ] a 🔁 every day \r\n{done}"
