@@ -44,6 +44,9 @@ __all__ = [
     "list_aligned",
 ]
 
+_PRONOUNS: Final = re.compile(
+    r"it|he|she|they|this|that|er|sie|es|dies|ils?|elles?|ce|cela|el|ella|ellos|ellas"
+)
 _LEAST_WORDS: Final = 2
 _MOST_HOLDING: Final = 2
 _MOST_ALIGNED: Final = 8
@@ -207,6 +210,7 @@ def _goes_on(sentence: AnswerSentence, behind: str) -> bool:
     if not (numbers or dates) or not (sentence.figures or sentence.dates):
         return False
     words = set(list_plain_words(blank_dates(behind))) - FUNCTION_WORDS
+    words = {word for word in words if not _PRONOUNS.fullmatch(word)}
     if not all(word[0].isdecimal() or is_known_unit(word) for word in words):
         return False
     are_said = all(any(own.values & each.values for each in numbers) for own in sentence.figures)
