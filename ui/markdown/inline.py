@@ -29,7 +29,6 @@ __all__ = [
     "find_counterpart",
     "parse_host",
     "read_inline",
-    "split_first_line",
 ]
 
 NOTE = "note:"
@@ -181,20 +180,6 @@ def _read_embed(token: Token) -> Missing | Embed:
 def _find_local(token: Token) -> str:
     """Return the name or path of an embedded file as written, or "" if it is on the web."""
     return token.content if token.type == "embed" else _picture(token).source
-
-
-def split_first_line(runs: tuple[Run, ...]) -> tuple[tuple[Run, ...], tuple[Run, ...]]:
-    """Split runs of text at the first line break.
-
-    The second part is empty if there is no line break.
-    """
-    for index, run in enumerate(runs):
-        if BREAK in run.text:
-            before, after = run.text.split(BREAK, 1)
-            head = (*runs[:index], replace(run, text=before))
-            tail = (replace(run, text=after), *runs[index + 1 :])
-            return _join(head), _join(tail)
-    return runs, ()
 
 
 def _leaf_runs(token: Token, style: Style, link: str) -> list[Run]:
