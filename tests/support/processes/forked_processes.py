@@ -359,7 +359,6 @@ def _fill_caches() -> None:
     modules = sys.modules
     modules["chains.tokenizer"].load_counter("gpt-4o").count("warm")
     modules["app.customize.hooks"].entry_points(group="")
-    modules["chains.llm.http"].load_certificates()
     names = modules["vault.questions.vocabulary"].VaultNames
     day = date(2026, 1, 1)
     modules["vault.questions.reader"].read_question("When is the server backed up?", names, day)
