@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Final
 from chains.cancel import CancelToken
 from chains.errors import FetchFailed
 from chains.ledger import LedgerPort, OutgoingCall
-from chains.llm.http import load_certificates
 from chains.web.urls import (
     IPRule,
     find_addresses,
@@ -145,6 +144,8 @@ class WebClient:
         self, url: "httpx.URL", stays_on_host: bool, content: bytes | None
     ) -> WebResponse:
         import httpx
+
+        from chains.llm.http import load_certificates
 
         transport = httpx.AsyncHTTPTransport(verify=load_certificates())
         async with httpx.AsyncClient(

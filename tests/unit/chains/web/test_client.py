@@ -144,7 +144,7 @@ def test_a_certificate_is_checked_for_the_name_of_the_host_and_not_for_its_ip_ad
     certificate = tmp_path / "certificate.pem"
     certificate.write_text(CERTIFICATE)
     trusted = ssl.create_default_context(cafile=certificate)
-    monkeypatch.setattr(client_module, "load_certificates", lambda: trusted)
+    monkeypatch.setattr("chains.llm.http.load_certificates", lambda: trusted)
     answer_lookups(monkeypatch, "127.0.0.1")
     client = WebClient(lambda: False, NoLedger(), is_allowed=allow_loopback)
     with WebServer(certificate) as server:
