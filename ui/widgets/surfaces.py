@@ -237,7 +237,8 @@ class StickyFoot(QWidget):
     def _place(self) -> None:
         """Show the row in its place, or higher if its place is out of sight."""
         rect = self.geometry()
-        if self._area is not None:
+        # A card that is taken out of the scroll area has no place there.
+        if self._area is not None and self._area.isAncestorOf(self._card):
             view = self._area.viewport()
             edge = self._card.mapFrom(view, QPoint(0, view.height())).y()
             least = self._above.geometry().bottom() + 1
