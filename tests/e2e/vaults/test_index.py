@@ -1,5 +1,6 @@
 """Indexing and searching real notes, with the real model and the real stores."""
 
+import hashlib
 import json
 import os
 import signal
@@ -45,12 +46,15 @@ assistant.close()
 
 
 def many_notes(folder: Path, count: int) -> Path:
-    """Write notes that all differ, enough to be met in the middle of an index."""
+    """Write notes that all differ, enough to be met in the middle of an index.
+
+    The notes of each folder differ from those of others, whose vectors are kept (`kept_vectors`).
+    """
     folder.mkdir()
+    year = hashlib.sha256(bytes(folder)).hexdigest()[:8]
     for number in range(count):
-        text = (
-            f"# Bed {number}\n\nIn bed {number} grows row {number * 7} of the {number}th sowing.\n"
-        )
+        row = f"In bed {number} grows row {number * 7} of the {number}th sowing of {year}."
+        text = f"# Bed {number}\n\n{row}\n"
         (folder / f"bed-{number}.md").write_text(text, "utf-8")
     return folder
 
