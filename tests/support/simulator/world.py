@@ -322,6 +322,8 @@ class World:
             how = "killed"
             self._restart(program)
         self.disk.end()
+        if not self.programs:  # the start of the only one has failed
+            self.start()
         self.workers.dying = False
         for value, entry in self.intruded:
             self.promises.add(value, entry)
@@ -386,7 +388,7 @@ class World:
 
     def _start_again(self, ended: list[Assistant]) -> None:
         """Start as many programs as were killed, on what they have left."""
-        count = len(self.programs)
+        count = len(self.programs) or 1  # a kill at the start of the only one has left none
         for program in ended:
             with suppress(Exception, Killed):
                 program.close()
