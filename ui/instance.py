@@ -8,8 +8,10 @@ for sockets is loaded only where there is a socket, or after the first paint, wh
 """
 
 import json
+import locale
 import os
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from PySide6.QtCore import QEvent, QObject, Signal
@@ -35,6 +37,12 @@ class Application(QApplication):
     """
 
     file_opened = Signal(str)
+
+    def __init__(self, arguments: Sequence[str]) -> None:
+        """Start Qt. Python keeps writing and reading the names of days and months in English."""
+        super().__init__(arguments)
+        # Qt has set the locale of the desktop, also for `calendar` and `strftime`.
+        locale.setlocale(locale.LC_TIME, "C")
 
     def event(self, event: QEvent) -> bool:
         """Report a file that the desktop asks to open."""

@@ -2,6 +2,7 @@
 
 import ctypes
 import ntpath
+import os
 import re
 import subprocess
 import sys
@@ -82,3 +83,14 @@ def test_the_socket_of_a_killed_process_is_replaced(tmp_path: Path, qtbot: QtBot
         second = start_second(state)
     assert (called.args, second.wait(60)) == ([""], 0)
     first.close()
+
+
+def test_the_names_of_days_and_months_stay_english_in_any_locale() -> None:
+    code = (
+        "import locale; from ui.instance import Application; application = Application([]); "
+        "print(locale.setlocale(locale.LC_TIME))"
+    )
+    environment = {**os.environ, "LC_ALL": "C.UTF-8", "QT_QPA_PLATFORM": "offscreen"}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.stdout == "C\n", done.stderr
