@@ -389,9 +389,47 @@ UNSURE_FINDING = (
     502936203501969,
     556947107383603,
 )
+# What a killed step had written was taken as promised after a merge of a backup without any of it.
+KILLED_DISMISSAL = (
+    71906599429346,
+    134856009304612,
+    165840993050260,
+    422562786768106,
+    34665452524876,
+    203314811720912,
+    125869183876510,
+    159361039231004,
+    251362577649230,
+)
+FAILED_DISMISSAL = (
+    523233051925757,
+    20295737102651,
+    521150458539949,
+    315824382115925,
+)
+FAILED_PIN = (
+    107076352760354,
+    522401736044198,
+    518448405647550,
+    512658710701798,
+    456145099030278,
+    325844688000910,
+    139136542018714,
+)
 
 
-@pytest.mark.parametrize("seeds", [UNREPORTED_LINE_END, LOST_PIN, DAMAGED_CALL, UNSURE_FINDING])
+@pytest.mark.parametrize(
+    "seeds",
+    [
+        UNREPORTED_LINE_END,
+        LOST_PIN,
+        DAMAGED_CALL,
+        UNSURE_FINDING,
+        KILLED_DISMISSAL,
+        FAILED_DISMISSAL,
+        FAILED_PIN,
+    ],
+)
 def test_steps_that_have_failed_hold(seeds: Sequence[int]) -> None:
     assert run_steps([Step(seed) for seed in seeds]).broken == ()
 

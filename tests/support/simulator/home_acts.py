@@ -232,7 +232,7 @@ def _merge_backup(world: "World", program: Assistant) -> None:
     for session in backup.chats:  # of the places in two versions of a chat, only the newest counts
         promises.lines[session] = leave_out_places(promises.lines[session])
     before = promises.read_all(program)
-    for name in _MERGED:
+    for name in filter(backup.values.get, _MERGED):  # of the others, the backup says nothing
         promises.allow(name, least=promises.find_sure(name))
     for name in ("projects", "budget"):
         promises.allow_also(name, before[name], backup.values[name])
