@@ -416,6 +416,8 @@ FAILED_PIN = (
     325844688000910,
     139136542018714,
 )
+# The undo of an edit was killed, and another program had written elsewhere since the edit.
+KILLED_UNDO = (211512182885853, 5902474178825, 28379636229523)
 
 
 @pytest.mark.parametrize(
@@ -428,6 +430,7 @@ FAILED_PIN = (
         KILLED_DISMISSAL,
         FAILED_DISMISSAL,
         FAILED_PIN,
+        KILLED_UNDO,
     ],
 )
 def test_steps_that_have_failed_hold(seeds: Sequence[int]) -> None:

@@ -53,21 +53,26 @@ def _write_note(world: "World", program: Assistant) -> None:
 
 
 def _undo(world: "World", program: Assistant) -> None:
+    """Undo a run of edits. What was written elsewhere in the meantime stays."""
     if world.undoable is None:
         return
     (run, before, after), now = world.undoable, read_tree(world.notes)
     world.undoable = None
-    if now == after:
-        world.undone = run, before
+    changed = {path for path in before | after if before.get(path) != after.get(path)}
+    is_possible = all(now.get(path) == after.get(path) for path in changed)
+    undone = {path: text for path, text in now.items() if path not in changed}
+    undone |= {path: text for path, text in before.items() if path in changed}
+    if is_possible:
+        world.undone = run, undone
     try:
         program.edits.undo(run=run)
     except UndoRefused as error:
-        is_sound = now == after and not world.disk.damaged
+        is_sound = is_possible and not world.disk.damaged
         world.broken += [f"an edit cannot be undone: {error}"] if is_sound else []
         raise
     world.undone = None
-    if now == after and read_tree(world.notes) != before:
-        world.broken.append(f"an undo left {read_tree(world.notes)}, not {before}")
+    if is_possible and (left := read_tree(world.notes)) != undone:
+        world.broken.append(f"an undo left {left}, not {undone}")
 
 
 def _write_outside(world: "World", _program: Assistant) -> None:

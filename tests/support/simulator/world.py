@@ -146,7 +146,7 @@ class World:
         history: what was done, one line for each event, by which two runs can be compared.
         reached: how often what an act is for has happened.
         undoable: a run of edits that can be undone, and the notes before and after it.
-        undone: the run that is being undone, and the notes before it.
+        undone: the run that is being undone, and the notes without it.
         intruded: what another program has added in the middle of the act, by its name.
         added: what else another program has done then, and whether it is found afterwards.
         is_kill_planned: whether the program is to be killed in the event.
