@@ -16,6 +16,7 @@ from dataclasses import replace
 
 from vault.catalog import Catalog
 from vault.coverage import find_gap
+from vault.listing.inventory import find_note_paths
 from vault.listing.tasks import describe_order, list_tasks
 from vault.notes.amounts import contains_money, cut_money, find_money, list_spellings
 from vault.notes.keywords import (
@@ -31,6 +32,7 @@ from vault.notes.text.stems import WordStems
 from vault.quotes.lines import choose_best_line
 from vault.quotes.spelling import write_as_in_notes
 from vault.scope import WHOLE, Scope
+from vault.search.conditions import ANY_VALUE, Condition
 from vault.search.filter_kinds import TaskFilter
 from vault.search.filters import ChosenPassages, choose_passages, is_only_scheduled
 from vault.search.hits import WORDS, Hit, SearchResult, build_hit
@@ -110,12 +112,35 @@ def list_notes(
         is_whole=gap is None or gap.by_words >= gap.notes,
         is_partial=is_partial,
         unit=unit,
-        filter=describe_filters(query),
+        filter=_describe_lacked(query, catalog, scope, found) or describe_filters(query),
         order=describe_order(query),
         literal=literal,
         by=(WORDS,) if query.words.strip() else (),
         scheduled=_count_scheduled(query, catalog, keep_current, scope, is_partial=is_partial),
     )
+
+
+def _describe_lacked(query: Query, catalog: Catalog, scope: Scope, found: Sequence[Hit]) -> str:
+    """Describe the notes of a query of which none has a property that it limits, or return "".
+
+    "No film with a duration above 2 hours" would say that all are shorter.
+    """
+    limited = next((each for each in query.clauses if all(map(_is_limited, each))), None)
+    others = tuple(clause for clause in query.clauses if clause is not limited)
+    if found or limited is None or not others or query.task_kind or query.words.strip():
+        return ""
+    having = tuple(replace(each, value=ANY_VALUE, comparison="=", also=None) for each in limited)
+    rest = replace(query, clauses=others)
+    owners = replace(query, clauses=(*others, having))
+    if find_note_paths(catalog, scope, owners) or not find_note_paths(catalog, scope, rest):
+        return ""
+    names = " or ".join(dict.fromkeys(each.name for each in limited))
+    return f"{describe_filters(rest)} has the property {names}"
+
+
+def _is_limited(condition: Condition) -> bool:
+    """Return whether a condition is on the value of a property, which notes may lack."""
+    return bool(condition.name) and not condition.is_negated and condition.value != ANY_VALUE
 
 
 def _read_query(catalog: Catalog, text: str) -> Query:

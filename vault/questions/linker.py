@@ -3,6 +3,7 @@
 import posixpath
 import re
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from datetime import date, timedelta
 from itertools import chain
 from typing import Final, Literal
@@ -30,6 +31,7 @@ from vault.questions.words import (
     are_alike,
     find_roles,
     list_date_words,
+    list_nothing_words,
     list_opposites,
     list_property_names,
     list_same_states,
@@ -307,6 +309,7 @@ class _Linker:
         is_in_a_row = self._last_added == at - 1 and last.key == new.key and not item.is_given
         is_in_a_row = is_in_a_row and (item.is_apart or new.key != "tag")
         is_in_a_row = is_in_a_row and not (last.name == new.name and new.comparison == "!=")
+        is_in_a_row = is_in_a_row and new.key != "path"  # as in "except A, B and C"
         is_after_not = last.is_negated and not new.is_negated and "and" in joins
         is_of_folder = last.key == "folder" and not joins.isdisjoint(("and", "or"))
         is_other = is_of_folder and ("and" in joins or new.key != "folder")
@@ -442,7 +445,9 @@ class _Linker:
         links.is_unclear |= self._is_doubtful(at, roles)
         if "not" in roles and links.is_negated:
             self._end_mark()  # as in "no tags and no links"
-        links.is_negated = links.is_negated or ("not" in roles and "filler" not in roles)
+        is_exception = "except" in roles and self._around.is_before_note(at)
+        is_not = is_exception or ("not" in roles and "filler" not in roles)
+        links.is_negated = links.is_negated or is_not
         self._mentions = self._mentions or "mention" in roles
         if "mention" in roles:
             links.is_unclear = links.is_unclear or links.is_negated
@@ -461,6 +466,7 @@ class _Linker:
     def _is_doubtful(self, at: int, roles: frozenset[str]) -> bool:
         """Return whether it is not said what is excluded, as by "but" in "all notes but books"."""
         is_exception = "except" in roles and self._around.is_before_name(at)
+        is_exception = is_exception and not self._around.is_before_note(at)
         return is_exception or (self._is_shared and "tasks" in roles)
 
     def _take_mark(self, at: int, roles: frozenset[str]) -> None:
@@ -566,6 +572,25 @@ class _Linker:
             mark = "linked_from"
         self._links.add(*list_conditions(self._items[at], mark, names))
 
+    def _is_excepted(self, at: int) -> bool:
+        """Return whether an item is an exception, as the last words of "all films except Tenet"."""
+        clauses = self._links.clauses
+        is_joined = self._items[at].is_apart or bool(
+            self._around.list_roles(at - 1) & {"and", "or"}
+        )
+        is_next = is_joined and self._last_added >= 0 and bool(clauses)
+        is_next = is_next and clauses[-1][-1].key == "path" and clauses[-1][-1].is_negated
+        return is_next or (self._links.is_negated and self._around.is_excepted(at))
+
+    def _except_notes(self, names: Sequence[Name]) -> None:
+        """Leave out some notes by their paths, or claim nothing if others have them in theirs."""
+        links, paths = self._links, self._vocabulary.names_of
+        links.is_negated = links.is_alternative = False
+        for name in names:
+            links.clauses.append((Condition("path", name.value, is_negated=True),))
+            wanted = fold(name.value)
+            links.is_unclear |= sum(wanted in fold(path) for path in paths) > 1
+
     def _choose_name(self, at: int) -> Name | None:
         """Choose which of the names of an item is meant.
 
@@ -575,6 +600,7 @@ class _Linker:
         item, roles = self._items[at], self._around.roles
         is_of_several = bool(self._links.clauses) and not roles.isdisjoint(("total", "mean"))
         is_of_notes = (self._links.heads or is_of_several) and "link" not in roles
+        is_of_notes = is_of_notes and not self._is_excepted(at)
         name = self._around.choose_name(at)
         if name is None or name.kind != "note" or not is_of_notes:
             return name
@@ -608,6 +634,8 @@ class _Linker:
             case "folder":
                 links.heads += self._around.is_head(at)
                 links.add(*list_conditions(item, "folder", item.list_names("folder")))
+            case "note" if self._is_excepted(at):
+                self._except_notes(item.list_names("note"))
             case "note":
                 links.notes += item.list_names("note")
                 links.texts |= dict.fromkeys(item.list_names("note"), item.text)
@@ -636,11 +664,37 @@ class _Linker:
             # As in "a published year before 1900".
             is_followed = at + 1 < len(self._items) and self._items[at + 1].list_names("property")
             self._links.is_unclear |= bool(is_followed)
-            value = TICKED if is_ticked else ANY_VALUE
-            self._links.add(*(Condition("property", value, name) for name in names))
+            if is_marked or is_ticked:
+                value = TICKED if is_ticked else ANY_VALUE
+                self._links.add(*(Condition("property", value, name) for name in names))
+            else:
+                self._add_having(names)
         else:
             self._links.properties.append(names)
             self._links.texts[named[0]] = self._items[at].text
+
+    def _add_having(self, names: Sequence[str]) -> None:
+        """Add the condition that notes have a property, or lack it.
+
+        A note with `children: none` has none.
+        """
+        links, nothing = self._links, list_nothing_words()
+        is_negated, links.is_negated = links.is_negated, False
+        having = [Condition("property", ANY_VALUE, name) for name in names]
+        lacking = [
+            Condition("property", value, name)
+            for name in names
+            for value in sorted(self._vocabulary.list_values(name))
+            if fold(value) in nothing
+        ]
+        if not is_negated:
+            links.add(*having)
+            links.clauses += [(replace(each, is_negated=True),) for each in lacking]
+            return
+        links.is_alternative = False
+        for each in having:
+            same = (other for other in lacking if other.name == each.name)
+            links.clauses.append((replace(each, is_negated=True), *same))
 
     def _is_part(self, at: int, names: Sequence[str]) -> bool:
         """Return whether notes are asked for that have a property, or lack it.

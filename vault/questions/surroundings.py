@@ -20,6 +20,9 @@ SIGNS: Final[dict[str, Comparison]] = {
     "exactly": "=",
     "unequal": "!=",
 }
+_EXCEPTING: Final = frozenset({"except", "excepting"})
+# Roles that end the words before an exception, as that of "of" in "except those of Sofia".
+_ENDS: Final = _EXCEPTING | {"in", "from", "towards", "having"}
 _NO_ROLES: Final = frozenset[str]()
 
 
@@ -75,10 +78,27 @@ class Surroundings:
 
     def is_before_name(self, at: int) -> bool:
         """Return whether a name follows an item, maybe after words that say nothing."""
+        item = self._find_telling(at)
+        return item is not None and bool(item.names)
+
+    def is_before_note(self, at: int) -> bool:
+        """Return whether the name of a note, and of nothing else, follows an item."""
+        item = self._find_telling(at)
+        return item is not None and {name.kind for name in item.names} == {"note"}
+
+    def _find_telling(self, at: int) -> Item | None:
+        """Return the next item behind a position that is not silent, or None."""
         behind = at + 1
         while behind < len(self._items) and self.is_plain_silent(behind):
             behind += 1
-        return behind < len(self._items) and bool(self._items[behind].names)
+        return self._items[behind] if behind < len(self._items) else None
+
+    def is_excepted(self, at: int) -> bool:
+        """Return whether a word such as "except" stands before an item, as in "except the Plan"."""
+        before = at - 1
+        while before > 0 and self.is_plain_silent(before) and not self._items[before].roles & _ENDS:
+            before -= 1
+        return not self.list_roles(before).isdisjoint(_EXCEPTING)
 
     def is_plain_silent(self, at: int) -> bool:
         """Return whether an item says nothing, and names nothing in the vault."""

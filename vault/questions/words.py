@@ -29,6 +29,7 @@ __all__ = [
     "has_negation",
     "list_date_words",
     "list_filler_words",
+    "list_nothing_words",
     "list_opposites",
     "list_order_words",
     "list_priority_words",
@@ -143,6 +144,11 @@ def list_date_words(kind: str) -> frozenset[str]:
 def list_filler_words(kind: str) -> frozenset[str]:
     """Return words of all languages that may be fillers: `nouns`, or those with `capitals`."""
     return frozenset(fold(word) for table in _read_tables() for word in table["fillers"][kind])
+
+
+def list_nothing_words() -> frozenset[str]:
+    """Return the words of all languages for nothing as a value, such as "none" and "keine"."""
+    return frozenset(fold(word) for table in _read_tables() for word in table["values"]["none"])
 
 
 def list_opposites(text: str) -> frozenset[tuple[str, ...]]:

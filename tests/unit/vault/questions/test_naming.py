@@ -231,7 +231,6 @@ def test_each_part_that_is_joined_counts(marked: Vault, question: str, names: li
         "notes sans tags et liens",
         "all notes but tools",
         "everything but tools",
-        "all tools but Lathe",
     ],
 )
 def test_nothing_is_claimed_of_parts_that_are_not_clearly_joined(

@@ -5,10 +5,28 @@ from typing import Final
 
 import pytest
 
+from tests.support.vaults.listed_notes import list_note_names
+from tests.unit.vault.conftest import NotesIndexer
 from vault.questions.reader import read_question
 from vault.questions.vocabulary import Name, VaultNames
+from vault.vault import Vault
 
 TODAY: Final = date(2026, 11, 26)
+NOTES: Final = {
+    "Films/Tenet.md": "---\ntags: [film]\nrating: 2\n---\nNolan.\n",
+    "Films/Stalker.md": "---\ntags: [film]\nrating: 5\n---\nTarkovsky.\n",
+    "Films/Parasite.md": "---\ntags: [film]\nrating: 5\n---\nBong.\n",
+    "Films/Paterson.md": "---\ntags: [film]\nrating: 4\n---\nJarmusch.\n",
+    "Food/Goulash.md": "---\ntags: [recipe]\nduration: 3 h\n---\nBeef.\n",
+    "Food/Risotto.md": "---\ntags: [recipe]\nduration: 40 min\n---\nRice.\n",
+    "People/Nora.md": "---\ntags: [person]\nchildren: none\n---\nA friend.\n",
+    "People/Emil.md": "---\ntags: [person]\nchildren: 2\n---\nThe neighbour.\n",
+    "People/Ines.md": "---\ntags: [person]\nchildren: keine\n---\nPlays the oboe.\n",
+    "People/Otto.md": "---\ntags: [person]\n---\nRows.\n",
+    "Dune.md": "---\ntags: [book]\n---\nSand.\n",
+    "Books/Dune.md": "---\ntags: [book]\n---\nMore sand.\n",
+    "Books/Emma.md": "---\ntags: [book]\n---\nA comedy.\n",
+}
 
 
 def read(question: str) -> tuple[str, str] | None:
@@ -69,3 +87,91 @@ def test_what_is_excluded_is_left_out(question: str, query: str) -> None:
 )
 def test_what_no_filter_excludes_is_not_claimed(question: str) -> None:
     assert read(question) is None
+
+
+@pytest.fixture(scope="module")
+def index(index_of_notes: NotesIndexer) -> Vault:
+    return index_of_notes(NOTES)
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("all films but Tenet", ["Parasite", "Paterson", "Stalker"]),
+        ("films with rating 5 except Stalker", ["Parasite"]),
+        ("all films except Tenet, Stalker and Paterson", ["Parasite"]),
+        ("How many recipes are there apart from Risotto?", ["Goulash"]),
+        (
+            "which films do I have with the exception of the Tenet",
+            ["Parasite", "Paterson", "Stalker"],
+        ),
+        ("alle Filme bis auf Tenet", ["Parasite", "Paterson", "Stalker"]),
+        ("alle Filme bis auf Tenet und Stalker", ["Parasite", "Paterson"]),
+        ("alle Rezepte mit Ausnahme von Risotto", ["Goulash"]),
+        ("alle Filme bis auf die mit rating 5", ["Paterson", "Tenet"]),
+        ("toutes les recettes sauf Goulash", ["Risotto"]),
+        ("les recettes à part Risotto", ["Goulash"]),
+        ("tous les films à l'exception de Tenet", ["Parasite", "Paterson", "Stalker"]),
+        ("les films, mis à part Tenet et Stalker", ["Parasite", "Paterson"]),
+        ("todas las películas menos Tenet", ["Parasite", "Paterson", "Stalker"]),
+        ("las recetas salvo Risotto", ["Goulash"]),
+        ("todas las recetas con excepción de Goulash", ["Risotto"]),
+    ],
+)
+def test_a_named_note_is_left_out(index: Vault, question: str, names: list[str]) -> None:
+    assert list_note_names(index, question) == names
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "books except Dune",  # the path of one is a part of the other's
+        "all films except Tenet and not Stalker",
+        "all films but the recipes",
+        "alle Filme bis auf Solaris",
+        "toutes les recettes sauf le gratin",
+    ],
+)
+def test_nothing_is_claimed_of_what_is_not_clearly_excepted(index: Vault, question: str) -> None:
+    reading = index.read_question(question)
+    assert reading is None or reading.operation not in ("list", "count")
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("people without children", ["Ines", "Nora", "Otto"]),
+        ("which people have no children", ["Ines", "Nora", "Otto"]),
+        ("people with children", ["Emil"]),
+        ("which people have the property children", ["Emil", "Ines", "Nora"]),
+    ],
+)
+def test_a_value_that_means_nothing_counts_as_none(
+    index: Vault, question: str, names: list[str]
+) -> None:
+    assert list_note_names(index, question) == names
+
+
+@pytest.mark.parametrize(
+    ("question", "told"),
+    [
+        ("films with a duration above 2 hours", "with the tag #film has the property duration"),
+        (
+            "How many films have a duration over 2 hours?",
+            "with the tag #film has the property duration",
+        ),
+        (
+            "notes with the tag person with a rating above 3",
+            "with the tag #person has the property rating",
+        ),
+        ("films with rating above 5", "with the tag #film, with rating: above 5"),
+    ],
+)
+def test_a_property_that_no_note_has_there_is_told_as_absent(
+    index: Vault, question: str, told: str
+) -> None:
+    reading = index.read_question(question)
+    assert reading is not None
+    assert reading.operation in ("list", "count")
+    said = index.list_notes(reading.query, 10).describe_total()
+    assert said == f"No note {told}; searched all {len(NOTES)} notes."
