@@ -157,7 +157,10 @@ def _tick(args: argparse.Namespace, assistant: Assistant, output: Output) -> int
     line = f"[{task.status}] {task.text}  {task.path}:{task.line}"
     day = f" It is on {task.next_day}." if task.next_day else ""
     following = [f"The next task is in line {task.next_line}.{day}"] if task.next_line else []
-    lines = [escape_text(line), *following, f"`strata undo --run {task.run}` undoes it."]
+    if task.next_day and not task.next_line:
+        following = [f"It is open again, for {task.next_day}."]
+    deleted = ["It was deleted, as its line says."] if task.is_deleted else []
+    lines = [escape_text(line), *deleted, *following, f"`strata undo --run {task.run}` undoes it."]
     output.show(task.to_dict, lines)
     return 0
 

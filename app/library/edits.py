@@ -60,11 +60,13 @@ class TickedTask(Record):
         path: the note.
         line: the line of the task, counted from 1.
         status: the character that is in the checkbox now.
-        text: the text of the task.
+        text: the text of the task, as it was.
         run: the id under which the change can be undone.
         diff: the change of the note.
         next_line: the line of the task that follows a recurring one, or None.
-        next_day: the day of the task that follows, or None.
+        next_day: the day of the task that follows, or the one to which a repeater has moved the
+            task, or None.
+        is_deleted: whether the task was deleted, since its line says so.
     """
 
     path: str
@@ -75,6 +77,7 @@ class TickedTask(Record):
     diff: str
     next_line: int | None = None
     next_day: str | None = None
+    is_deleted: bool = False
 
 
 class NoteEdits:
@@ -371,8 +374,9 @@ class UserEdits:
     def toggle_task(self, path: str, line: int, version: str = "") -> TickedTask:
         """Tick or untick a task in a note.
 
-        Nothing else in the note changes, except that the next task is inserted above a recurring
-        one that is done.
+        Nothing else in the note changes, except for what the Tasks plugin and Logseq change with
+        it: a task with dates gets the day, the next task is inserted above a recurring one, a
+        repeater moves the date, and a task that says so is deleted.
 
         Args:
             path: the note, absolute if it is in a project outside of the vault.
@@ -382,8 +386,8 @@ class UserEdits:
         Raises:
             VaultNotChosen: no vault is open, and the note is in no project.
             EditOutdated: the note has another content by now.
-            EditRefused: the line is no task, its next day cannot be told, or the note is excluded
-                or private.
+            EditRefused: the line is no task, its next day cannot be told, it cannot be deleted
+                without what belongs to it, or the note is excluded or private.
             EditFailed: the note could not be written. It is unchanged.
             VaultError: the note cannot be read.
         """
@@ -405,6 +409,7 @@ class UserEdits:
             tick.plan.diff,
             line if tick.next_task else None,
             None if tick.next_day is None else tick.next_day.isoformat(),
+            tick.is_deleted,
         )
 
     def apply(self, plan: "EditPlan") -> str:

@@ -9,6 +9,8 @@
             ▼
     undo.EditHistory    reverts the steps, the last one first, unless a note changed since
 
+    completion
+             Write the line of a task that is ticked, with the day, or tell that it is deleted.
     diff     Show a change as a unified diff with changed words; count the removed text.
     editor   `NoteEditor`: check which notes a model may edit, plan and apply edits.
     finding  Find a text in a note as a model types it, and replace only what differs.
@@ -18,7 +20,7 @@
     links    Change the links in other notes when a note is moved.
     plan     The values `EditPlan`, `ContentChange`, `FileMove` and `NoteChange`.
     recurrence
-             Write the next task of a recurring task that is ticked.
+             Write the next task of a recurring task that is ticked, or its next date.
     repairs  Repair broken links, contradicting figures, conflicts of Git, and copies.
     texts    Replace parts of a text, keeping its encoding, byte-order mark and line endings.
     undo     `EditHistory`: undo an edit or a run of edits, list the net changes of a run.

@@ -2,6 +2,7 @@
 
 import os
 import posixpath
+import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -12,6 +13,12 @@ from typing import Final
 
 from resources.system.names import fold_name
 from vault.access import HIDDEN, is_hidden, read_as_tool
+from vault.edits.completion import (
+    is_deleted_when_done,
+    may_write_done_day,
+    write_reopened,
+    write_ticked,
+)
 from vault.edits.files import (
     NOTE_SUFFIXES,
     check_name,
@@ -33,23 +40,26 @@ from vault.edits.plan import (
     plan_create,
     plan_related_link,
     plan_replacement,
-    plan_status,
+    plan_task,
     read_text,
 )
-from vault.edits.recurrence import write_next_task
+from vault.edits.recurrence import write_next_task, write_repeated_task
 from vault.edits.undo import EditHistory, clear_up, is_finished, revert_steps
 from vault.errors import EditFailed, EditOutdated, EditRefused, NoteExcluded, VaultError
 from vault.exclude.rules import DOT_FOLDER, ExcludeRules
 from vault.notes.kinds import drop_note_suffix
 from vault.notes.links import LinkResolver, find_links, list_lines_with_links
 from vault.notes.note import Note, parse_note
-from vault.notes.tasks import TaskItem, toggle_status
+from vault.notes.tasks import TaskItem, is_task, toggle_status
 from vault.notes.text.document import parse_document
+from vault.notes.text.inline import HEADING_MARKS, ITEM
 from vault.notes.text.lines import hide_comment
 from vault.paths import identify_folder, printable, resolve_safe_path
 
 __all__ = ["NoteEditor", "PlannedTick"]
 
+# What ends a list item in the line below it: another item, or a heading.
+_ENDS_ITEM: Final = re.compile(rf"{ITEM}|[ \t>]*+{HEADING_MARKS}")
 _NOT_IN_LINKS: Final = frozenset("[]#^|\n")
 
 
@@ -58,15 +68,18 @@ class PlannedTick:
     """An edit that ticks or unticks a task.
 
     Attributes:
-        task: the task as it will be.
+        task: the task with its new line and status. Its text is the one before the edit.
         next_task: the lines of the task that follows a recurring one, or an empty string.
-        next_day: the day of the task that follows, or None.
+        next_day: the day of the task that follows, or the one to which a repeater moves the task,
+            or None.
+        is_deleted: whether the task is deleted, since its line says so.
     """
 
     plan: EditPlan
     task: TaskItem
     next_task: str = ""
     next_day: date | None = None
+    is_deleted: bool = False
 
 
 class NoteEditor:
@@ -151,7 +164,8 @@ class NoteEditor:
     ) -> PlannedTick:
         """Plan an edit that ticks or unticks a task.
 
-        Above a recurring task that is ticked, the next one is inserted.
+        Above a recurring task that is ticked, the next one is inserted. A task with a repeater
+        stays open, and its date moves.
 
         Args:
             path: the note.
@@ -161,7 +175,8 @@ class NoteEditor:
 
         Raises:
             EditOutdated: the note has another content by now.
-            EditRefused: the line is no task, or its next day cannot be told.
+            EditRefused: the line is no task, its next day cannot be told, or it would be deleted
+                and leave what belongs to it.
             VaultError: the note cannot be read, or is excluded.
         """
         target, before = self.read(path)
@@ -170,13 +185,35 @@ class NoteEditor:
         note, _ = parse_note(target, before)
         if (task := next((one for one in note.tasks if one.line == line), None)) is None:
             raise EditRefused(f"Line {line} of {printable(target)} is no task.")
+        lines, today = _TaskLines.read(note, before, task), today or date.today()
+        if task.is_of_kind("done"):
+            return self._plan_status(target, before, task, lines)
+        if (moved := write_repeated_task(lines.shown, today)) is not None:
+            return _plan_repeated(target, before, task, lines, *moved)
+        above, next_day = write_next_task(lines.shown, today) or ("", None)
+        if is_deleted_when_done(lines.shown[0]):
+            return _plan_deletion(target, before, task, lines, above, next_day)
+        done = today if may_write_done_day(self._root) else None
+        return self._plan_status(target, before, task, lines, done, above, next_day)
+
+    def _plan_status(
+        self,
+        path: str,
+        before: bytes,
+        task: TaskItem,
+        lines: "_TaskLines",
+        done: date | None = None,
+        above: str = "",
+        next_day: date | None = None,
+    ) -> PlannedTick:
+        """Plan an edit that sets the status of a task, below the lines of the one that follows."""
         status = toggle_status(task.status)
-        lines = _list_lines(note, before, task)
-        is_done = task.is_of_kind("done")
-        found = None if is_done else write_next_task(lines, today or date.today())
-        above, next_day = found or ("", None)
-        moved = replace(task, status=status, line=line + above.count("\n") + bool(above))
-        plan = plan_status(target, before, line, status, above)
+        ticked = write_ticked(lines.shown[0], status, done) if is_task(lines.whole[0]) else None
+        if ticked is None:
+            raise EditRefused(f"Line {task.line} of {printable(path)} is no task.")
+        after = lines.write([ticked])
+        moved = replace(task, status=status, line=task.line + above.count("\n") + bool(above))
+        plan = plan_task(path, before, range(task.line, task.line + 1), after, above)
         return PlannedTick(plan, moved, above, next_day)
 
     def plan_related_link(self, path: str, to: str, links: LinkResolver) -> EditPlan:
@@ -421,8 +458,83 @@ def _list_contents(plan: EditPlan) -> list[bytes]:
     return contents
 
 
-def _list_lines(note: Note, content: bytes, task: TaskItem) -> Sequence[str]:
-    """Return the lines of a task, without a comment that begins there and ends further below."""
-    lines = (read_text(content) or "").split("\n")[task.line - 1 : task.last or task.line]
-    kinds = note.markdown.kinds[task.line - 1 :] if note.markdown else ""
-    return [hide_comment(text, kind) for text, kind in zip(lines, kinds, strict=False)]
+def _measure_indent(line: str) -> int:
+    """Return the width of what is before a text or list item, with marks of quotes."""
+    expanded = line.expandtabs(4)
+    return len(expanded) - len(expanded.lstrip(" >"))
+
+
+def _plan_repeated(
+    path: str,
+    before: bytes,
+    task: TaskItem,
+    lines: "_TaskLines",
+    moved: Sequence[str],
+    next_day: date,
+) -> PlannedTick:
+    """Plan an edit that moves the dates of a task, which stays open."""
+    opened = write_reopened(moved[0]) if is_task(lines.whole[0]) else None
+    if opened is None:
+        raise EditRefused(f"Line {task.line} of {printable(path)} is no task.")
+    place = range(task.line, task.line + len(lines.whole))
+    plan = plan_task(path, before, place, lines.write([opened, *moved[1:]]))
+    return PlannedTick(plan, replace(task, status=" "), "", next_day)
+
+
+def _plan_deletion(
+    path: str,
+    before: bytes,
+    task: TaskItem,
+    lines: "_TaskLines",
+    following: str,
+    next_day: date | None,
+) -> PlannedTick:
+    """Plan an edit that deletes a task, in whose place the one that follows comes, if any."""
+    is_cut = lines.shown != lines.whole
+    if is_cut or (not following and lines.has_children()):
+        what = "a comment would stay open" if is_cut else "the lines that belong to it would stay"
+        raise EditRefused(f"This task is deleted when it is done, but {what}. Delete it yourself.")
+    place = range(task.line, task.line + len(lines.whole))
+    plan = plan_task(path, before, place, following.split("\n") if following else ())
+    done = replace(task, status=toggle_status(task.status))
+    return PlannedTick(plan, done, following, next_day, is_deleted=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _TaskLines:
+    """The lines of a task.
+
+    Attributes:
+        whole: the lines as they are.
+        shown: the lines without a comment that begins there and ends further below.
+        below: the lines of the note that follow.
+    """
+
+    whole: Sequence[str]
+    shown: Sequence[str]
+    below: Sequence[str]
+
+    @classmethod
+    def read(cls, note: Note, content: bytes, task: TaskItem) -> "_TaskLines":
+        """Read the lines of a task of a note."""
+        first, end = task.line - 1, task.last or task.line
+        lines = (read_text(content) or "").split("\n")
+        kinds = note.markdown.kinds[first:] if note.markdown else ""
+        whole = lines[first:end]
+        shown = [hide_comment(text, kind) for text, kind in zip(whole, kinds, strict=False)]
+        return cls(whole, shown, lines[end:])
+
+    def write(self, shown: Sequence[str]) -> list[str]:
+        """Return the lines with other shown parts, and with the comments as they are."""
+        pairs = zip(self.whole, self.shown, shown, strict=False)
+        return [after + whole.removeprefix(before) for whole, before, after in pairs]
+
+    def has_children(self) -> bool:
+        """Return whether what follows belongs to the task: text in it, or a list below it."""
+        indent = _measure_indent(self.whole[0])
+        for number, line in enumerate(self.below):
+            if not line.strip(" \t>"):
+                continue
+            is_apart = number > 0 or _ENDS_ITEM.match(line) is not None
+            return _measure_indent(line) > indent or not is_apart
+        return False

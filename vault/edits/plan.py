@@ -12,7 +12,6 @@ from vault.edits.texts import EditableText, Replacement
 from vault.errors import EditRefused, ReadingFailed
 from vault.notes.encodings import decode_text, normalize_line_ends
 from vault.notes.kinds import MARKDOWN, find_kind
-from vault.notes.tasks import write_status
 from vault.notes.text.document import Heading, parse_document
 from vault.notes.text.lines import FENCE_CLOSES
 from vault.paths import printable
@@ -26,7 +25,7 @@ __all__ = [
     "plan_create",
     "plan_related_link",
     "plan_replacement",
-    "plan_status",
+    "plan_task",
     "read_text",
 ]
 
@@ -182,29 +181,36 @@ def plan_replacement(path: str, before: bytes, old: str, new: str) -> EditPlan:
     return EditPlan("edit", path, (ContentChange(path, before, after),))
 
 
-def plan_status(path: str, before: bytes, line: int, status: str, above: str = "") -> EditPlan:
-    """Plan an edit that sets the status of a task: the character in its checkbox, or its marker.
+def plan_task(
+    path: str, before: bytes, place: range, after: Sequence[str], above: str = ""
+) -> EditPlan:
+    """Plan an edit that rewrites or deletes the lines of a task.
 
     Args:
         path: the path of the note.
         before: the current content of the note.
-        line: the line of the task, counted from 1.
-        status: the new character in the checkbox, or the one that means the same as a new marker.
+        place: the numbers of the lines of the task, counted from 1.
+        after: the new lines, as many as there are, or an empty sequence to delete them.
         above: lines to insert above the task, or an empty string.
 
     Raises:
-        EditRefused: the line is no task, or the text cannot be stored.
+        EditRefused: the text cannot be stored.
     """
     note = EditableText.decode(printable(path), before)
     lines = note.text.split("\n")
-    change = write_status(lines[line - 1], status) if 0 < line <= len(lines) else None
-    if change is None:
-        raise EditRefused(f"Line {line} of {printable(path)} is no task.")
-    at = sum(len(above) + 1 for above in lines[: line - 1])
-    start, end, new = change
-    inserted = [Replacement(at, at, f"{above}\n")] if above else []
-    after = note.replace([*inserted, Replacement(at + start, at + end, new)])
-    return EditPlan("edit", path, (ContentChange(path, before, after),))
+    starts = [0, *accumulate(len(line) + 1 for line in lines)]
+    changes = [Replacement(starts[place[0] - 1], starts[place[0] - 1], f"{above}\n")] * bool(above)
+    if after:
+        changes += [
+            Replacement(starts[number - 1], starts[number] - 1, text)
+            for number, text in zip(place, after, strict=True)
+            if text != lines[number - 1]
+        ]
+    elif place[-1] < len(lines):
+        changes.append(Replacement(starts[place[0] - 1], starts[place[-1]], ""))
+    else:  # the line end before it goes with the last line
+        changes.append(Replacement(max(0, starts[place[0] - 1] - 1), len(note.text), ""))
+    return EditPlan("edit", path, (ContentChange(path, before, note.replace(changes)),))
 
 
 def plan_append(path: str, before: bytes, text: str) -> EditPlan:

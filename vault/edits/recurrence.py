@@ -7,7 +7,15 @@
 The next day is counted from the due date, else from the scheduled date, else from the start date,
 or from today if the rule ends with "when done". The other dates keep their distance from it.
 
-Source: "Recurring Tasks (Repetition)" in the guide of the Tasks plugin.
+A task with a repeater, as in Logseq and Org mode, stays the same task. Only its date moves:
+
+    - TODO Water the beds
+      SCHEDULED: <2026-11-27 Fri .+1w>
+
+`+1w` counts from the date, `++1w` as well, up to the first day after today, `.+1w` from today.
+
+Sources: "Recurring Tasks (Repetition)" in the guide of the Tasks plugin, and "Repeated tasks" in
+the manual of Org mode.
 """
 
 import calendar
@@ -23,7 +31,7 @@ from vault.notes.date_spans import build_day
 from vault.notes.tasks import TASK_DAYS, TaskDay, is_task, read_tasks, write_status
 from vault.notes.text.inline import blank_inline_code
 
-__all__ = ["RecurrenceRule", "read_rule", "write_next_task"]
+__all__ = ["RecurrenceRule", "read_rule", "write_next_task", "write_repeated_task"]
 
 Unit = Literal["day", "week", "month", "year"]
 _UNITS: Final[dict[str, Unit]] = {
@@ -55,6 +63,12 @@ _NOT_KEPT: Final = re.compile(
 )
 _BLOCK_NAME: Final = re.compile(r"(?<![ \t])[ \t]++\^[A-Za-z0-9-]++[ \t]*+$")
 _DAY_NAME: Final = re.compile(r"<(\d{4}-\d\d-\d\d) (?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\b")
+# The time and the name of the day are between the date and the repeater.
+_REPEATER: Final = re.compile(
+    r"\b(?:SCHEDULED|DEADLINE):[ \t]*+<(?P<day>\d{4}-\d\d-\d\d)(?P<time>[^<>+.\n]*+)"
+    r"(?P<sign>\.\+|\+\+|\+)(?P<count>\d{1,4})(?P<unit>[hdwmy])(?P<rest>[^<>\n]*+)>"
+)
+_REPEATED_UNITS: Final[dict[str, Unit]] = {"d": "day", "w": "week", "m": "month", "y": "year"}
 _MOVED_DAYS: Final[tuple[TaskDay, ...]] = ("due", "scheduled", "start")
 _DATE_CHARS: Final = len("2026-11-27")
 
@@ -265,3 +279,49 @@ def _move_day(shift: timedelta, found: re.Match[str]) -> str:
 
 def _write_day(day: date, found: re.Match[str]) -> str:
     return f"{found[0][:-_DATE_CHARS]}{day.isoformat()}"
+
+
+def write_repeated_task(lines: Sequence[str], today: date) -> tuple[list[str], date] | None:
+    """Write the lines of a task whose repeater moves its dates when it is done.
+
+    Args:
+        lines: the line of the task, and those below it that have its dates.
+        today: the day on which the task is done.
+
+    Returns:
+        The lines with their new dates, and the first of these, or None if there is no repeater.
+
+    Raises:
+        EditRefused: the repeater counts hours, or names no day for decades.
+    """
+    days = list[date]()
+
+    def move(found: re.Match[str]) -> str:
+        days.append(_find_repeated(found, today))
+        start, end = (place - found.start() for place in found.span("day"))
+        text = f"{found[0][:start]}{days[-1].isoformat()}{found[0][end:]}"
+        return _DAY_NAME.sub(_name_day, text)
+
+    moved = [_REPEATER.sub(move, line) for line in lines]
+    return (moved, min(days)) if days else None
+
+
+def _find_repeated(found: re.Match[str], today: date) -> date:
+    """Return the day to which a repeater moves a date."""
+    day, count = build_day(*map(int, found["day"].split("-"))), int(found["count"])
+    unit = _REPEATED_UNITS.get(found["unit"])
+    if day is None or unit is None or not 0 < count <= _LONGEST_INTERVAL:
+        raise _refuse(found[0])
+    rule = RecurrenceRule(unit, count)
+    following = rule.find_next(today if found["sign"] == ".+" else day)
+    while following is not None and found["sign"] == "++" and following <= today:
+        following = rule.find_next(_skip_past(following, today, rule))
+    if following is None:
+        raise _refuse(found[0])
+    return following
+
+
+def _skip_past(day: date, today: date, rule: RecurrenceRule) -> date:
+    """Return the last day of a rule of days or weeks until today, so that few are tried."""
+    step = {"day": 1, "week": 7}.get(rule.unit, 0) * rule.interval
+    return day + timedelta((today - day).days // step * step) if step else day

@@ -25,7 +25,7 @@ from vault.notes.date_spans import (
 from vault.notes.dates import fold_date_text, parse_month
 from vault.notes.note import read_bytes
 
-__all__ = ["DayFormat", "read_day_formats"]
+__all__ = ["DayFormat", "load_settings", "read_day_formats"]
 
 _DAILY: Final = ".obsidian/daily-notes.json"
 _PERIODIC: Final = ".obsidian/plugins/periodic-notes/data.json"
@@ -93,8 +93,8 @@ def read_day_formats(root: Path) -> tuple[DayFormat, ...]:
     Args:
         root: the folder of the vault.
     """
-    found = list(_parse_format(_load(root, _DAILY), "daily"))
-    periodic = _load(root, _PERIODIC)
+    found = list(_parse_format(load_settings(root, _DAILY), "daily"))
+    periodic = load_settings(root, _PERIODIC)
     for kind in _DEFAULTS:
         settings = periodic.get(kind)
         if isinstance(settings, dict) and settings.get("enabled", True):
@@ -102,7 +102,13 @@ def read_day_formats(root: Path) -> tuple[DayFormat, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def _load(root: Path, path: str) -> dict[str, Any]:
+def load_settings(root: Path, path: str) -> dict[str, Any]:
+    """Load settings of Obsidian or of a plugin. Missing and bad ones are an empty dict.
+
+    Args:
+        root: the folder of the vault.
+        path: the path of the file in it.
+    """
     try:
         loaded = json.loads(read_bytes(root, path)) if (root / path).exists() else {}
     except (NoteUnreadable, UnsafePath, OSError, ValueError, RecursionError):

@@ -27,8 +27,9 @@ _TEXT_CHARS = 40
 class TaskTickController(QObject):
     """Changes a task when its checkbox is pressed, in the open note or in an answer.
 
-    Only the character in the checkbox changes, and the next task is inserted above a recurring one
-    that is done. The change is recorded in the journal of edits, as an agent's edit is.
+    The character in the checkbox changes, and what the Tasks plugin and Logseq change with it, such
+    as the next task above a recurring one that is done. The change is recorded in the journal of
+    edits, as an agent's edit is.
     """
 
     def __init__(
@@ -72,6 +73,12 @@ class TaskTickController(QObject):
         self._answer = view
         self._on_listed_task_pressed(link)
 
+    def _follow(self, task: TickedTask, before: int, after: int) -> None:
+        """Keep the focus at a task that is in another line now, or in none if that is 0."""
+        self._frame.note.follow_task(task.path, before, after)
+        if self._answer is not None and isValid(self._answer):
+            self._answer.follow_task(task.path, before, after)
+
     def _show_again(self) -> None:
         self._reading.reread()
         self._reading.refresh_views()
@@ -80,9 +87,10 @@ class TaskTickController(QObject):
 
     def _on_toggled(self, task: TickedTask) -> None:
         self._is_busy = False
+        before = task.next_line or task.line
+        self._follow(task, before, 0 if task.is_deleted else task.line)
         self._show_again()
-        state = "open again" if task.status == " " else "done"
-        said = f"“{one_line(task.text, _TEXT_CHARS)}” is {state}.{_describe_next(task)}"
+        said = f"“{one_line(task.text, _TEXT_CHARS)}” {_describe_state(task)}"
         self._frame.notifier.toast(said, (_UNDO, partial(self._undo, task)))
 
     def _undo(self, task: TickedTask) -> None:
@@ -92,6 +100,7 @@ class TaskTickController(QObject):
         undo.start()
 
     def _on_undone(self, task: TickedTask) -> None:
+        self._follow(task, task.line, task.next_line or task.line)
         self._show_again()
         self._frame.notifier.toast(f"Undone. {task.path} is as before.")
 
@@ -102,8 +111,17 @@ class TaskTickController(QObject):
         self._frame.notifier.toast(_CHANGED if is_outdated else describe(error).message)
 
 
-def _describe_next(task: TickedTask) -> str:
-    """Return a sentence about the task that follows a recurring one, or an empty string."""
+def _describe_state(task: TickedTask) -> str:
+    """Return how a task is now, and which one follows it, as the end of a sentence."""
+    if task.next_day and task.next_line is None:
+        return f"is done, and open again for {task.next_day}."
+    state = "is open again." if task.status == " " else "is done."
+    if task.is_deleted:
+        state = "is done, and was deleted, as its line says."
     if task.next_line is None:
-        return ""
-    return f" The next one is on {task.next_day}." if task.next_day else " It is open again above."
+        return state
+    place = "in its place" if task.is_deleted else "above"
+    following = (
+        f"The next one is on {task.next_day}." if task.next_day else f"It is open again {place}."
+    )
+    return f"{state} {following}"

@@ -125,6 +125,12 @@ class NoteView(TaskView):
         self._focus_task(task)
         return True
 
+    def leave_task(self) -> None:
+        """Take the focus from the task that has it. The view keeps the keyboard."""
+        if self.focused_task:
+            self._set_focused(None)
+            self.viewport().update()
+
     def _press(self, task: ListMarker) -> None:
         if self._find_task_link(task):
             super()._press(task)

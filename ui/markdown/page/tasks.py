@@ -18,10 +18,14 @@ _LINK = "link:"
 
 
 class _Listed(NamedTuple):
-    """Where a task is that a base or query lists: its line and note, and its place in the text."""
+    """Where a task is that a base or query lists: its line and note, and its place in the text.
+
+    The avoided line and note are those of another task, which does not get the focus in its place.
+    """
 
     task: tuple[str, str]
     place: int
+    avoided: tuple[str, str] | None = None
 
 
 class TaskView(MarkdownView):
@@ -45,6 +49,20 @@ class TaskView(MarkdownView):
         self._listed: _Listed | None = None  # where the task with the focus is, if it is listed
         self._name = ""  # of the view for screen readers, while none of its tasks has the focus
         self.rewritten.connect(self._renew_focused)
+
+    def follow_task(self, path: str, before: int, after: int) -> None:
+        """Keep the focus at a listed task whose line changes when the list is drawn again.
+
+        A task that takes its line, as the next one of a recurring task does, never gets the focus.
+
+        Args:
+            path: the note of the task.
+            before: its line before the change.
+            after: its line then, or 0 if it is deleted.
+        """
+        if self._listed is not None and self._listed.task == (str(before), path):
+            avoided = self._listed.task if after != before else None
+            self._listed = self._listed._replace(task=(str(after), path), avoided=avoided)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
         """Remember the checkbox that is pressed."""
@@ -140,7 +158,8 @@ class TaskView(MarkdownView):
             return
         listed = [(task, found) for task in tasks if (found := self._find_listed(task))]
         same = (task for task, found in listed if found.task == before.task)
-        below = (task for task, found in listed if found.place >= before.place)
+        others = (each for each in listed if each[1].task != before.avoided)
+        below = (task for task, found in others if found.place >= before.place)
         if (task := next(same, None) or next(below, None)) is None:
             self._set_focused(None)
         else:

@@ -60,6 +60,7 @@ class NotePanel(Pane):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("content", parent)
         self.path, self._source_line = "", 0
+        self._followed: int | None = None  # the line of the task that keeps the focus, or 0
         self._note: Note | None = None
         self._card: QWidget | None = None
         self.head = NoteHeader()
@@ -248,6 +249,21 @@ class NotePanel(Pane):
         self._notice.hide()
         if note.version != self._note.version:
             self._update(self._note, note)
+        line, self._followed = self._followed, None
+        if line is not None and self.page.focused_task:
+            self.page.focus_task(line)
+
+    def follow_task(self, path: str, before: int, after: int) -> None:
+        """Keep the focus at a task whose line changes when the note is shown again.
+
+        Args:
+            path: the note of the task.
+            before: its line before the change.
+            after: its line then, or 0 if it is deleted. Then no task has the focus.
+        """
+        self.page.follow_task(path, before, after)
+        if path == self.path and self.page.focused_task == before:
+            self._followed = after
 
     def _update(self, before: "Note", note: "Note") -> None:
         lines, at = self.find_marked_lines(), self.source.verticalScrollBar().value()

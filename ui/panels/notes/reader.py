@@ -185,8 +185,15 @@ class NoteReader(QScrollArea):
         return max((view.focused_task for view in self._views.values()), default=0)
 
     def focus_task(self, line: int) -> None:
-        """Give the focus to the task in a line, if it is drawn."""
-        any(view.focus_task(line) for view in self.views())
+        """Give the focus to the task in a line, or take it from all if none is drawn there."""
+        if not line or not any(view.focus_task(line) for view in self.views()):
+            for view in self._views.values():
+                view.leave_task()
+
+    def follow_task(self, path: str, before: int, after: int) -> None:
+        """Keep the focus at a task that a query lists, as `TaskView.follow_task` does."""
+        for view in self._views.values():
+            view.follow_task(path, before, after)
 
     def mark_missing(self, is_missing: Callable[[str], bool]) -> None:
         """Set the function that returns whether a link leads to a note that does not exist."""

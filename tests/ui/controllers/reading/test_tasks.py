@@ -300,3 +300,74 @@ def test_a_task_with_a_marker_has_a_checkbox_and_is_ticked(
     qtbot.waitUntil(lambda: (vault / "Log.md").read_text("utf-8") == LOG.replace(before, after))
     window.press("Undo")
     qtbot.waitUntil(lambda: (vault / "Log.md").read_text("utf-8") == LOG)
+
+
+def show_plain(window: WindowPage, vault: Path, text: str) -> None:
+    (vault / "Plain.md").write_text(text, "utf-8")
+    window.view.show_note("Plain.md")
+    settle()
+
+
+def press_in_focus(key: Qt.Key) -> None:
+    view = QApplication.focusWidget()
+    assert isinstance(view, NoteView)
+    QTest.keyClick(view, key)
+    settle()
+
+
+RECURRING = "- [ ] rake 🔁 every week 📅 2026-11-27\n- [ ] sweep\n"
+
+
+@pytest.mark.parametrize("is_mouse", [True, False])
+def test_the_focus_stays_at_the_recurring_task_that_was_ticked(
+    window: WindowPage, vault: Path, is_mouse: bool
+) -> None:
+    show_plain(window, vault, RECURRING)
+    if is_mouse:
+        click_task(window, "rake")
+    else:
+        list_views(window)[0].setFocus()
+        press_in_focus(Qt.Key.Key_Tab)
+        press_in_focus(Qt.Key.Key_Space)
+    ticked = (vault / "Plain.md").read_text("utf-8")
+    assert ticked.startswith("- [ ] rake 🔁 every week 📅 2026-12-04\n- [x] rake")
+    assert window.view.note.page.focused_task == 2
+    press_in_focus(Qt.Key.Key_Space)
+    again = (vault / "Plain.md").read_text("utf-8")
+    assert again.startswith(
+        "- [ ] rake 🔁 every week 📅 2026-12-04\n- [ ] rake 🔁 every week 📅 2026-11-27\n"
+    )
+
+
+def test_the_focus_is_back_at_a_recurring_task_after_undo(window: WindowPage, vault: Path) -> None:
+    show_plain(window, vault, RECURRING)
+    click_task(window, "rake")
+    window.press("Undo")
+    settle()
+    assert (vault / "Plain.md").read_text("utf-8") == RECURRING
+    assert window.view.note.page.focused_task == 1
+
+
+def test_no_task_has_the_focus_after_one_that_is_deleted(window: WindowPage, vault: Path) -> None:
+    before = "- [ ] rake 🏁 delete\n- [ ] sweep\n"
+    show_plain(window, vault, before)
+    click_task(window, "rake")
+    assert (vault / "Plain.md").read_text("utf-8") == "- [ ] sweep\n"
+    said = "“rake 🏁 delete” is done, and was deleted, as its line says."
+    assert window.view.notifier.texts() == [said]
+    assert window.view.note.page.focused_task == 0
+    window.press("Undo")
+    settle()
+    assert (vault / "Plain.md").read_text("utf-8") == before
+
+
+def test_a_repeater_moves_the_date_of_the_open_task(window: WindowPage, vault: Path) -> None:
+    before = "- TODO rake\n  SCHEDULED: <2026-11-27 Fri +1w>\n- [ ] sweep\n"
+    show_plain(window, vault, before)
+    click_task(window, "rake")
+    after = (vault / "Plain.md").read_text("utf-8")
+    assert after == before.replace("11-27", "12-04")
+    assert window.view.notifier.texts() == ["“rake” is done, and open again for 2026-12-04."]
+    window.press("Undo")
+    settle()
+    assert (vault / "Plain.md").read_text("utf-8") == before

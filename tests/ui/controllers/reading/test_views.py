@@ -221,6 +221,28 @@ def test_a_listed_task_is_ticked_by_keys_and_its_link_opens_its_line(
     assert window.view.note.find_marked_lines() == (9, 9)
 
 
+@pytest.mark.parametrize("query", ["not done", "path includes Rake"])
+def test_the_next_task_of_a_recurring_one_never_gets_the_focus_in_its_place(
+    window: WindowPage, assistant: Assistant, vault: Path, query: str, qtbot: QtBot
+) -> None:
+    (vault / "Rake.md").write_text("- [ ] rake 🔁 every week 📅 2026-11-27\n", "utf-8")
+    (vault / "List.md").write_text(f"```tasks\n{query}\nsort by due\n```\n", "utf-8")
+    list(assistant.index(CancelToken()))
+    note = open_note(window, "List.md", qtbot)
+    view, _ = find_task(window, "rake")
+    view.setFocus()
+    while "rake" not in view.accessibleName():
+        QTest.keyClick(view, Qt.Key.Key_Tab)
+    QTest.keyClick(view, Qt.Key.Key_Space)
+    qtbot.waitUntil(lambda: "- [x] rake" in (vault / "Rake.md").read_text("utf-8"))
+    list(assistant.index(CancelToken()))
+    note.view.page.refresh_views()
+    qtbot.waitUntil(lambda: "2026-12-04" in note.text)
+    assert "2026-12-04" not in view.accessibleName()
+    if query != "not done":
+        assert view.accessibleName().startswith("Task, done: rake")
+
+
 TABS = """
 views:
   - {type: table, name: All books, filters: 'file.hasTag("book")', order: [file.name, author]}

@@ -4,6 +4,7 @@ import hashlib
 import json
 import queue
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -227,7 +228,8 @@ def test_a_task_is_ticked_and_undone(
     ticked = client.do("tick_task", path="Tasks.md", line=3)
     assert (ticked["status"], ticked["line"]) == ("x", 3)
     assert "+> 1. [x] Call" in ticked["diff"]
-    assert note.read_bytes() == before.replace(b"1. [ ]", b"1. [x]")
+    done = f"1. [x] Call 📅 2026-11-28 ✅ {date.today()}"
+    assert note.read_bytes() == text.replace("1. [ ] Call 📅 2026-11-28", done).encode()
     client.do("undo", run=ticked["run"])
     assert note.read_bytes() == before
     argv = ["tick", "Tasks.md", "5", "--vault", str(small_vault)]
@@ -265,8 +267,10 @@ def test_the_next_task_is_added_above_a_recurring_one_and_taken_back_with_the_ti
     note.write_bytes(before)
     ticked = client.do("tick_task", path="Tasks.md", line=2)
     assert (ticked["line"], ticked["next_line"], ticked["next_day"]) == (3, 2, "2026-12-04")
-    added = "> - [ ] Water 🔁 every week 📅 2026-12-04\r\n> - [x] Water".encode()
-    assert note.read_bytes() == before.replace(b"> - [ ] Water", added)
+    task = "> - [ ] Water 🔁 every week 📅 2026-11-27"
+    added = "> - [ ] Water 🔁 every week 📅 2026-12-04\r\n> - [x] Water 🔁 every week 📅 2026-11-27"
+    done = f"{added} ✅ {date.today()}".encode()
+    assert note.read_bytes() == before.replace(task.encode(), done)
     client.do("undo", run=ticked["run"])
     assert note.read_bytes() == before
     assert run(["tick", "Tasks.md", "2", "--vault", str(small_vault)], no_window) == 0
@@ -278,6 +282,24 @@ def test_the_next_task_is_added_above_a_recurring_one_and_taken_back_with_the_ti
     refused = client.send("tick_task", path="Tasks.md", line=1)
     assert "cannot tell its next day" in refused["error"]["message"]
     assert "[ ] Water" in note.read_text("utf-8")
+
+
+def test_a_task_that_is_deleted_and_one_with_a_repeater_are_said_to_be_so(
+    client: Client, indexed: Assistant, small_vault: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    note = small_vault / "Tasks.md"
+    before = "- [ ] Air 🏁 delete\n- TODO Water\n  SCHEDULED: <2026-11-27 Fri +1w>\n"
+    note.write_text(before, "utf-8")
+    ticked = client.do("tick_task", path="Tasks.md", line=2)
+    assert (ticked["status"], ticked["next_line"], ticked["next_day"]) == (" ", None, "2026-12-04")
+    assert run(["tick", "Tasks.md", "2", "--vault", str(small_vault)], no_window) == 0
+    assert "\nIt is open again, for 2026-12-11.\n" in capsys.readouterr().out
+    deleted = client.do("tick_task", path="Tasks.md", line=1)
+    assert (deleted["status"], deleted["is_deleted"]) == ("x", True)
+    assert note.read_text("utf-8") == "- TODO Water\n  SCHEDULED: <2026-12-11 Fri +1w>\n"
+    client.do("undo", run=deleted["run"])
+    assert run(["tick", "Tasks.md", "1", "--vault", str(small_vault)], no_window) == 0
+    assert "\nIt was deleted, as its line says.\n" in capsys.readouterr().out
 
 
 def test_a_task_is_not_ticked_in_another_version_of_its_note(

@@ -125,5 +125,5 @@ def test_a_comment_that_goes_on_below_the_task_stays_one(
     (change,) = tick.plan.changes
     assert isinstance(change, ContentChange)
     assert change.after is not None
-    done = before.replace("[ ] a", "[x] a")
+    done = before.replace("[ ] a 🔁 every day", "[x] a 🔁 every day ✅ 2026-11-28")
     assert change.after.decode() == f"- [ ] a 🔁 every day \r\n{done}"

@@ -1,0 +1,161 @@
+"""A task that is ticked gets what the Tasks plugin and Logseq write, and loses it again."""
+
+import json
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from vault.edits.completion import write_ticked
+from vault.edits.editor import NoteEditor
+from vault.edits.plan import ContentChange
+from vault.errors import EditRefused
+
+TODAY = date(2026, 11, 28)  # a Saturday
+
+
+def tick(root: Path, editor: NoteEditor, before: str, line: int = 1) -> str:
+    (root / "a.md").write_bytes(before.encode())
+    (change,) = editor.plan_toggle("a.md", line, today=TODAY).plan.changes
+    assert isinstance(change, ContentChange)
+    assert change.after is not None
+    return change.after.decode()
+
+
+@pytest.mark.parametrize(
+    ("open_", "done"),
+    [
+        ("- [ ] a 📅 2026-11-27", "- [x] a 📅 2026-11-27 ✅ 2026-11-28"),
+        ("- [ ] a ⏳\ufe0f 2026-11-27 ^id", "- [x] a ⏳\ufe0f 2026-11-27 ✅ 2026-11-28 ^id"),
+        ("- [ ] a 🛫2026-11-27 #tag  ", "- [x] a 🛫2026-11-27 #tag ✅ 2026-11-28  "),
+        ("1. [ ] a ➕ 2026-11-27 %% x %%", "1. [x] a ➕ 2026-11-27 %% x %% ✅ 2026-11-28"),
+        ("> - [ ] a 🏁 keep", "> - [x] a 🏁 keep ✅ 2026-11-28"),
+        ("- TODO a 📅 2026-11-27", "- DONE a 📅 2026-11-27 ✅ 2026-11-28"),
+        (
+            "- [ ] a [due:: 2026-11-27]",
+            "- [x] a [due:: 2026-11-27]  [completion:: 2026-11-28]",
+        ),
+        ("- [ ] a (start::2026-11-27)", "- [x] a (start::2026-11-27)  [completion:: 2026-11-28]"),
+        ("- [ ] a", "- [x] a"),
+        ("- [ ] a 2026-11-27", "- [x] a 2026-11-27"),
+        ("- [ ] a 🔺", "- [x] a 🔺"),
+        ("- [ ] Write `📅 2026-11-27`", "- [x] Write `📅 2026-11-27`"),
+        ("- [ ] Write `✅ 2026-11-27`", "- [x] Write `✅ 2026-11-27`"),
+    ],
+)
+def test_a_task_with_dates_gets_the_day_in_their_form_and_loses_it_again(
+    root: Path, editor: NoteEditor, open_: str, done: str
+) -> None:
+    assert tick(root, editor, open_) == done
+    assert tick(root, editor, done) == open_
+
+
+def test_an_earlier_day_is_replaced(root: Path, editor: NoteEditor) -> None:
+    before = "- [-] a 📅 2026-11-27 ❌ 2026-11-20 ✅ 2026-11-21\r\nnext\r\n"
+    assert tick(root, editor, before) == "- [x] a 📅 2026-11-27 ✅ 2026-11-28\r\nnext\r\n"
+
+
+def test_a_recurring_task_without_dates_gets_the_day(root: Path, editor: NoteEditor) -> None:
+    after = "- [ ] a 🔁 every day\n- [x] a 🔁 every day ✅ 2026-11-28"
+    assert tick(root, editor, "- [ ] a 🔁 every day") == after
+
+
+@pytest.mark.parametrize("marks", [("%%", "%%"), ("<!--", "-->")])
+def test_the_day_stands_before_a_comment_that_goes_on_below(
+    root: Path, editor: NoteEditor, marks: tuple[str, str]
+) -> None:
+    opened, closed = marks
+    before = f"- [ ] a 📅 2026-11-27 {opened} not\nshown {closed}\n"
+    after = f"- [x] a 📅 2026-11-27 ✅ 2026-11-28 {opened} not\nshown {closed}\n"
+    assert tick(root, editor, before) == after
+
+
+@pytest.mark.parametrize(("is_set", "day"), [(True, " ✅ 2026-11-28"), (False, "")])
+def test_the_setting_of_the_plugin_decides(
+    root: Path, editor: NoteEditor, is_set: bool, day: str
+) -> None:
+    folder = root / ".obsidian" / "plugins" / "obsidian-tasks-plugin"
+    folder.mkdir(parents=True)
+    (folder / "data.json").write_text(json.dumps({"setDoneDate": is_set}), "utf-8")
+    assert tick(root, editor, "- [ ] a 📅 2026-11-27") == f"- [x] a 📅 2026-11-27{day}"
+
+
+@pytest.mark.parametrize(
+    ("before", "line", "after"),
+    [
+        ("x\n- [ ] a 🏁 delete\r\n## y", 2, "x\n## y"),
+        ("- [ ] a\n- [ ] b [onCompletion:: Delete]", 2, "- [ ] a"),
+        ("- [ ] b 🏁\ufe0f delete 📅 2026-11-27\n- [ ] c", 1, "- [ ] c"),
+        ("- [ ] only 🏁 delete", 1, ""),
+        (
+            "- [ ] a 🔁 every day 🏁 delete 📅 2026-11-27\n  - [ ] sub\n",
+            1,
+            "- [ ] a 🔁 every day 🏁 delete 📅 2026-11-28\n  - [ ] sub\n",
+        ),
+        ("- TODO a 🏁 delete\n  DEADLINE: <2026-11-28 Sat>\n- b", 1, "- b"),
+    ],
+)
+def test_a_task_that_is_deleted_on_completion_goes(
+    root: Path, editor: NoteEditor, before: str, line: int, after: str
+) -> None:
+    assert tick(root, editor, before, line) == after
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "- [ ] a 🏁 delete\n  - sub",
+        "- [ ] a 🏁 delete\n\tmore of it",
+        "- [ ] a 🏁 delete\nmore of it",
+        "> - [ ] a 🏁 delete\n>   - sub",
+        "- [ ] a 🏁 delete\n\n  more of it",
+        "- [ ] a 🏁 delete %% not\nshown %%",
+    ],
+)
+def test_a_task_is_not_deleted_away_from_what_belongs_to_it(
+    root: Path, editor: NoteEditor, before: str
+) -> None:
+    with pytest.raises(EditRefused, match=r"deleted when it is done, but .* Delete it yourself"):
+        tick(root, editor, before)
+
+
+@pytest.mark.parametrize(
+    ("repeater", "after"),
+    [
+        ("2026-11-20 Fri +1w", "2026-11-27 Fri +1w"),
+        ("2026-11-20 Fri ++1w", "2026-12-04 Fri ++1w"),
+        ("2026-11-20 Fri .+1w", "2026-12-05 Sat .+1w"),
+        ("2026-12-11 Fri ++1w", "2026-12-18 Fri ++1w"),
+        ("2026-11-28 Sat ++2d", "2026-11-30 Mon ++2d"),
+        ("2026-01-31 Sat +1m", "2026-02-28 Sat +1m"),
+        ("2024-02-29 Thu ++1y", "2027-02-28 Sun ++1y"),
+        ("2026-11-20 Fri 10:30 .+3d", "2026-12-01 Tue 10:30 .+3d"),
+        ("2026-11-20 +1w -2d", "2026-11-27 +1w -2d"),
+        ("0001-01-01 ++1d", "2026-11-29 ++1d"),
+    ],
+)
+def test_a_repeater_moves_the_date_and_the_task_stays_open(
+    root: Path, editor: NoteEditor, repeater: str, after: str
+) -> None:
+    before = "- TODO [#A] a\n  SCHEDULED: <{}>\n  DEADLINE: <2026-11-30 Mon>\n- b\n"
+    assert tick(root, editor, before.format(repeater)) == before.format(after)
+
+
+@pytest.mark.parametrize(
+    ("marker", "after"), [("DOING", "TODO"), ("NOW", "LATER"), ("LATER", "LATER"), ("[/]", "[ ]")]
+)
+def test_a_task_with_a_repeater_is_no_longer_under_way(
+    root: Path, editor: NoteEditor, marker: str, after: str
+) -> None:
+    text = "- {} a SCHEDULED: <{} +1w>"
+    expected = text.format(after, "2026-11-27 Fri")
+    assert tick(root, editor, text.format(marker, "2026-11-20 Fri")) == expected
+
+
+def test_a_repeater_in_hours_is_refused(root: Path, editor: NoteEditor) -> None:
+    with pytest.raises(EditRefused, match="cannot tell its next day"):
+        tick(root, editor, "- TODO a\n  SCHEDULED: <2026-11-28 Sat 10:00 .+2h>")
+
+
+def test_a_line_that_is_no_task_is_not_written() -> None:
+    assert write_ticked("- a 📅 2026-11-27", "x", TODAY) is None
