@@ -25,9 +25,10 @@ from app.relocation.merge import (
     merge_project,
     read_project,
 )
-from resources.system.calls import remove_folder, rename_path
+from resources.system.calls import remove_folder, rename_path, sync_folder
 from resources.system.files import (
     create_file,
+    flush_file,
     make_private_folder,
     read_file,
     remove_synced,
@@ -56,7 +57,7 @@ def carry_stored(
         named: the paths of folders that may be in the folder, as they are stored.
 
     Raises:
-        StorageFailed: the move cannot be recorded.
+        StorageFailed: the move cannot be recorded, or what was carried over may be lost again.
     """
     new = new.resolve()
     if old == str(new):
@@ -70,6 +71,8 @@ def carry_stored(
         _carry_folder(paths.kept_pages, *names, carry)
         _carry_folder(paths.projects, *names, carry)
         _name_folder(paths.projects / names[1] / _PROJECT, here)
+    for folder in (paths.pinned, paths.reviews):
+        _flush(folder)
     record_move(paths, old, new)
 
 
@@ -123,6 +126,8 @@ def _carry_folder(
     for source in _list(parent / former):
         merges: Mapping[str, _Merge] = {_PROJECT: merge_project, "memory.md": merge_lines}
         carry(source, parent / name / source.name, merges.get(source.name))
+    for changed in (name, former):
+        _flush(parent / changed)
     with suppress(OSError):
         remove_folder(parent / former)  # unless something stays in it
 
@@ -143,11 +148,24 @@ def _carry_file(source: Path, target: Path, merge: _Merge | None, *, moves: bool
                 if merge is None:
                     return
                 merge(target, content)
+            else:
+                flush_file(target)  # a move that was killed may have put it there
             if moves:
                 remove_synced(source)
     except (AppError, ValueError) as error:
         if not isinstance(error.__cause__, FileNotFoundError):
             _log.warning("%s was not carried over to %s: %s", source, target, error)
+
+
+def _flush(folder: Path) -> None:
+    """Flush the names in a folder, since the process that wrote them may have been killed before.
+
+    Raises:
+        StorageFailed: the folder could not be flushed.
+    """
+    if folder.is_dir():
+        with storage_errors(folder):
+            sync_folder(folder)
 
 
 def _name_folder(file: Path, folder: Path) -> None:

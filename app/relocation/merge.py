@@ -1,4 +1,8 @@
-"""Merge files whose entries are independent of each other: lines of a text, lists, patterns."""
+"""Merge files whose entries are independent of each other: lines of a text, lists, patterns.
+
+A process that was killed may have merged the same before. So a file that is whole already is
+flushed: behind each merge, its result is on the disk.
+"""
 
 import json
 import logging
@@ -8,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from app.errors import InvalidRequest, storage_errors
-from resources.system.files import lock_folder, read_file, write_atomically
+from resources.system.files import flush_file, lock_folder, read_file, write_atomically
 
 __all__ = ["LISTS", "change_project", "merge_lines", "merge_list", "merge_project", "read_project"]
 
@@ -45,6 +49,8 @@ def merge_lines(
         missing = [line for line in lines if line.strip() not in known]
         if missing:
             write_atomically(place, b"\n".join([own.rstrip(b"\n"), *missing]) + b"\n")
+        else:
+            flush_file(place)
     return bool(missing)
 
 
@@ -65,6 +71,8 @@ def merge_list(place: Path, content: bytes, name: str, key: str | None) -> bool:
             merged = {**own, name: [*own[name], *missing]}
             text = json.dumps(merged, ensure_ascii=False, indent=1)
             write_atomically(place, text.encode("utf-8", "surrogatepass"))
+        else:
+            flush_file(place)
     if any(entry not in [*own[name], *missing] for entry in other[name]):
         raise InvalidRequest("An entry in the backup differs from the one here.")
     return bool(missing)
@@ -77,6 +85,8 @@ def merge_project(file: Path, content: bytes) -> None:
     missing = [one for one in other.get("exclude", []) if one not in own]
     if missing:
         change_project(file, {"exclude": [*own, *missing]})
+    else:
+        flush_file(file)
 
 
 def change_project(file: Path, values: Mapping[str, object]) -> None:

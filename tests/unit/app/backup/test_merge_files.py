@@ -1,6 +1,8 @@
 """Files that are here and in a backup are merged: nothing is lost, and nothing comes twice."""
 
 import json
+import random
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +14,7 @@ from app.errors import InvalidRequest
 from app.library.user_texts import MEMORIES, UserTextFile
 from app.line_file import LineFile
 from resources.system.files import lock_folder, write_atomically
+from tests.support.simulator.disk import Disk, Fault, Killed
 from vault.edits.journal import EditJournal, EditStep, hash_content
 
 
@@ -89,6 +92,37 @@ def test_an_answer_that_differs_is_not_dropped_silently(tmp_path: Path) -> None:
             {"id": "a", "title": "mine"},
             {"id": "b"},
         ]
+
+
+MERGED = {
+    **{name: [json.dumps(one) for one in files] for name, files in LISTS.items()},
+    "memories.md": ["- both\n- mine\n", "- both\n- theirs\n", "- both\n- mine\n- theirs\n"],
+}
+
+
+@pytest.mark.parametrize("name", MERGED)
+@pytest.mark.parametrize("kill_at", range(1, 8))
+def test_what_a_killed_merge_has_added_is_flushed_by_the_next(
+    name: str, kill_at: int, tmp_path: Path
+) -> None:
+    own, other, wanted = MERGED[name]
+    for seed in range(12):
+        place = tmp_path / f"disk{seed}" / "file.json"
+        place.parent.mkdir()
+        place.write_text(own)
+        disk, chance = Disk(place.parent), random.Random(seed)
+        with disk.install():
+            disk.begin(Fault("kill", kill_at), chance)
+            with suppress(Killed):
+                merge(name, place, other.encode())
+            if disk.is_dead:
+                disk.settle()
+            disk.end()
+            merge(name, place, other.encode())
+            disk.cut_power(chance)
+            disk.settle()
+        left = place.read_text()
+        assert left == wanted or json.loads(left) == json.loads(wanted)
 
 
 @pytest.mark.parametrize("name", ["memories.md", "projects/0123456789abcdef/memory.md"])

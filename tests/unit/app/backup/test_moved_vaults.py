@@ -2,8 +2,9 @@
 
 import json
 import os
+import random
 import shutil
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path, PureWindowsPath
 from typing import Any
 from unittest.mock import patch
@@ -23,6 +24,8 @@ from context.log.entries import MessageEntry
 from context.messages import Message
 from tests.support.processes.program import Program
 from tests.support.processes.rpc import Rpc
+from tests.support.simulator.disk import Disk, Fault, Killed
+from tests.support.simulator.process_memory import forget_all, remember_nothing
 from tests.unit.app.backup.test_backup import back_up
 from vault.edits.journal import EditRun
 from vault.embedder import Embedder
@@ -523,6 +526,56 @@ def test_a_move_that_was_killed_is_finished_by_the_next(
                 continue
             break
     assert describe(assistant, here) == expect(here)
+
+
+STORED = {
+    ("pinned", "{}.json"): b'{"version": 1, "answers": [{"id": "a"}]}',
+    ("reviews", "{}.json"): b'{"dismissed": ["a"]}',
+    ("projects", "{}/memory.md"): b"- Ask the plumber first\n",
+    ("projects", "{}/instructions.md"): b"Answer in French.",
+    ("kept_pages", "{}/page.md"): b"A page.",
+}
+
+
+def find_stored(paths: Paths, folder: Path) -> dict[Path, bytes]:
+    """Return the files of `STORED` with their contents, as they are stored for a folder."""
+    name = hash_stored_path(str(folder))
+    return {getattr(paths, kind) / file.format(name): text for (kind, file), text in STORED.items()}
+
+
+def carry_killed(root: Path, moves: tuple[bool, bool], kill_at: int, seed: int) -> set[Path]:
+    """Carry files over, kill that, do it again, and return what a power failure then loses."""
+    paths, old, new = Paths.find({"STRATA_HOME": str(root / "home")}), root / "old", root / "new"
+    new.mkdir(parents=True)
+    for file, content in find_stored(paths, old).items():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(content)
+    disk, chance = Disk(root), random.Random(seed)
+    with remember_nothing(), disk.install():
+        disk.begin(Fault("kill", kill_at), chance)
+        with suppress(Killed):
+            carry_stored(paths, str(old), new, moves=moves[0])
+        if disk.is_dead:
+            disk.settle()
+        disk.end()
+        forget_all()
+        carry_stored(paths, str(old), new, moves=moves[1])
+        disk.cut_power(chance)
+        disk.settle()
+    wanted = find_stored(paths, new).items()
+    return {
+        file for file, content in wanted if not (file.exists() and file.read_bytes() == content)
+    }
+
+
+@pytest.mark.parametrize("moves", [(True, True), (False, False), (False, True)])
+@pytest.mark.parametrize("kill_at", [*range(1, 50), 1_000])
+def test_what_was_carried_over_survives_a_power_failure(
+    moves: tuple[bool, bool], kill_at: int, tmp_path: Path
+) -> None:
+    """The names of the files were not flushed, or those that a killed process had written."""
+    for seed in range(8):
+        assert carry_killed(tmp_path / f"disk{seed}", moves, kill_at, seed) == set()
 
 
 def test_the_program_takes_the_present_path_at_each_door(
