@@ -446,13 +446,7 @@ def create_synced(path: Path, content: bytes) -> int:
     """
     if calls.is_there(path):
         raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path))
-    try:
-        return _put(path, content)
-    except FileExistsError:
-        raise
-    except OSError:
-        remove_if_there(path)
-        raise
+    return _put(path, content, is_new=True)
 
 
 def replace_synced(path: Path, content: bytes) -> int:
@@ -467,7 +461,14 @@ def replace_synced(path: Path, content: bytes) -> int:
     return _put(path, content)
 
 
-def _put(path: Path, content: bytes) -> int:
+def _put(path: Path, content: bytes, *, is_new: bool = False) -> int:
+    """Write a locked file under another name, rename it, and return its descriptor.
+
+    Args:
+        path: the name.
+        content: the content.
+        is_new: whether a file that cannot be flushed is removed, while nobody else can lock it.
+    """
     new = path.with_name(f"{path.name}.new")
     handle = calls.open_file(new, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND)
     try:
@@ -475,9 +476,16 @@ def _put(path: Path, content: bytes) -> int:
         write_all(handle, content)
         calls.sync_file(handle)
         calls.rename_open_file(handle, new, path)
-        calls.sync_folder(path.parent)
     except BaseException:
         os.close(handle)
         remove_if_there(new)
+        raise
+    try:
+        calls.sync_folder(path.parent)
+    except BaseException:
+        if is_new:
+            calls.remove_open_file(handle, path)
+        else:
+            os.close(handle)
         raise
     return handle

@@ -8,6 +8,7 @@ import pytest
 
 from app.paths import Paths
 from app.wiring import build
+from resources.system import calls
 from resources.system import files as durable
 
 
@@ -79,6 +80,26 @@ def test_a_file_that_is_there_is_not_made_again(handle: int, tmp_path: Path) -> 
     with pytest.raises(FileExistsError):
         durable.create_synced(tmp_path / "log", b"content\n")
     assert (tmp_path / "log").read_bytes() == b"first\n"
+
+
+def test_a_new_file_whose_folder_cannot_be_flushed_goes_before_another_program_can_lock_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The entry of the other program would go with it: seed 32000011 of the simulator."""
+    file, remove, is_free = tmp_path / "log", calls.remove_path, list[bool]()
+
+    def refuse(_folder: Path) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    def observe(path: Path) -> None:
+        is_free.append(durable.find_use(path) != "used")
+        remove(path)
+
+    monkeypatch.setattr(calls, "sync_folder", refuse)
+    monkeypatch.setattr(calls, "remove_path", observe)
+    with pytest.raises(OSError, match="Input/output"):
+        durable.create_synced(file, b"content\n")
+    assert (is_free, file.exists()) == ([False], False)
 
 
 def test_a_file_has_its_name_only_when_it_is_whole(
@@ -188,6 +209,7 @@ def test_replacing_keeps_the_mode(tmp_path: Path) -> None:
 KILLED = """
 import os, signal, sys
 from pathlib import Path
+from resources.system import calls
 from resources.system import files as durable
 durable.os.fsync = lambda _handle: {act}
 durable.{write}(Path(sys.argv[1]), b"half")
