@@ -413,9 +413,11 @@ class ChatBin:
 
     def _list_others(self, gone: Set[Path]) -> Iterator[Path]:
         """Yield the files of the other chats. The bin is listed twice, as one may be moved."""
-        yield from set(self.list_all_files()) - gone
-        yield from filter(is_regular, self._chats.glob("*.jsonl"))
-        yield from set(self.list_all_files()) - gone
+        yield from (file for file in self.list_all_files() if file not in gone)
+        yield from (
+            file for file in self._chats.glob("*.jsonl") if file not in gone and is_regular(file)
+        )
+        yield from (file for file in self.list_all_files() if file not in gone)
 
     def _is_kept(self, session: str) -> bool:
         """Return whether a chat is on the list, or in the bin and not about to be removed."""

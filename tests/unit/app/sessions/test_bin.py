@@ -98,6 +98,19 @@ def test_the_bin_lists_the_chat_deleted_last_first_with_its_last_day(store: Sess
     }
 
 
+def test_what_only_a_removed_copy_of_a_deleted_chat_refers_to_goes_along(
+    store: SessionStore, state: StateDB
+) -> None:
+    """The copy counted as another chat: seed 32000014 of the simulator."""
+    result = state.keep_result("grep_notes", "a")
+    session = chat(store, result)
+    file = store.file(session)
+    copy = file.with_name(f"{session} (conflicted copy).jsonl")
+    copy.write_bytes(file.read_bytes())
+    store.delete_for_good(session)
+    assert (copy.exists(), state.result(result)) == (False, None)
+
+
 @pytest.mark.parametrize("is_binned", [True, False])
 def test_a_chat_deleted_for_good_takes_along_what_only_it_refers_to(
     store: SessionStore, state: StateDB, is_binned: bool
