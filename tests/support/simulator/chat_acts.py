@@ -135,8 +135,10 @@ def _delete(world: "World", program: Assistant) -> None:
         _ask(world, program)
         return
     world.promises.binned.pop(session, None)
-    program.sessions.delete(session)
-    world.promises.binned[session] = True
+    deleted = program.sessions.delete(session)
+    # If the clock went back since the last use, a copy beside the chat brings it back.
+    if deleted is None or deleted.info.updated < deleted.deleted:
+        world.promises.binned[session] = True
 
 
 def _restore(world: "World", program: Assistant) -> None:

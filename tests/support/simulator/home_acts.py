@@ -281,8 +281,9 @@ def _sync_chat(world: "World", program: Assistant) -> None:
     make_old(copy)
     world.disk.adopt_note(copy)
     program.list_sessions()
-    merged = file.read_bytes() if file.exists() else b""
-    if entry["id"].encode() not in merged and not copy.exists():
+    files = [one for one in file.parent.rglob(f"{file.stem}*") if one.is_file()]  # or in the bin
+    merged = b"".join(one.read_bytes() for one in files if one.exists())
+    if entry["id"].encode() not in merged:
         world.broken.append(f"a copy of {file.name} went without its entry {entry['id']}")
     if not any(file.parent.rglob(f"{file.stem} *")):
         promises.lines[file.stem] = leave_out_places(promises.lines[file.stem])

@@ -34,7 +34,7 @@ class Promises:
         chats: the lines of each chat's file at the last look.
         binned: whether a chat is in the bin, if that is sure.
         copied: the chats beside which another version may be. When both are merged, one place in
-            the chat counts, and if the chat is in the bin, the newer version may bring it back.
+            the chat counts.
     """
 
     def __init__(self) -> None:
@@ -188,7 +188,7 @@ class Promises:
         """Find the chats that are on the list instead of in the bin, or in the bin instead."""
         for session, is_binned in self.binned.items():
             is_listed = (assistant.paths.sessions / f"{session}.jsonl").exists()
-            if is_listed is is_binned and session not in self.gone | self.copied:
+            if is_listed is is_binned and session not in self.gone:
                 place, wrong = ("bin", "list") if is_binned else ("list", "bin")
                 yield f"chat {session} was put into the {place}, and is on the {wrong}"
 
