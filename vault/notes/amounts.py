@@ -12,7 +12,7 @@ from decimal import ROUND_HALF_UP, Context, Decimal
 from typing import Final, Literal
 
 from vault.notes.keywords import fold
-from vault.notes.units import can_convert
+from vault.notes.units import can_convert, convert_amount
 
 __all__ = [
     "CURRENCIES",
@@ -84,6 +84,13 @@ _RANGE_BEHIND: Final = re.compile(rf"{_RANGE_TO}{_SIGN_OF_MONEY}?{_BLANK}?\d", r
 # A day of a year, such as "24.12.", which is no number.
 _DAY_AND_MONTH: Final = re.compile(r"(?:0?[1-9]|[12]\d|3[01])\.(?:0?[1-9]|1[0-2])\.")
 _THOUSANDS: Final = re.compile(r"[1-9]\d{0,2}(?:[.,]\d{3})+")
+_TWO_UNITS: Final = re.compile(
+    r"(?P<number>\d{1,4})\s?(?P<unit>[^\W\d_]{1,12})\.?\s?(?:(?:and|und|et|y)\s)?"
+    r"(?P<more>\d{1,4})\s?(?P<second>[^\W\d_]{1,12})\.?"
+)
+_HOURS: Final = re.compile(r"(?P<hours>\d{1,3})\s?h\s?(?P<minutes>[0-5]\d)")
+_MINUTES: Final = 60
+_DRAWN_STARS: Final = re.compile(r"(?P<full>[★⭐🌟]{1,10})[☆✩\ufe0f]*")
 _MOST_DECIMALS: Final = 2
 _MOST_IN_RANGE: Final = 20
 _MOST_CHARS: Final = 100
@@ -306,9 +313,27 @@ def average_amounts(amounts: Sequence[Amount]) -> Amount | None:
     return Amount(Decimal(shown), total.unit, len(shown.partition(".")[2]))
 
 
+def _write_with_one_unit(text: str) -> str:
+    """Write an amount with one unit that has two, as "1 h 30 min" or "1h30", or is drawn in stars.
+
+    Any other text is returned as it is. In "1h30", hours are kept, since it may be a time.
+    """
+    if (drawn := _DRAWN_STARS.fullmatch(text)) is not None:
+        return f"{len(drawn['full'])} stars"
+    if (time := _HOURS.fullmatch(text)) is not None:
+        return f"{int(time['hours']) + int(time['minutes']) / Decimal(_MINUTES):f} h"
+    two = _TWO_UNITS.fullmatch(text)
+    if two is None or not can_convert(two["unit"], two["second"]):
+        return text
+    size = convert_amount(Decimal(1), two["unit"], two["second"])
+    if size is None or size <= 1:
+        return text
+    return f"{size * int(two['number']) + int(two['more']):f} {two['second']}"
+
+
 def _read(text: str) -> _Written | None:
     """Return the number at the start of a text, with a currency before it, and what follows."""
-    found = _AMOUNT.fullmatch(text.strip())
+    found = _AMOUNT.fullmatch(_write_with_one_unit(text.strip()))
     if found is None or (found["sign"] and found["second"]):
         return None
     rest = found["rest"]

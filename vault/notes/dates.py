@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from datetime import date, timedelta
 from typing import Final, NamedTuple
 
+from vault.notes.amounts import CURRENCIES
 from vault.notes.date_spans import (
     Span,
     build_day,
@@ -79,6 +80,13 @@ MONTH_PATTERN: Final = (
     rf"(?P<month>{'|'.join(sorted(_MONTH_NUMBERS, key=len, reverse=True))}|{_SHORT})"
 )
 _DAY: Final = r"(?P<day>\d{1,2})(?:st|nd|rd|th|er)?"
+# The number behind a month is an amount, as in "June 7 €", "Mai 2.50" or the German "im Juni 7".
+_NO_AMOUNT: Final = (
+    rf"(?!(?:\s?(?:-|–|to|bis|a)\s?\d+)?\s?(?:[{CURRENCIES}%°²]|(?:eur|usd|gbp|chf|euros?|dollars?|francs?|franken|pounds?"
+    r"|[mk]?g|[cmk]m|[cmdh]?l|k?wh?|liter|litres?|liters?|litros?|kilos?|prozent|percent)"
+    r"(?!\w))|[.,]\d)"
+)
+_NO_IN: Final = r"(?<!\bim\s)(?<!\ben\s)"
 _LAST_DAY: Final = r"\s*(?:-|–|to|and|until|bis)\s*(?P<last_day>\d{1,2})(?:st|nd|rd|th)?"
 _YEAR: Final = r"(?P<year>(?:19|20)\d\d)"
 _SEASONS: Final = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}
@@ -133,9 +141,9 @@ _WRITTEN: Final = (
 )
 _ASKED: Final = _compile(
     rf"{_DAY}\.?{_LAST_DAY}\.?(?:\s+of)?\s+{MONTH_PATTERN}",
-    rf"{MONTH_PATTERN}\s+{_DAY}{_LAST_DAY}",
+    rf"{_NO_IN}{MONTH_PATTERN}\s+{_DAY}{_LAST_DAY}{_NO_AMOUNT}",
     rf"{_DAY}\.?(?:\s+(?:of|de))?\s+{MONTH_PATTERN}",
-    rf"{MONTH_PATTERN}\s+{_DAY}",
+    rf"{_NO_IN}{MONTH_PATTERN}\s+{_DAY}{_NO_AMOUNT}",
     rf"(?:in|since|during|from|of|year|im jahr|en|depuis|desde)\s+{_YEAR}",
     rf"(?P<which>in|last|this|since|during|im|en|depuis|desde)\s+{MONTH_PATTERN}",
     rf"(?P<which>last|this)\s+{_SEASON}",

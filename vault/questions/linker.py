@@ -23,6 +23,7 @@ from vault.questions.links import (
     list_bare_values,
     list_conditions,
 )
+from vault.questions.naming import has_kind, is_of_kind
 from vault.questions.surroundings import SIGNS, Surroundings
 from vault.questions.tokens import Item
 from vault.questions.values import ValueLinker
@@ -145,7 +146,7 @@ class _Linker:
         spans = spans or []
         if self._choose_dated_notes(spans):
             return
-        names = self._list_dated()
+        names = self._list_dated() or self._list_years_of_heads(spans)
         if len(spans) != 1 or not names:
             links.spans = spans
             links.is_unclear |= bool(spans) and self._may_be_of_years()
@@ -171,6 +172,26 @@ class _Linker:
             links.clauses.append(tuple(each for each in read if each is not None))
         self._spans = ()
         links.roles -= LIMITS
+
+    def _list_years_of_heads(self, spans: Sequence[Span]) -> list[str]:
+        """Return the only property of years that the notes asked for have, if they have no day.
+
+        It is meant by "films since 2019".
+        """
+        links, names = self._links, self._vocabulary
+        if len(spans) != 1 or not _are_begun_years(*spans[0]) or links.roles & {"changed", "tasks"}:
+            return []
+        if links.properties or not self._may_be_of_years():
+            return []
+        kinds = [clause for clause in links.clauses if is_of_kind(clause)]
+        own = [
+            held
+            for path, held in names.properties.items()
+            if all(has_kind(path, clause, names) for clause in kinds)
+        ]
+        found = {name for held in own for name in held if name in names.years}
+        is_dated = any(not names.dated.isdisjoint(held) for held in own)
+        return sorted(found) if len(found) == 1 and not is_dated else []
 
     def _may_be_of_years(self) -> bool:
         """Return whether notes that are asked for have a property of years, and no other day."""

@@ -10,7 +10,7 @@ from vault.questions.vocabulary import VaultNames
 from vault.questions.words import are_alike, list_opposites, list_property_names
 from vault.search.conditions import ANY_VALUE, TICKED, Condition
 
-__all__ = ["has_kind", "name_as_in_notes"]
+__all__ = ["has_kind", "is_of_kind", "name_as_in_notes"]
 
 _Clause = tuple[Condition, ...]
 
@@ -25,7 +25,7 @@ def name_as_in_notes(clauses: Sequence[_Clause], vocabulary: VaultNames) -> list
         clauses: the conditions of a question.
         vocabulary: the names in the vault.
     """
-    kinds = [clause for clause in clauses if all(map(_is_of_kind, clause))]
+    kinds = [clause for clause in clauses if is_of_kind(clause)]
     if not kinds:
         return list(clauses)
     own = defaultdict[str, set[str]](set)
@@ -106,8 +106,9 @@ def _has_value(condition: Condition) -> bool:
     return bool(condition.name) and condition.value != ANY_VALUE and not condition.is_negated
 
 
-def _is_of_kind(condition: Condition) -> bool:
-    return condition.key in ("tag", "folder") and not condition.is_negated
+def is_of_kind(clause: _Clause) -> bool:
+    """Return whether a clause says in which folders notes are, or which tags they have."""
+    return all(each.key in ("tag", "folder") and not each.is_negated for each in clause)
 
 
 def has_kind(path: str, clause: _Clause, vocabulary: VaultNames) -> bool:

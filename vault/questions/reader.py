@@ -19,7 +19,7 @@ from vault.questions.links import STATES, Links
 from vault.questions.naming import has_kind, name_as_in_notes
 from vault.questions.pieces import cut_other_questions, write_filters, write_properties
 from vault.questions.priority import write_priorities
-from vault.questions.tokens import Item, find_spans, list_items, names_tag
+from vault.questions.tokens import Item, find_spans, list_items, names_tag, write_stars
 from vault.questions.vocabulary import Name, VaultNames
 from vault.questions.words import are_alike, find_roles, list_property_names
 from vault.search.conditions import ANY_VALUE, Condition, is_comparable
@@ -117,6 +117,7 @@ def read_question(text: str, read_names: Callable[[], VaultNames], today: date) 
 
 def _read_one(text: str, read_names: Callable[[], VaultNames], today: date) -> Reading | None:
     """Read one question against the vault."""
+    text = write_stars(text)
     given = parse_query(write_filters(text))
     if not (given.clauses or given.task_kind or _can_ask(text)):
         return None

@@ -2,17 +2,19 @@
 
 import calendar
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from difflib import SequenceMatcher
+from functools import cache
 from typing import Final
 
 from vault.notes.amounts import CURRENCIES, parse_amount
 from vault.notes.date_spans import Span
 from vault.notes.dates import find_date_spans, find_month, remove_dates
+from vault.notes.keywords import fold
 from vault.notes.text.inline import TAG_OF_WORDS
-from vault.notes.units import is_known_unit
+from vault.notes.units import can_convert, is_known_unit
 from vault.questions.function_words import WEAK_ROLES, can_be_name
 from vault.questions.vocabulary import Name, VaultNames
 from vault.questions.words import (
@@ -21,11 +23,13 @@ from vault.questions.words import (
     find_phrases,
     list_date_words,
     list_property_names,
+    list_role_phrases,
     list_same_things,
+    read_number_word,
     split_words,
 )
 
-__all__ = ["Item", "find_spans", "list_items", "names_tag"]
+__all__ = ["Item", "find_spans", "list_items", "names_tag", "write_stars"]
 
 # A name as a link or a tag, a number below zero, or a sign that compares. An arrow such as "->" is
 # no sign.
@@ -69,6 +73,13 @@ _MONTHS_BETWEEN: Final = re.compile(
     r"(?!,?\s+(?:de\s+)?\d)",
     re.IGNORECASE,
 )
+_YEAR: Final = r"(?:19|20)\d\d(?![\w.,-]*\d)"
+_BEFORE_YEARS: Final = ("before", "until", "after", "since", "from")
+# A number with a unit is no year, as in "up to 2000 kcal".
+_NO_UNIT: Final = rf"(?!\s?(?:[{CURRENCIES}%°]|(?:k?cal|k?g|k?m|[mc]m|m?l|k?wh?|euros?|words?)\b))"
+_EMPTY_STARS: Final = "☆✩\ufe0f"
+_DRAWN_STARS: Final = re.compile(rf"[★⭐🌟]{{1,10}}[{_EMPTY_STARS}]*")
+_STARS: Final = "stars"
 _ENGLISH_MONTHS: Final = tuple(calendar.month_name)[1:]
 _MOST_IN_NAME: Final = 8
 _MOST_IN_ASKED: Final = 3
@@ -89,6 +100,7 @@ class Item:
         is_given: whether the name is written as a tag or a link, as in `#recipe`.
         is_apart: whether a comma or the like stands before the part.
         measured: the properties that an amount may be of, by its unit.
+        is_rating: whether the amount is a number of stars.
     """
 
     text: str
@@ -99,6 +111,7 @@ class Item:
     is_given: bool = False
     is_apart: bool = False
     measured: tuple[str, ...] = ()
+    is_rating: bool = False
 
     def list_names(self, kind: str) -> tuple[Name, ...]:
         """Return what the words name of one kind."""
@@ -135,6 +148,14 @@ def list_items(text: str, vocabulary: VaultNames, today: date) -> tuple[Item, ..
         found += given[at - 1 : at] if at else []
         found += _list_plain_items(piece, vocabulary, today)
     return tuple(found)
+
+
+def write_stars(text: str) -> str:
+    """Write drawn stars as their number, as "3 stars" for "★★★☆☆"."""
+    drawn = (
+        f"{len(found[0].rstrip(_EMPTY_STARS))} {_STARS}" for found in _DRAWN_STARS.finditer(text)
+    )
+    return _DRAWN_STARS.sub(lambda _: f" {next(drawn)} ", text)
 
 
 def names_tag(text: str) -> bool:
@@ -185,11 +206,35 @@ def _list_plain_items(text: str, vocabulary: VaultNames, today: date) -> Iterato
             yield Item(words[at].text, is_date=True)
             at += 1
             continue
-        item, end = _build_amount(words, at, phrases, vocabulary, dated) or _build_item(
-            words, at, phrases, vocabulary, dated
+        item, end = (
+            _build_rating(words, at, phrases, vocabulary)
+            or _build_amount(words, at, phrases, vocabulary, dated)
+            or _build_item(words, at, phrases, vocabulary, dated)
         )
         yield item
         at = end
+
+
+def _build_rating(
+    words: Sequence[Word], at: int, phrases: Mapping[int, Phrase], vocabulary: VaultNames
+) -> tuple[Item, int] | None:
+    """Build the item of a number of stars, as "four stars", and return it with its end, or None.
+
+    In "4 stars or more", the words behind the number have a role of their own.
+    """
+    word, unit = words[at], at + 1
+    number = word.text if word.text.isdecimal() else str(read_number_word(word.folded) or "")
+    if not number or unit >= len(words) or words[unit].is_apart:
+        return None
+    if not can_convert(words[unit].text, _STARS) or vocabulary.find([words[unit].folded]):
+        return None
+    names = _find_properties(list_property_names(["rating"]), vocabulary)
+    measured = tuple(sorted({*vocabulary.find_measured(_STARS), *(name.value for name in names)}))
+    if not measured:
+        return None
+    phrase = phrases.get(unit)
+    end = unit if phrase is not None and phrase.end > unit + 1 else unit + 1
+    return Item(number, is_apart=word.is_apart, measured=measured, is_rating=True), end
 
 
 def _build_amount(
@@ -290,10 +335,47 @@ def find_spans(text: str, today: date) -> tuple[Span, ...]:
 def _name_dates(text: str) -> str:
     """Write what names a date only in questions as it is read anywhere.
 
-    A month without a year gets "in", as in "notes from October", and the German "morgen" becomes
-    "tomorrow", except where it is a part of a day, as in "am Morgen".
+    A month without a year gets "in", as in "notes from October", and so does a year, as in "before
+    2020". The German "morgen" becomes "tomorrow", except where it is a part of a day, as in "am
+    Morgen".
     """
-    return _MONTH_AFTER.sub(_name_month, _MONTHS_BETWEEN.sub(_name_range, _name_tomorrow(text)))
+    years, year = _read_year_forms()
+    text = year.sub(_name_year, years.sub(_name_years, _name_tomorrow(text)))
+    return _MONTH_AFTER.sub(_name_month, _MONTHS_BETWEEN.sub(_name_range, text))
+
+
+@cache
+def _read_year_forms() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Return what finds a range of years, and a year behind a word such as "before"."""
+    before = (each for role in _BEFORE_YEARS for each in list_role_phrases(role))
+    return (
+        re.compile(
+            rf"\b(?P<before>{_match_any(list_role_phrases('between'))})\s+(?P<first>{_YEAR})\s+"
+            rf"(?P<to>{_match_any(list_role_phrases('to'))})\s+(?P<last>{_YEAR}){_NO_UNIT}",
+            re.IGNORECASE,
+        ),
+        re.compile(
+            rf"\b(?P<before>{_match_any(before)})\s+(?P<year>{_YEAR}){_NO_UNIT}", re.IGNORECASE
+        ),
+    )
+
+
+def _match_any(phrases: Iterable[str]) -> str:
+    """Return a pattern for any of several phrases, with or without their accents."""
+    forms = {form for each in phrases for form in (each, fold(each))}
+    longest_first = sorted(forms, key=len, reverse=True)
+    return "|".join(r"[\s'’-]+".join(map(re.escape, each.split())) for each in longest_first)
+
+
+def _name_year(match: re.Match[str]) -> str:
+    """Write "in" before a year, but not before that of a month, as in "mayo de 2026"."""
+    before = split_words(match.string[: match.start()])
+    is_of_month = bool(before) and find_month(before[-1].text) is not None
+    return match[0] if is_of_month else f"{match['before']} in {match['year']}"
+
+
+def _name_years(match: re.Match[str]) -> str:
+    return f"{match['before']} in {match['first']} {match['to']} in {match['last']}"
 
 
 def _name_tomorrow(text: str) -> str:

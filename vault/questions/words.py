@@ -34,10 +34,12 @@ __all__ = [
     "list_order_words",
     "list_priority_words",
     "list_property_names",
+    "list_role_phrases",
     "list_same_states",
     "list_same_things",
     "list_second_words",
     "names_total",
+    "read_number_word",
     "split_words",
 ]
 
@@ -124,10 +126,16 @@ def split_words(text: str) -> tuple[Word, ...]:
 def find_phrases(words: Sequence[Word]) -> tuple[Phrase, ...]:
     """Return the phrases that have roles, the longest ones where several begin alike.
 
-    They are those of the language that knows most of the words.
+    They are those of the language that knows most of the words, with a role or as a thing.
     """
-    by_language = [tuple(_find_in(phrases, words)) for phrases in _read_phrases()]
-    return max(by_language, key=lambda found: sum(each.end - each.first for each in found))
+    folded = {word.folded.removesuffix("s") for word in words}
+    by_language = [
+        (tuple(_find_in(phrases, words)), len(folded & things))
+        for phrases, things in zip(_read_phrases(), _list_thing_words(), strict=True)
+    ]
+    return max(
+        by_language, key=lambda one: (sum(each.end - each.first for each in one[0]), one[1])
+    )[0]
 
 
 def find_roles(phrase: str) -> frozenset[str]:
@@ -144,6 +152,19 @@ def list_date_words(kind: str) -> frozenset[str]:
 def list_filler_words(kind: str) -> frozenset[str]:
     """Return words of all languages that may be fillers: `nouns`, or those with `capitals`."""
     return frozenset(fold(word) for table in _read_tables() for word in table["fillers"][kind])
+
+
+def list_role_phrases(role: str) -> tuple[str, ...]:
+    """Return the phrases of a role in all languages, as written."""
+    return tuple(
+        dict.fromkeys(each for table in _read_tables() for each in _list_phrases(table, role))
+    )
+
+
+def read_number_word(word: str) -> int:
+    """Return the number that a folded word such as "four" names in any language, or 0."""
+    numbers = (tuple(map(fold, table["values"]["numbers"])) for table in _read_tables())
+    return next((each.index(word) + 1 for each in numbers if word in each), 0)
 
 
 def list_nothing_words() -> frozenset[str]:
@@ -306,6 +327,17 @@ def _split_phrase(phrase: str) -> tuple[str, ...]:
 def _read_phrases() -> tuple[_Phrases, ...]:
     """Return the roles of each phrase, by language."""
     return tuple(map(_list_roles, _read_tables()))
+
+
+@cache
+def _list_thing_words() -> tuple[frozenset[str], ...]:
+    """Return by language the words for things, such as "recipe", without the "s" of a plural."""
+    return tuple(
+        frozenset(
+            fold(each).removesuffix("s") for names in table["things"].values() for each in names
+        )
+        for table in _read_tables()
+    )
 
 
 def _list_roles(table: Mapping[str, object]) -> _Phrases:

@@ -89,6 +89,8 @@ _TEST: Final = re.compile(
 _DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
 # A month, a day or a range of days of any year, as in `[birthday:--12]`.
 _ANY_YEAR: Final = re.compile(r"--(\d\d)(?:-(\d\d)(?:\.\.--(\d\d)-(\d\d))?)?")
+# A rating with the highest one behind it, such as "4/5".
+_SCALE: Final = re.compile(r"^(\d+(?:[.,]\d+)?)\s?/\s?(?:5|6|10|20|100)$")
 _TIME: Final = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d")
 _PLAIN: Final = re.compile(r'[^\s".,;:!?()\[\]]+')
 _SIGNS: Final = {
@@ -206,6 +208,7 @@ def _list_outcomes(value: str, condition: Condition, mark: DecimalMark) -> set[b
 def _is_within(value: str, number: Decimal | None, condition: Condition, mark: DecimalMark) -> bool:
     """Return whether a value fulfils a condition if it means a number, or none."""
     wanted, also = condition.value, condition.also
+    value = value if "/" in wanted else _SCALE.sub(r"\1", value)  # "4/5" is 4
     if also is not None and not _is_within(value, number, also, mark):
         return False
     if condition.comparison == "~":

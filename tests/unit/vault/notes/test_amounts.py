@@ -190,3 +190,21 @@ def test_money_below_zero_is_not_its_bare_amount(text: str) -> None:
 @pytest.mark.parametrize("text", ["- 20 €", "Tent 2 - 20 €", "Ticket-20€", "24.12. - 20 €"])
 def test_a_dash_before_money_is_no_minus(text: str) -> None:
     assert contains_money(text, find_money("20 €"))
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("1 h 30 min", "90 min"),
+        ("2 Std. 15 Min.", "135 Min"),
+        ("2 hours and 5 minutes", "125 minutes"),
+        ("1h30", "1.5 h"),
+        ("3 kg 200 g", "3,200 g"),
+        ("★★★☆☆", "3 stars"),
+        ("30 min 1 h", "None"),
+        ("1 h 30 kg", "None"),
+        ("24h 2026", "None"),
+    ],
+)
+def test_an_amount_with_two_units_is_one_amount(text: str, written: str) -> None:
+    assert str(parse_amount(text)) == written

@@ -40,6 +40,9 @@ TODAY = date(2026, 11, 18)  # a Wednesday
         ("last month", (2026, 10, 1), (2026, 11, 1)),
         ("last year", (2025, 1, 1), (2026, 1, 1)),
         ("what we agreed in March", (2026, 3, 1), (2026, 4, 1)),
+        ("Wofür waren im Juni 7 €?", (2026, 6, 1), (2026, 7, 1)),
+        ("im Juni 7 Gäste", (2026, 6, 1), (2026, 7, 1)),
+        ("the 5 € on June 7", (2026, 6, 7), (2026, 6, 8)),
         ("in December", (2025, 12, 1), (2026, 1, 1)),
         ("last November", (2025, 11, 1), (2025, 12, 1)),
         ("this November", (2026, 11, 1), (2026, 12, 1)),
@@ -88,6 +91,12 @@ def test_a_question_names_days_in_many_ways(
         "mars rover",
         "the fall of 1 wall",
         "9999 years ago",
+        "Juni 7 €",
+        "What cost March 5 euros?",
+        "June 7,50 €",
+        "Mai 12 kg",
+        "junio 7%",
+        "juin 20 à 30 €",
     ],
 )
 def test_what_is_no_date_names_none(text: str) -> None:
