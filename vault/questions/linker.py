@@ -23,7 +23,7 @@ from vault.questions.links import (
     list_bare_values,
     list_conditions,
 )
-from vault.questions.naming import has_kind, is_of_kind
+from vault.questions.naming import has_kind, is_of_kind, list_own_values
 from vault.questions.surroundings import SIGNS, Surroundings
 from vault.questions.tokens import Item
 from vault.questions.values import ValueLinker
@@ -397,6 +397,8 @@ class _Linker:
         "bezahlt". After "not", one may say the opposite, as "unpaid". Return 0 if there is none.
         """
         item, links = self._items[at], self._links
+        if self._is_state_of_notes(at):
+            return self._take_state(at)
         if item.roles or item.names or not (links.heads or links.subject or self._is_summed(at)):
             return 0
         names = self._find_all(list_opposites(item.text))
@@ -405,25 +407,62 @@ class _Linker:
             links.is_negated = not links.is_negated
             links.add(*(Condition("property", TICKED, name) for name in sorted(ticked)))
             return 1
-        if self._add_state(self._find_all(list_same_states(item.text))):
+        if self._take_state(at):
             return 1
         if not links.is_negated:
             return 0
         links.is_negated = False
-        links.is_negated = not self._add_state(names)
+        links.is_negated = not self._add_state(names, at)
         return int(not links.is_negated)
+
+    def _is_state_of_notes(self, at: int) -> bool:
+        """Return whether a word is said of the notes asked for, as in "finished projects".
+
+        A word such as "finished" is also said of tasks, and with a day of what was done on it.
+        """
+        item, links = self._items[at], self._links
+        if item.names or item.asked or not item.roles <= STATES:
+            return False
+        if not item.roles:
+            return self._around.is_before_thing(at)
+        is_of_notes = bool(links.heads) or self._around.is_before_thing(at)
+        return is_of_notes and "tasks" not in self._around.roles and not self._spans
+
+    def _take_state(self, at: int) -> int:
+        """Link a word that says a value of a property in other words. Return 0 if there is none."""
+        is_head = self._around.is_head(at)
+        if not self._add_state(self._find_all(list_same_states(self._items[at].text)), at):
+            return 0
+        self._links.heads += is_head
+        self._links.is_translated = True
+        return 1
 
     def _find_all(self, texts: Collection[tuple[str, ...]]) -> list[Name]:
         return [name for words in sorted(texts) if words for name in self._vocabulary.find(words)]
 
-    def _add_state(self, names: Sequence[Name]) -> bool:
-        """Add a condition for the values among some names, if one property has all of them."""
+    def _add_state(self, names: Sequence[Name], at: int) -> bool:
+        """Add a condition for the values among some names, if one property has all of them.
+
+        Of several, it must be the only one that the notes asked for have.
+        """
         values = {each for each in names if each.kind == "value"}
+        if len({each.property for each in values}) > 1:
+            own = self._list_own_properties(at)
+            values = {each for each in values if each.property in own}
         if len({each.property for each in values}) != 1:
             return False
         found = sorted(values, key=lambda each: each.value)
         self._links.add(*(Condition("property", each.value, each.property) for each in found))
         return True
+
+    def _list_own_properties(self, at: int) -> set[str]:
+        """Return the properties of the notes that a word may be said of, before or behind it."""
+        kinds = [clause for clause in self._links.clauses if is_of_kind(clause)]
+        if self._around.is_before_thing(at):
+            item = self._items[at + 1]
+            kind = "tag" if item.list_names("tag") else "folder"
+            kinds.append(list_conditions(item, kind, item.list_names(kind)))
+        return {*list_own_values(kinds, self._vocabulary)} if kinds else set()
 
     def _take_mentioned(self, at: int) -> bool:
         """Take an item as one of the words that notes mention, and return whether it is one."""
@@ -637,7 +676,7 @@ class _Linker:
             return True
         if name.kind == "value":
             is_state = bool(item.roles & STATES) and "tasks" not in self._around.roles
-            return is_state and bool(self._links.heads)
+            return is_state and (bool(self._links.heads) or self._around.is_before_thing(at))
         if name.kind != "property":
             return False
         if item.roles <= {"filler"} and (self._around.is_had(at) or self._links.is_negated):
@@ -740,10 +779,8 @@ class _Linker:
 
     def _is_summed(self, at: int) -> bool:
         """Return whether an item stands before the notes of which a sum or mean is asked."""
-        after = self._around.find_behind(at)
         is_of_several = not self._around.roles.isdisjoint(("total", "mean"))
-        is_thing = after is not None and bool(after.list_names("tag") or after.list_names("folder"))
-        return is_of_several and is_thing
+        return is_of_several and self._around.is_before_thing(at)
 
     def _add_bare_value(self, at: int) -> None:
         """Add a value whose property is not named, such as "Jane Austen"."""

@@ -7,10 +7,15 @@ from dataclasses import replace
 from vault.notes.keywords import fold
 from vault.notes.units import is_known_unit
 from vault.questions.vocabulary import VaultNames
-from vault.questions.words import are_alike, list_opposites, list_property_names
-from vault.search.conditions import ANY_VALUE, TICKED, Condition
+from vault.questions.words import (
+    are_alike,
+    list_opposites,
+    list_property_names,
+    list_same_states,
+)
+from vault.search.conditions import ANY_VALUE, TICKED, Condition, compare_values
 
-__all__ = ["has_kind", "is_of_kind", "name_as_in_notes"]
+__all__ = ["has_kind", "is_of_kind", "list_own_values", "name_as_in_notes"]
 
 _Clause = tuple[Condition, ...]
 
@@ -28,13 +33,22 @@ def name_as_in_notes(clauses: Sequence[_Clause], vocabulary: VaultNames) -> list
     kinds = [clause for clause in clauses if is_of_kind(clause)]
     if not kinds:
         return list(clauses)
+    own = list_own_values(kinds, vocabulary)
+    named_anew = (tuple(_rename(clause, {*own}, vocabulary)) for clause in clauses)
+    said = ((_say_state(each, own, vocabulary) for each in clause) for clause in named_anew)
+    return [tuple(dict.fromkeys(clause)) for clause in said]
+
+
+def list_own_values(
+    kinds: Sequence[_Clause], vocabulary: VaultNames
+) -> Mapping[str, Collection[str]]:
+    """Return the properties of the notes of some kinds, each with its values."""
     own = defaultdict[str, set[str]](set)
     for path, named in vocabulary.properties.items():
         if all(has_kind(path, clause, vocabulary) for clause in kinds):
             for name, values in named.items():
                 own[name].update(values)
-    named_anew = (tuple(_rename(clause, {*own}, vocabulary)) for clause in clauses)
-    return [tuple(_say_state(each, own, vocabulary) for each in clause) for clause in named_anew]
+    return own
 
 
 def _say_state(
@@ -46,8 +60,10 @@ def _say_state(
     other notes.
     """
     is_state = condition.key == "property" and condition.comparison == "=" and not condition.also
-    if condition.name in own or not is_state or condition.value == ANY_VALUE:
+    if not is_state or condition.value == ANY_VALUE:
         return condition
+    if condition.name in own:
+        return _say_in_own_words(condition, own[condition.name])
     said = condition.name if condition.name in vocabulary.ticked else condition.value
     opposites = [" ".join(words) for words in list_opposites(said)]
     for is_opposite, texts in ((False, [said]), (True, opposites)):
@@ -56,6 +72,18 @@ def _say_state(
                 is_negated = condition.is_negated != is_opposite
                 return Condition("property", value, name, is_negated=is_negated)
     return condition
+
+
+def _say_in_own_words(condition: Condition, own: Collection[str]) -> Condition:
+    """Return a condition with the only value of the notes asked for that says the same as its own.
+
+    Their status may be "planned" where that of other notes is "geplant".
+    """
+    if any(compare_values(value, replace(condition, is_negated=False)) for value in own):
+        return condition
+    same = [" ".join(words) for words in list_same_states(condition.value)]
+    values = [value for value in own if any(are_alike(value, each) for each in same)]
+    return replace(condition, value=values[0]) if len(values) == 1 else condition
 
 
 def _list_states(

@@ -108,6 +108,11 @@ class Surroundings:
         """Return whether a word for tasks follows an item."""
         return any("tasks" in item.roles for item in self._items[at + 1 : at + 3])
 
+    def is_before_thing(self, at: int) -> bool:
+        """Return whether the name of a tag or folder follows an item, as in "finished projects"."""
+        after = self.find_behind(at)
+        return after is not None and bool(after.list_names("tag") or after.list_names("folder"))
+
     def is_compared(self, at: int) -> bool:
         """Return whether a comparison or a number follows an item."""
         for item in self._items[at + 1 : at + 3]:

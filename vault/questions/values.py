@@ -7,9 +7,11 @@ from typing import Final
 from vault.notes.amounts import parse_amount
 from vault.questions.days import LIMITS
 from vault.questions.links import Links
+from vault.questions.naming import is_of_kind, list_own_values
 from vault.questions.surroundings import SIGNS, Surroundings
 from vault.questions.tokens import Item
 from vault.questions.vocabulary import Name, VaultNames
+from vault.questions.words import list_same_states
 from vault.search.conditions import Comparison, parse_property
 
 __all__ = ["ValueLinker"]
@@ -126,6 +128,7 @@ class ValueLinker:
     def _list_known(self, item: Item, names: Sequence[str]) -> list[Name]:
         """Return the values that an item names of some properties, also by a part of a name."""
         known = [each for each in item.list_names("value") if each.property in names]
+        known = known or self._list_translated(item, names)
         if known or item.is_given or not item.text[:1].isupper():
             return known
         return [
@@ -133,6 +136,25 @@ class ValueLinker:
             for name in names
             for value in self._vocabulary.find_values_with(item.text, name)
         ]
+
+    def _list_translated(self, item: Item, names: Sequence[str]) -> list[Name]:
+        """Return the values of the notes asked for that say the same as an item in other words."""
+        same = (
+            () if item.is_number or item.is_date or item.is_silent else list_same_states(item.text)
+        )
+        if not same:
+            return []
+        kinds = [clause for clause in self._links.clauses if is_of_kind(clause)]
+        own = list_own_values(kinds, self._vocabulary)
+        found = (name for words in sorted(same) for name in self._vocabulary.find(words))
+        values = (
+            name
+            for name in found
+            if name.kind == "value"
+            if name.property in names
+            if name.value in own.get(name.property, ())
+        )
+        return list(dict.fromkeys(values))
 
     def _is_before_date(self, at: int) -> bool:
         after = self._around.find_behind(at)
@@ -259,7 +281,8 @@ class ValueLinker:
         """Link a value before its property, as in "with active status". Return 0 if not so."""
         after = self._around.find_behind(at)
         named = after.list_names("property") if after is not None else ()
-        for value in self._items[at].list_names("value"):
+        names = tuple(name.value for name in named)
+        for value in self._list_known(self._items[at], names) if names else ():
             if any(name.value == value.property for name in named):
                 self._links.properties.append((value.property,))
                 return 1 + self._add(at, (value.property,), value.value, 1)

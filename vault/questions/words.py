@@ -69,6 +69,7 @@ _PARTICIPLE: Final = re.compile(r"(?<=\w\w[ai]d)[oa]s?$")
 
 
 _Phrases = Mapping[tuple[str, ...], frozenset[str]]
+_Groups = Mapping[tuple[str, ...], frozenset[tuple[str, ...]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +184,10 @@ def list_opposites(text: str) -> frozenset[tuple[str, ...]]:
 
 
 def list_same_states(text: str) -> frozenset[tuple[str, ...]]:
-    """Return the words of all languages for a state, as "unpaid" for the German "unbezahlt"."""
+    """Return the words of all languages for a state, as "unpaid" for the German "unbezahlt".
+
+    Those of a value of a property are states too, as "abandoned" for "abgebrochen".
+    """
     begins = [begin for table in _read_tables() for begin in table["opposites"]["begin"]]
     said = fold(text)
     same = set(list_property_names(_split_phrase(said)))
@@ -191,7 +195,7 @@ def list_same_states(text: str) -> frozenset[tuple[str, ...]]:
         if said.startswith(begin):
             states = list_property_names(_split_phrase(said.removeprefix(begin)))
             same.update(f"{other}{state}" for state in states for other in begins)
-    return frozenset(map(_split_phrase, same))
+    return frozenset(map(_split_phrase, same)) | _find_group(_read_states(), _split_phrase(said))
 
 
 def _list_synonyms(text: str) -> frozenset[str]:
@@ -288,12 +292,16 @@ def list_same_things(phrase: Sequence[str]) -> frozenset[tuple[str, ...]]:
     Args:
         phrase: the words of the phrase, folded.
     """
-    known = _read_things()
-    groups = known.get(tuple(phrase))
-    if groups is None and len(phrase) == 1:
-        is_same = (one for one in known if len(one) == 1 and are_same_word(one[0], phrase[0]))
-        groups = next((known[one] for one in is_same), None)
-    return groups or frozenset()
+    return _find_group(_read_things(), phrase)
+
+
+def _find_group(groups: _Groups, phrase: Sequence[str]) -> frozenset[tuple[str, ...]]:
+    """Return the group of a phrase, which may be in the plural, or nothing."""
+    found = groups.get(tuple(phrase))
+    if found is None and len(phrase) == 1:
+        is_same = (one for one in groups if len(one) == 1 and are_same_word(one[0], phrase[0]))
+        found = next((groups[one] for one in is_same), None)
+    return found or frozenset()
 
 
 def are_alike(text: str, other: str) -> bool:
@@ -360,9 +368,22 @@ def _read_asked() -> Mapping[tuple[str, ...], frozenset[str]]:
 
 
 @cache
-def _read_things() -> Mapping[tuple[str, ...], frozenset[tuple[str, ...]]]:
+def _read_things() -> _Groups:
     """Return the names of all languages for the thing that each phrase names."""
     return {phrase: group for group in _read_groups("things") for phrase in group}
+
+
+@cache
+def _read_states() -> _Groups:
+    """Return the words of all languages for the state that each phrase names.
+
+    A word such as the French "faible" may be said of two, as "weak" and "low".
+    """
+    found: dict[tuple[str, ...], frozenset[tuple[str, ...]]] = {}
+    for group in _read_groups("states"):
+        for phrase in group:
+            found[phrase] = found.get(phrase, frozenset()) | group
+    return found
 
 
 def _read_groups(table: str) -> Sequence[frozenset[tuple[str, ...]]]:

@@ -39,7 +39,8 @@ def index(index_of_notes: NotesIndexer) -> Vault:
         ("Which recipes take at most 1 hour?", ["Galettes"]),
         ("recipes over 60 minutes", ["Pain"]),
         ("Which engines have more than 1000 hours?", ["Engine"]),
-        ("Welche Werkzeuge kosten mehr als 100 Euro?", None),  # nothing here is called so
+        ("Welche Werkzeuge kosten mehr als 100 Euro?", ["Lift"]),
+        ("Welche Wolken kosten mehr als 100 Euro?", None),  # nothing here is called so
         ("Quelles recettes prennent plus de 60 min ?", ["Pain"]),
         ("Quelles recettes sont végétariennes ?", ["Pain"]),
         ("Which tools have a rating above 3?", None),
@@ -238,3 +239,57 @@ def test_nothing_is_claimed_of_parts_that_are_not_clearly_joined(
 ) -> None:
     reading = marked.read_question(question)
     assert reading is None or reading.operation not in ("list", "count")
+
+
+SPOKEN: Final = {
+    "Books/Ulysses.md": "---\ntags: [book]\nstatus: abandoned\n---\nGiven up.\n",
+    "Books/Circe.md": "---\ntags: [book]\nstatus: done\n---\nAn island.\n",
+    "Books/Solaris.md": "---\ntags: [book]\nstatus: reading\n---\nAn ocean.\n",
+    "Trips/Oslo.md": "---\ntags: [trip]\nstatus: cancelled\n---\nSnow.\n",
+    "Trips/Rome.md": "---\ntags: [trip]\nstatus: planned\n---\nSun.\n",
+    "Projekte/Zisterne.md": "---\ntags: [projekt]\nstatus: geplant\npriorität: hoch\n---\nTief.\n",
+    "Projekte/Haus.md": "---\ntags: [projekt]\nstatus: fertig\npriorität: niedrig\n---\nHoch.\n",
+    "Plantes/Basilic.md": "---\ntags: [plante]\nsanté: malade\n---\nTaches.\n",
+    "Plantes/Menthe.md": "---\ntags: [plante]\nsanté: saine\n---\nVigoureuse.\n",
+    "Food/Stew.md": "---\ntags: [recipe]\nheat: high\n---\nHot.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def spoken(index_of_notes: NotesIndexer) -> Vault:
+    return index_of_notes(SPOKEN)
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("Which projects are finished?", ["Haus"]),
+        ("finished projects", ["Haus"]),
+        ("projects with high priority", ["Zisterne"]),
+        ("projects with priority low", ["Haus"]),
+        ("which plants are ill?", ["Basilic"]),
+        ("Welche Bücher habe ich abgebrochen?", ["Ulysses"]),
+        ("Welche Bücher habe ich nicht abgebrochen?", ["Circe", "Solaris"]),
+        ("Bücher mit dem Status abgebrochen", ["Ulysses"]),
+        ("abgeschlossene Bücher", ["Circe"]),
+        ("Welche Reisen sind geplant?", ["Rome"]),
+        ("Geplante Reisen", ["Rome"]),
+        ("kranke Pflanzen", ["Basilic"]),
+        ("Quels livres ai-je abandonnés ?", ["Ulysses"]),
+        ("livres avec le statut terminé", ["Circe"]),
+        ("Quels voyages sont annulés ?", ["Oslo"]),
+        ("¿Qué libros he abandonado?", ["Ulysses"]),
+        ("libros con estado leyendo", ["Solaris"]),
+        ("¿Qué viajes están cancelados?", ["Oslo"]),
+        ("fertige Projekte", ["Haus"]),
+    ],
+)
+def test_a_value_may_be_said_in_another_language(
+    spoken: Vault, question: str, names: list[str]
+) -> None:
+    assert list_note_names(spoken, question) == names
+
+
+@pytest.mark.parametrize("question", ["Welche Bücher habe ich verliehen?", "livres prêtés"])
+def test_no_list_is_claimed_of_a_value_that_no_note_has(spoken: Vault, question: str) -> None:
+    assert list_note_names(spoken, question) is None
