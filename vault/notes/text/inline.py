@@ -15,7 +15,8 @@ _TAG = re.compile(
 )
 _PRIVATE = re.compile(r"(?<![\w/#&])#private(?![\w-])", re.I)
 _LINK_TARGET = re.compile(r"\[\[[^\[\]\n]{0,1500}\]\]|\]\([^()\n]{0,1000}\)")
-_INLINE_LINK = re.compile(r"!?\[([^\[\]\n]{0,500})\](?:\([^()\n]{0,1000}\))?")
+# A link with its address, or with the name of one that is defined elsewhere: `[text][name]`.
+_INLINE_LINK = re.compile(r"!?\[([^\[\]\n]{0,500})\](?:\([^()\n]{0,1000}\)|\[[^\[\]\n]{0,100}\])")
 _EMPHASIS = re.compile(r"(\*\*|__|~~|==|[*`])(?=\S)(.{1,500}?)(?<=\S)\1")
 HEADING_MARKS = r"#{1,6}(?=[ \t]|$)"  # the marks before the text of a heading
 ITEM = r"[ \t>]{0,200}(?:[-*+]|\d{1,9}[.)])[ \t]{1,8}"

@@ -152,6 +152,8 @@ def test_blanking_comments_keeps_every_line_and_place(texts: list[str]) -> None:
         ("[[Note|shown]] and [[Other]]", "shown and Other"),
         ("`code` ~~gone~~", "code gone"),
         ("2 * 3 * 4", "2 * 3 * 4"),
+        ("Plan [draft] [2026]", "Plan [draft] [2026]"),
+        ("[Plan][site] and [x] y", "Plan and [x] y"),
     ],
 )
 def test_headings_read_as_plain_text(markdown: str, text: str) -> None:
