@@ -2,7 +2,7 @@
 
 import os
 import posixpath
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path, PurePath
@@ -82,6 +82,7 @@ class EmbeddedNotes:
 
     def __init__(self, vault: Vault | None, projects: Projects) -> None:
         self._vault, self._projects = vault, projects
+        self._inline: dict[tuple[str, str], str | None] = {}
 
     @cached_property
     def _names(self) -> LinkResolver:
@@ -147,25 +148,38 @@ class EmbeddedNotes:
             return self._compute_outside(block, Path(path), most)
         return None if self._vault is None else compute_block(self._vault, block, path, most)
 
-    def compute_inline(self, text: str, path: str) -> str | None:
-        """Compute an inline query of Dataview, or return None if it is not understood.
+    def prepare_inline(self, texts: Sequence[str], path: str) -> None:
+        """Compute inline queries of Dataview together, which takes little more time than one.
 
         Args:
-            text: the expression, such as `this.due`.
-            path: the path of the note that contains it, absolute if it is outside of the vault.
+            texts: the expressions, such as `this.due`.
+            path: the path of the note that contains them, absolute if it is outside of the vault.
 
         Raises:
             VaultUnreadable: the folder cannot be read.
             InvalidRequest: the project's settings file is damaged.
             StorageFailed: the project's index cannot be written.
         """
+        unknown = [text for text in dict.fromkeys(texts) if (path, text) not in self._inline]
+        found = self._compute_inline(unknown, path)
+        self._inline.update({(path, text): one for text, one in zip(unknown, found, strict=True)})
+
+    def compute_inline(self, text: str, path: str) -> str | None:
+        """Compute an inline query as `prepare_inline`, or return None if it is not understood."""
+        self.prepare_inline([text], path)
+        return self._inline[path, text]
+
+    def _compute_inline(self, texts: Sequence[str], path: str) -> list[str | None]:
+        if not texts:
+            return []
         if not PurePath(path).is_absolute():
-            return None if self._vault is None else compute_inline(self._vault, text, path)
+            unknown: list[str | None] = [None] * len(texts)
+            return unknown if self._vault is None else compute_inline(self._vault, texts, path)
         root = self._projects.find_folder_around(Path(path))
         if root is None:
-            return None
+            return [None] * len(texts)
         project = self._projects.open(str(root))
-        return compute_inline(project, text, Path(path).relative_to(root).as_posix())
+        return compute_inline(project, texts, Path(path).relative_to(root).as_posix())
 
     def _compute_outside(self, block: ViewBlock, file: Path, most: int) -> ComputedBlock:
         root = self._projects.find_folder_around(file)

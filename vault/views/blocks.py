@@ -158,35 +158,44 @@ def compute_block(
     return ComputedBlock(block, ("These notes are not indexed yet.",) if found is None else found)
 
 
-def compute_inline(vault: Vault, text: str, path: str, now: datetime | None = None) -> str | None:
-    """Compute an inline query of Dataview, such as `this.due` behind `=`, and write it as Markdown.
+def compute_inline(
+    vault: Vault, texts: Sequence[str], path: str, now: datetime | None = None
+) -> list[str | None]:
+    """Compute inline queries of Dataview, such as `this.due` behind `=`, as Markdown.
 
     Args:
         vault: the notes.
-        text: the expression.
-        path: the path of the note that contains it, which `this` stands for.
+        texts: the expressions.
+        path: the path of the note that contains them, which `this` stands for.
         now: the time that `now()` and `today()` stand for, or None for the present.
 
     Returns:
-        The value, which is `-` if there is none, as in Dataview, or None if the expression is not
+        The values. Each is `-` if there is none, as in Dataview, or None if the expression is not
         understood, the note is not indexed, or there is nothing to compute.
     """
 
-    def compute(catalog: Catalog) -> str | None:
+    def compute(catalog: Catalog) -> list[str | None]:
         if (this := find_row(catalog, path, vault.root)) is None:
-            return None
+            return [None] * len(texts)
         find_mark = cache(partial(find_property_mark, catalog=catalog))
-        evaluator = Evaluator("dataview", {}, this, now or datetime.now(), find_mark)
-        try:
-            expression = parse_expression(text, "dataview")
-            evaluator.check(expression)
-            value, is_known = evaluator.evaluate_constant(expression)
-        except (ViewNotUnderstood, ViewTooLong):
-            return None
-        is_written = isinstance(expression, Constant | ListOf)
-        return write_value(value) or "-" if is_known and not is_written else None
+        time = now or datetime.now()
+        return [
+            _compute_expression(text, Evaluator("dataview", {}, this, time, find_mark))
+            for text in texts
+        ]
 
-    return vault.read_index(compute)
+    return vault.read_index(compute) or [None] * len(texts)
+
+
+def _compute_expression(text: str, evaluator: Evaluator) -> str | None:
+    try:
+        expression = parse_expression(text, "dataview")
+        evaluator.check(expression)
+        value, is_known = evaluator.evaluate_constant(expression)
+    except (ViewNotUnderstood, ViewTooLong):
+        return None
+    is_written = isinstance(expression, Constant | ListOf)
+    return write_value(value) or "-" if is_known and not is_written else None
 
 
 def write_markdown(computed: ComputedView) -> str:

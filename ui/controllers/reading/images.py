@@ -1,6 +1,7 @@
 """Load the images, embedded notes and formulas that notes and answers show, and opened images."""
 
 from base64 import b64decode
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ from ui.chat.transcript.widgets import MessageMaker
 from ui.controllers.reading.embeds import EmbedExpander
 from ui.controllers.reading.views import MOST_VIEW_ROWS
 from ui.markdown.embeds import (
+    INLINE,
     VIEW_ICON,
     EmbedFailure,
     find_pdf_page,
@@ -49,6 +51,7 @@ _LARGEST = QSize(1_520, 1_440)
 _PAGE_RATIO = 2.0
 _NAME_CHARS = 120
 _MOST_FORMULAS_AT_ONCE = 16
+_INLINE_AT_ONCE = 20
 
 
 @dataclass(frozen=True)
@@ -242,12 +245,28 @@ def _load(
         token.raise_if_cancelled()
         try:
             if target := read_embed_source(one.source):
-                notes = notes or assistant.open_embeds()
+                notes = notes or _open_notes(assistant, wanted, token)
                 yield EmbedExpander(notes, assistant.images, one.rows).read(target, one.origin)
             else:
                 yield read_embedded(assistant.images, one.source, one.origin)
         except (AppError, VaultError, OSError) as error:
             yield _make_failure(one.source, error)
+
+
+def _open_notes(
+    assistant: Assistant, wanted: Sequence[_Wanted], token: CancelToken
+) -> EmbeddedNotes:
+    """Open the notes, with the inline queries among what is loaded computed, many at a time."""
+    notes, texts = assistant.open_embeds(), defaultdict[str, list[str]](list)
+    for one in wanted:
+        view = split_view_target(read_embed_source(one.source))
+        if view is not None and view[0] == INLINE:
+            texts[one.origin].append(view[1])
+    for origin, all_ in texts.items():
+        for at in range(0, len(all_), _INLINE_AT_ONCE):
+            token.raise_if_cancelled()
+            notes.prepare_inline(all_[at : at + _INLINE_AT_ONCE], origin)
+    return notes
 
 
 def _make_failure(source: str, error: Exception) -> Embedded:

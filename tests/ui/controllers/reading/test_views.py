@@ -32,8 +32,12 @@ from ui.markdown.page.decorations import ListMarker, list_tasks
 from ui.markdown.page.note_view import NoteView
 from ui.markdown.page.view import MarkdownView
 from ui.tasks import TaskRunner
+from vault.catalog import Catalog
 from vault.vault import Vault
+from vault.views import blocks
 from vault.views.blocks import ComputedBlock, ViewBlock, compute_block
+from vault.views.compute import find_row
+from vault.views.evaluate import NoteRow
 
 NOTE = "Books/Emma.md"
 Answering = Callable[[str], tuple[WindowPage, AnswerMessage]]
@@ -126,6 +130,29 @@ def test_inline_queries_show_their_results(
     qtbot.waitUntil(lambda: shown.format(80) in note.text)
     around = open_note(window, "Around.md", qtbot)
     qtbot.waitUntil(lambda: "Own Around." in around.text and shown.format(80) in around.text)
+
+
+def test_many_inline_queries_read_the_index_a_few_times(
+    window: WindowPage,
+    assistant: Assistant,
+    vault: Path,
+    qtbot: QtBot,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows = "".join(f"| {n} | `= this.price + {n}` |\n" for n in range(60))
+    text = f"---\nprice: 1000\n---\n| n | sum |\n|---|---|\n{rows}"
+    (vault / "Sums.md").write_text(text, "utf-8")
+    list(assistant.index(CancelToken()))
+    reads = list[str]()
+
+    def count(catalog: Catalog, path: str, root: Path) -> NoteRow | None:
+        reads.append(path)
+        return find_row(catalog, path, root)
+
+    monkeypatch.setattr(blocks, "find_row", count)
+    note = open_note(window, "Sums.md", qtbot)
+    qtbot.waitUntil(lambda: "1059" in note.text and "this.price" not in note.text)
+    assert 0 < reads.count("Sums.md") < 30
 
 
 def test_each_task_of_a_group_links_to_its_own_note(tmp_path: Path) -> None:
