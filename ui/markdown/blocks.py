@@ -154,7 +154,7 @@ class ColumnLayout:
 
     Attributes:
         shares: the width of each column as a percentage of the table's width.
-        aligns: the alignment of each column: `left`, `center` or `right`.
+        aligns: the alignment of each column: `left`, `center`, `right`, or `start`.
         letters: the width, in characters, that each column needs to be readable.
         is_rtl: whether the first column is at the right.
     """

@@ -27,6 +27,7 @@ __all__ = [
     "cut_embeds",
     "describe_target",
     "find_counterpart",
+    "is_file_address",
     "parse_host",
     "read_inline",
 ]
@@ -47,6 +48,8 @@ TAB = "tab:"
 MORE = "more:"
 _PAGE = re.compile(r"(?:^|&)page=(\d+)")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.\-]*:")
+# A file of this computer, by its full path. One of another computer would tell it who asks.
+_FILE = re.compile(r"(?i)file://(?:localhost)?/(?![/\\]|%2f|%5c).+")
 _UNSAFE = re.compile(r"[\x00-\x20\x7f]")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 # One address, and at most a subject: other fields could add recipients, a text or an attachment.
@@ -89,6 +92,11 @@ def check_link(address: str) -> str:
     return address if _is_plain_web(address) or _is_plain_mail(address) else ""
 
 
+def is_file_address(address: str) -> bool:
+    """Return whether an address is that of a file on this computer, which only notes link to."""
+    return _FILE.fullmatch(address) is not None
+
+
 def parse_host(address: str) -> str:
     """Return the host of a web address, or an empty string if it has none."""
     try:
@@ -126,7 +134,8 @@ def read_inline(tokens: Sequence[Token]) -> tuple[Run, ...]:
         elif token.type in _CLOSES:
             style &= ~_CLOSES[token.type]
         elif token.type == "link_open":
-            link = check_link(str(token.attrGet("href") or ""))
+            address = str(token.attrGet("href") or "")
+            link = address if is_file_address(address) else check_link(address)
         elif token.type == "link_close":
             link = ""
         else:

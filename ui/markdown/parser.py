@@ -83,6 +83,17 @@ _ICONS = {
 }
 
 
+class _NoteMarkdown(MarkdownIt):
+    """The parser of notes, in which a link may lead to a file of this computer, unlike in answers.
+
+    What is not allowed after all, by `check_link`, is shown as text.
+    """
+
+    def validateLink(self, url: str) -> bool:
+        """Return whether a link or image may have an address."""
+        return url.lower().startswith("file:") or super().validateLink(url)
+
+
 @lru_cache(maxsize=4)
 def read_references(text: str) -> Mapping[str, object]:
     """Return the addresses that `[name]: address` defines, as the parser of notes keeps them."""
@@ -100,7 +111,7 @@ def parser(*, has_citations: bool = True) -> MarkdownIt:
             `[1]` is text, `#server` is a tag, and the ID at the end of a block, such as
             `^schedule`, is left out.
     """
-    markdown = MarkdownIt(
+    markdown = (MarkdownIt if has_citations else _NoteMarkdown)(
         "commonmark", {"html": False, "tasklists": True, "maxNesting": _MOST_NESTING}
     )
     markdown.enable(["table", "strikethrough"])

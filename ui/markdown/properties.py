@@ -35,7 +35,7 @@ def draw_properties(front: str, line: int) -> tuple[TableRows, ...]:
     ]
     if not cells:
         return ()
-    columns = settle_columns(cells[0], cells, ("left", "left"))
+    columns = settle_columns(cells[0], cells, ("start", "start"))
     share = max(_LEAST_SHARE, min(columns.shares[0], 2.0 * max(len(key) for key in properties)))
     columns = replace(columns, shares=(share, 100 - share))
     return tuple(

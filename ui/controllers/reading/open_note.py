@@ -7,27 +7,29 @@ from pathlib import Path, PurePath
 from posixpath import dirname, join, normpath
 from typing import Any
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import Qt, QTimer, QUrl, Signal
 from PySide6.QtWidgets import QApplication
 
 from app.errors import ErrorInfo, NotFound, describe
 from app.library.attachments import is_web_address
 from app.library.images import is_image_link
+from app.sessions.session_info import one_line
 from chains.cancel import CancelToken
 from chains.errors import Cancelled
 from ui.controllers.notes import NotesController
 from ui.controllers.reading.images import EmbedController, FormulaController, open_image
-from ui.controllers.reading.menu import NoteMenuController
+from ui.controllers.reading.menu import NoteMenuController, reveal_file
 from ui.controllers.reading.outline import OutlineController
 from ui.controllers.reading.views import split_task_link
 from ui.controllers.reading.visit_history import NoteVisit, VisitHistory
 from ui.controllers.related import RelatedController
 from ui.controllers.session import ChatController, Collaborators, SessionController
-from ui.markdown.inline import TAG
+from ui.markdown.inline import TAG, is_file_address
 from ui.markdown.note_parts import cut_parts
 from ui.notify import open_address
 from ui.panels.notes.image import OpenImage
 from ui.tasks import LatestOnly
+from ui.widgets.buttons import ButtonText
 from ui.widgets.texts import word_hint, word_message
 from vault.notes.links import LinkResolver, split_link_target
 from vault.notes.note import Note, ReadOptions
@@ -35,6 +37,8 @@ from vault.notes.note import Note, ReadOptions
 __all__ = ["ReadingController"]
 
 _SLOW_MS = 1_000
+_MOST_PATH_CHARS = 80
+_REVEAL = ButtonText("Reveal", "Show the file in the file manager")
 
 Shown = Note | OpenImage
 
@@ -144,6 +148,9 @@ class ReadingController(ChatController):
         if address.startswith(TAG):
             self.tag_clicked.emit(address.removeprefix(TAG))
             return
+        if is_file_address(address):
+            self._follow_file(Path(QUrl(address).toLocalFile()))
+            return
         if not address.startswith("note:"):
             open_address(self._frame.notifier, address)
             return
@@ -157,6 +164,22 @@ class ReadingController(ChatController):
             find = self._read_linked_image if is_image_link(name) else self._read_new_note
             token = self._begin_reading(f"Opening {NoteVisit(name).name}…")
             self._reads.ask(lambda: find(link, source, token), now=True)
+
+    def _follow_file(self, file: Path) -> None:
+        """Open a note or image of the vault by its full path. Another file is only revealed.
+
+        A note may come from someone else, and the file may be a program.
+        """
+        root = self._assistant.vault
+        if not file.exists():
+            self._frame.notifier.toast(f"There is no file {one_line(str(file), _MOST_PATH_CHARS)}.")
+        elif root is not None and file.is_relative_to(root) and file.is_file():
+            self._open(NoteVisit(file.relative_to(root).as_posix()))
+        else:
+            failed = partial(self._frame.notifier.toast, f"No program shows {file.parent}.")
+            reveal = partial(reveal_file, file, failed, self)
+            said = f"{one_line(file.name, _MOST_PATH_CHARS)} is not one of your notes."
+            self._frame.notifier.toast(said, (_REVEAL, reveal))
 
     def step(self, step: int) -> None:
         """Show an earlier or later note of the history. Do nothing if there is no such note.

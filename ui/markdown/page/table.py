@@ -36,6 +36,7 @@ _ALIGNMENTS = {
     "left": Qt.AlignmentFlag.AlignLeading,
     "right": Qt.AlignmentFlag.AlignTrailing,
     "center": Qt.AlignmentFlag.AlignHCenter,
+    "start": Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignAbsolute,
 }
 _AT_RIGHT = Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignAbsolute
 
@@ -75,6 +76,7 @@ def find_alignment(columns: ColumnLayout, column: int) -> Qt.AlignmentFlag:
 
     In right-to-left tables, all columns except centred ones are aligned to the right. In other
     tables, "left" means the side where the text of the cell starts, and "right" the opposite side.
+    "start" means the side where the table starts, whatever text is in the cell.
     """
     align = columns.aligns[column]
     return _AT_RIGHT if columns.is_rtl and align != "center" else _ALIGNMENTS[align]

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from PySide6.QtGui import QTextCursor
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
@@ -146,3 +147,60 @@ def test_a_query_of_the_tasks_plugin_is_shown_as_its_tasks(
     text = read(window, "Tasks.md", "sort by magic is not understood.", qtbot)
     assert "Query · 1 task" in text
     assert "Source of the query" in text
+
+
+def test_a_link_to_a_file_opens_a_note_and_only_reveals_what_is_none(
+    window: WindowPage, vault: Path, tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tool = tmp_path / "tool b.sh"
+    tool.write_text("#!/bin/sh\n", "utf-8")
+    note, gone = (vault / "Maths.md").as_uri(), (tmp_path / "gone.pdf").as_uri()
+    text = f"[a note]({note}), [a tool]({tool.as_uri()}), [gone]({gone}), <{note}>.\n\n"
+    text += "[share](file://server/x) [share](file:////server/x)\n"
+    (vault / "Files.md").write_text(text, "utf-8")
+    shown = f"a note, a tool, gone, {note}."
+    assert shown in read(window, "Files.md", shown, qtbot)
+    page = NotePage(window.view)
+    assert "share share" in page.text
+    revealed = list[Path]()
+    monkeypatch.setattr(
+        "ui.controllers.reading.open_note.reveal_file", lambda file, *_: revealed.append(file)
+    )
+    page.click_link("a tool")
+    assert page.path == "Files.md"
+    assert window.view.notifier.texts() == ["tool b.sh is not one of your notes."]
+    window.press("Reveal")
+    assert revealed == [tool]
+    page.click_link("gone")
+    assert window.view.notifier.texts()[-1].startswith(f"There is no file {tmp_path}"[:60])
+    page.click_link("a note")
+    qtbot.waitUntil(lambda: page.path == "Maths.md")
+
+
+def test_a_heading_keeps_its_brackets_in_the_title_and_the_outline(
+    window: WindowPage, vault: Path, qtbot: QtBot
+) -> None:
+    text = "# Plan [draft]\n\nTo [[#Costs draft (x)]].\n\n## Costs [draft] ([x](y.md))\n\nWords.\n"
+    (vault / "Plan.md").write_text(text, "utf-8")
+    read(window, "Plan.md", "Words.", qtbot)
+    assert window.view.note.head._title.whole == "Plan [draft]"
+    NotePage(window.view).click_link("Costs draft (x)")
+    qtbot.waitUntil(lambda: window.view.note.find_marked_lines() == (5, 5))
+
+
+def test_all_values_of_properties_begin_at_the_same_edge(
+    window: WindowPage, vault: Path, qtbot: QtBot
+) -> None:
+    text = "---\ntitle: Plan\ntags: [حديقة, خطة]\nauthor: ليلى\nmore: Later\n---\nWords.\n"
+    (vault / "Properties.md").write_text(text, "utf-8")
+    read(window, "Properties.md", "Words.", qtbot)
+    settle()
+    view, _ = NotePage(window.view).find_words("Plan")
+    document, lefts = view.document(), list[int]()
+    for words in ("Plan", "#حديقة", "ليلى", "Later"):
+        block = document.find(words).block()
+        cursors = [QTextCursor(block) for _ in range(block.length())]
+        for number, cursor in enumerate(cursors):
+            cursor.setPosition(block.position() + number)
+        lefts.append(min(view.cursorRect(cursor).left() for cursor in cursors))
+    assert max(lefts) - min(lefts) < 2
