@@ -65,15 +65,24 @@ class WorkerPool:
         """Run `task` as soon as a thread is free. What the task raises is only logged.
 
         Raises:
-            RuntimeError: the system has no thread left. The task is not run.
+            RuntimeError: the pool has no thread, and the system none left. The task is not run.
         """
         with self._lock:
             if self._threads < min(self._size, self._pending + 1):
-                name = f"chains-{self._threads + 1}"
-                threading.Thread(target=self._work, name=name, daemon=True).start()
-                self._threads += 1
+                self._add_thread()
             self._pending += 1
         self._tasks.put(task)
+
+    def _add_thread(self) -> None:
+        """Start a thread. If the system has none left, those of the pool do all tasks."""
+        name = f"chains-{self._threads + 1}"
+        try:
+            threading.Thread(target=self._work, name=name, daemon=True).start()
+        except RuntimeError:
+            if not self._threads:
+                raise
+        else:
+            self._threads += 1
 
     def _work(self) -> None:
         while True:

@@ -91,7 +91,10 @@ _WORD_AFTER: Final = re.compile(r"\s?\w+\s+[^\W\d_]")
 MULTIPLE: Final = re.compile(r"[\s-]?(?:times|fold|x|mal|fach|fois|veces)\b", re.IGNORECASE)
 _FACTOR_BEFORE: Final = re.compile(r"\b(?:factor of|faktor|facteur|factor de)\s$", re.IGNORECASE)
 _CODE_BEFORE: Final = re.compile(r"\b(EUR|USD|GBP)\s?$")
-_LONG_PATH: Final = re.compile(r"(?<![\w:/])~?/?(?:[\w.-]+/)+[\w.-]*\w\.[A-Za-z]\w{0,7}(?![\w/])")
+# A path begins at the first of its characters: each one would be tried, and read to its end.
+_LONG_PATH: Final = re.compile(
+    r"(?<![\w:/.-])~?/?(?:[\w.-]++/)++[\w.-]*\w\.[A-Za-z]\w{0,7}(?![\w/])"
+)
 _YEAR: Final = re.compile(r"(?:19|20)\d\d")
 _LINK: Final = re.compile(r"\[\[([^\]|#\n]{1,200})")
 _SIGN: Final = re.compile(r"(?:(?:^|[\s(|=:*])[-−–][€$£¥]?|\b[Mm]inus )$")

@@ -141,6 +141,29 @@ def test_the_pool_never_has_more_threads_than_its_size():
     assert len(seen) <= 2
 
 
+def test_a_pool_that_gets_no_further_thread_runs_tasks_in_those_that_it_has(
+    monkeypatch: pytest.MonkeyPatch,
+):
+    pool, started, may_end, done = (
+        WorkerPool(2),
+        threading.Event(),
+        threading.Event(),
+        threading.Event(),
+    )
+
+    def refuse(_thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    pool.submit(lambda: (started.set(), may_end.wait(60)))
+    assert started.wait(60)
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    pool.submit(done.set)
+    may_end.set()
+    assert done.wait(60)
+    with pytest.raises(RuntimeError):
+        WorkerPool(2).submit(done.set)
+
+
 def test_its_threads_do_not_hold_up_the_end_of_the_program():
     assert call(lambda: threading.current_thread().daemon, CancelToken())
 

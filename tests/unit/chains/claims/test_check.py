@@ -10,7 +10,7 @@ import pytest
 from chains.cancel import CancelToken
 from chains.claims.check import MOST_CHARS, NOT_SENT, check_claims
 from chains.claims.evidence import ClaimEvidence, EvidenceText
-from chains.claims.facts import list_sentences
+from chains.claims.facts import AnswerSentence, list_sentences
 from chains.claims.report import AnswerClaim
 from tests.support.sessions.sent_text import send_text
 from vault.review.statements import LocatedNumber, find_numbers
@@ -363,6 +363,16 @@ def test_a_number_of_many_digits_is_indexed_at_once() -> None:
     start = time.monotonic()
     ClaimEvidence((text("3" * 20_000, "Pi"),)).prepare(CancelToken())
     assert time.monotonic() - start < 2
+
+
+@pytest.mark.parametrize("part", ["a.", "a-", "a/", "a.b/", "-"])
+def test_a_text_that_looks_like_a_long_path_is_read_once(part: str) -> None:
+    """Each dot began a path that was read to its end: a minute for this text."""
+    content = part * 200_000
+    sentence = AnswerSentence(content, content, 0)
+    start = time.process_time()
+    assert list(sentence.list_paths()) == []
+    assert time.process_time() - start < 10
 
 
 def test_indexing_ends_when_the_answer_is_there() -> None:
