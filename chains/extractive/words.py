@@ -16,6 +16,7 @@ from vault.notes import keywords
 from vault.notes.amounts import find_money
 from vault.notes.irregular_words import list_other_forms
 from vault.notes.keywords import UNSPACED, WORD, find_function_words, fold
+from vault.notes.units import find_measures
 
 __all__ = [
     "asks_for_total",
@@ -121,6 +122,10 @@ def split_words(text: str) -> frozenset[str]:
     Scripts without spaces yield pairs of letters. A letter that stands alone there is a word.
     """
     words = keywords.split_words(text)
+    measured = (
+        part for number, unit in find_measures(text) for part in (number, unit, number + unit)
+    )
+    words += keywords.split_words(" ".join(measured))  # "13mm" is "13 mm" too
     return frozenset(
         word
         for before, word in pairwise(("", *words))

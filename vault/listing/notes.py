@@ -25,10 +25,12 @@ from vault.notes.keywords import (
     find_function_words,
     fold,
     match_any,
+    match_measure,
     match_phrase,
 )
 from vault.notes.tasks import TaskItem
 from vault.notes.text.stems import WordStems
+from vault.notes.units import cut_measures, find_measures, match_measures
 from vault.quotes.lines import choose_best_line
 from vault.quotes.spelling import write_as_in_notes
 from vault.scope import WHOLE, Scope
@@ -223,10 +225,11 @@ def _find_literal(catalog: Catalog, query: Query, hits: Sequence[Hit]) -> frozen
     an ampersand, as in "R & D".
     """
     left_out, money = find_function_words(query.words), find_money(query.words)
-    plain = (fold(word).strip('?.,;:!"“”') for word in cut_money(query.words).split())
+    measures, rest = match_measures(query.words), cut_measures(cut_money(query.words))
+    plain = (fold(word).strip('?.,;:!"“”') for word in rest.split())
     wanted = [word for word in plain if word not in left_out and WORD.search(word)]
     forms = (r"\s*&\s*".join(map(re.escape, word.split("&"))) for word in wanted)
-    words = [re.compile(rf"(?<!\w){form}(?!\w)") for form in forms]
+    words = [*measures, *(re.compile(rf"(?<!\w){form}(?!\w)") for form in forms)]
     rows = catalog.rows(
         "SELECT path, title, text FROM chunks JOIN notes USING (file_id)"
         " JOIN files ON files.id = file_id WHERE path IN (SELECT value FROM json_each(?))",
@@ -249,13 +252,15 @@ def _choose_terms(words: str) -> tuple[str, ...]:
     If the query contains only function words, they are used.
     """
     left_out = find_function_words(words)
-    plain = cut_money(words).split()
+    without_money = cut_money(words)
+    plain = cut_measures(without_money).split()
     kept = " ".join(word for word in plain if fold(word).strip("?.,;:!") not in left_out)
     money = (
         match_any([match_phrase(each) for each in list_spellings(amount)])
         for amount in find_money(words)
     )
-    amounts = tuple(f"({each})" for each in dict.fromkeys(money))
+    measures = map(match_measure, find_measures(without_money))
+    amounts = (*(f"({each})" for each in dict.fromkeys(money)), *measures)
     terms = build_query_terms(kept or ("" if amounts else words))
     return (*amounts, *terms)[:_MOST_TERMS]
 

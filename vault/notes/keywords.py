@@ -129,6 +129,16 @@ def match_phrase(words: str) -> str:
     return '"' + " ".join(WORD.findall(index_text(words))) + '"'
 
 
+def match_measure(measure: tuple[str, str]) -> str:
+    """Build an FTS5 expression that matches a number with its unit, with or without a space.
+
+    Args:
+        measure: the number and the unit, as `find_measures` in `vault.notes.units` returns them.
+    """
+    number, unit = measure
+    return f"({match_any([match_phrase(f'{number}{unit}'), match_phrase(f'{number} {unit}')])})"
+
+
 def measure_latin_share(text: str) -> float:
     """Return the fraction of letters that are Latin, or 1.0 if the text has no letters."""
     letters = [char for char in text[:2000] if char.isalpha()]

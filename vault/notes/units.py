@@ -1,5 +1,6 @@
 """Convert amounts to the units of others, such as 500 g to 0.5 kg."""
 
+import re
 from collections.abc import Mapping
 from decimal import Decimal
 from functools import cache, lru_cache
@@ -7,7 +8,14 @@ from typing import Final
 
 from vault.notes.keywords import fold
 
-__all__ = ["can_convert", "convert_amount", "is_known_unit"]
+__all__ = [
+    "can_convert",
+    "convert_amount",
+    "cut_measures",
+    "find_measures",
+    "is_known_unit",
+    "match_measures",
+]
 
 # The names of units by what they measure, each with its size in the first unit of the row. A name
 # such as "m" or "pounds" may mean two units: the other unit tells which.
@@ -71,6 +79,34 @@ _UNITS: Final[Mapping[str, Mapping[str, str]]] = {
     "pounds": {"£ gbp pound pounds": "1"},
     "stars": {"star stars stern sterne sternen étoile étoiles estrella estrellas": "1"},
 }
+# Units that are only told apart from words, and short ones that are words too.
+_OTHER_MEASURES: Final = frozenset(
+    {
+        *(
+            "nm",
+            "v",
+            "kv",
+            "mv",
+            "hz",
+            "khz",
+            "mhz",
+            "ghz",
+            "bar",
+            "mbar",
+            "psi",
+            "pa",
+            "hpa",
+            "kpa",
+        ),
+        *("ah", "mah", "rpm", "dpi", "px", "db", "lm", "lx", "va", "kva"),
+    }
+)
+_WORDS: Final = frozenset({"in", "an", "mi", "p", "t", "b", "d", "tag"})
+_MOST_IN_SHORT: Final = 3
+_MEASURE: Final = re.compile(
+    r"(?<![^\s(\[|~≈<>=+/–-])(?P<number>\d+(?:[.,]\d+)*)"
+    r"[ \u00a0\u202f]?(?P<unit>[^\W\d_]{1,4})(?!\w)"
+)
 _MOST_CACHED: Final = 1_024
 # Endings that two forms of another unit may differ in, as in "1 box" and "2 boxes".
 _ENDINGS: Final = ("s", "es", "n", "en", "e")
@@ -105,6 +141,31 @@ def can_convert(unit: str, other: str) -> bool:
         return not sizes.keys().isdisjoint(other_sizes)
     short, long = sorted((_fold_unit(unit), _fold_unit(other)), key=len)
     return short == long or long in map(short.__add__, _ENDINGS)
+
+
+def find_measures(text: str) -> tuple[tuple[str, str], ...]:
+    """Return the numbers with a short unit in a text, as ("13", "mm") for "13mm" or "13 mm"."""
+    found = (match for match in _MEASURE.finditer(text) if _is_measure(match))
+    return tuple(dict.fromkeys((match["number"], fold(match["unit"])) for match in found))
+
+
+def cut_measures(text: str) -> str:
+    """Return a text without the numbers and units that `find_measures` finds in it."""
+    return _MEASURE.sub(lambda match: " " if _is_measure(match) else match[0], text)
+
+
+def match_measures(text: str) -> tuple[re.Pattern[str], ...]:
+    """Return patterns that find the measures of a text in another, folded, however spaced."""
+    return tuple(
+        re.compile(rf"(?<!\w){re.escape(number)}\s?{re.escape(unit)}(?!\w)")
+        for number, unit in find_measures(text)
+    )
+
+
+def _is_measure(match: re.Match[str]) -> bool:
+    unit = fold(match["unit"])
+    is_short = len(unit) <= _MOST_IN_SHORT and unit not in _WORDS
+    return unit in _OTHER_MEASURES or (is_short and is_known_unit(unit))
 
 
 def _fold_unit(unit: str) -> str:

@@ -17,8 +17,10 @@ from vault.notes.keywords import (
     find_function_words,
     fold,
     match_any_form,
+    match_measure,
     match_phrase,
 )
+from vault.notes.units import find_measures
 
 __all__ = ["Term", "choose_terms"]
 
@@ -54,8 +56,15 @@ def choose_terms(words: str, today: date) -> tuple[Term, ...]:
     left_out = find_function_words(words)
     kept = WORD.sub(lambda word: " " if fold(word[0]) in left_out else word[0], words)
     names = {term for name in _find_names(words) for term in build_query_terms(name)}
+    measures = find_measures(words)
     singles = build_query_terms(kept) or build_query_terms(words)
-    found = {match_any_form(term): NAME_WEIGHT if term in names else 1.0 for term in singles}
+    joined = {match_phrase(f"{number}{unit}"): (number, unit) for number, unit in measures}
+    spaced = {term: match_measure(joined[term]) for term in singles if term in joined}
+    found = {
+        spaced.get(term) or match_any_form(term): NAME_WEIGHT if term in names else 1.0
+        for term in singles
+    }
+    found |= {term: 1.0 for term in joined if term not in spaced}
     for pair in list(_find_pairs(kept))[:_MOST_PAIRS]:
         found.setdefault(pair, PAIR_WEIGHT)
     for form in _list_dates(words, today):

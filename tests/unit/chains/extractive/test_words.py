@@ -42,3 +42,11 @@ def test_an_irregular_form_counts_as_the_word_itself():
 )
 def test_words_are_those_of_the_index_without_single_letters(text, words):
     assert split_words(text) == words
+
+
+@pytest.mark.parametrize(
+    ("text", "other"),
+    [("13mm", "13 mm"), ("80Nm", "80 Nm"), ("24l", "24 l"), ("1500W", "1500 W"), ("5min", "5 min")],
+)
+def test_a_number_with_its_unit_has_the_same_words_however_it_is_spaced(text, other):
+    assert split_words(text) == split_words(other)

@@ -115,3 +115,30 @@ def test_notes_listed_by_their_change_begin_with_the_last_one(index: Vault) -> N
     assert changes == sorted(changes, reverse=True)
     listed = [hit.path for hit in index.list_notes("", 100).hits]
     assert listed == sorted(listed)
+
+
+MEASURES = {
+    "Chuck.md": "The chuck takes bits up to 13 mm.\n",
+    "Vice.md": "The jaws open 125mm, the bolts are tightened with 80Nm.\n",
+    "Spanner.md": "A spanner of 13mm.\n",
+    "Tank.md": "The tank holds 24 l at 8bar and has 13 valves, 2 mm thick.\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("13mm", {"Chuck.md", "Spanner.md"}),
+        ("13 mm", {"Chuck.md", "Spanner.md"}),
+        ("80 Nm", {"Vice.md"}),
+        ("24l", {"Tank.md"}),
+        ("24 l 8 bar", {"Tank.md"}),
+        ("bits 13mm", {"Chuck.md"}),
+    ],
+)
+def test_a_unit_may_stand_apart_from_its_number(
+    index_of_notes: NotesIndexer, query: str, found: set[str]
+) -> None:
+    result = index_of_notes(MEASURES).list_notes(query, 10)
+    assert {hit.path for hit in result.hits} == found
+    assert result.literal == len(found)

@@ -23,6 +23,8 @@ def expressions(words: str) -> set[str]:
         ("what is it?", {'"what"', '"is"', '"it"'}),
         ("price of gas", {'"price"', '"gas"'}),
         ("剪定", {'"剪定"'}),
+        ("bits of 13mm", {'"bits"', '("13mm" OR "13 mm")'}),
+        ("bits of 13 mm", {'"bits"', '"13"', '"mm"', '"13mm"'}),
     ],
 )
 def test_function_words_of_its_language_are_left_out(words: str, kept: set[str]) -> None:
