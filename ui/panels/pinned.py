@@ -14,8 +14,6 @@ from ui.widgets.controls import one_line
 from ui.widgets.formatting import count, plural
 from ui.widgets.lists import Cell, FitTree, Index, Row, RowDelegate
 from ui.widgets.rows_model import RowColumn, RowsModel
-from vault.notes.tasks import is_task as is_task_line
-from vault.notes.text.markup import remove_markup
 
 if TYPE_CHECKING:
     from app.pinned.answer import AnswerRow
@@ -364,6 +362,10 @@ def _list_source_lines(shown: "ShownAnswer") -> "list[_Line]":
 
 
 def _build_line_row(row: "AnswerRow", fate: _Fate, said: str) -> Row:
+    # The readers of dates are not loaded before the window is shown.
+    from vault.notes.tasks import is_task as is_task_line
+    from vault.notes.text.markup import remove_markup
+
     lead = _LEAD.match(one_line(row.shown))
     has_box = lead is not None and lead["box"] is not None
     is_task = has_box or is_task_line(row.shown.split("\n", 1)[0])

@@ -14,6 +14,7 @@ NOT_FOR_A_PAINT = (
     *("pydantic", "httpx", "markdown_it", "pygments", "sqlite3", "numpy", "yaml"),
     *("app.assistant", "app.config.schema", "chains.events", "context.messages", "vault.vault"),
     *("app.secret_text", "ui.markdown.blocks", "PySide6.QtNetwork", "hashlib"),
+    *("vault.notes.dates", "vault.notes.text.document"),
     *("ui.chat.transcript.transcript", "ui.controllers.session", "ui.settings.dialog"),
     *("ui.panels.context.panel", "ui.panels.notes.sources", "context.layers"),
 )
