@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -457,6 +458,15 @@ def test_a_seed_decides_what_happens_in_any_process() -> None:
         check=True,
     )
     assert first == second == tuple(other.stdout.splitlines())
+
+
+def test_what_an_earlier_test_has_loaded_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A test that had loaded the client library in earnest left turns one task less."""
+    alone = run_steps(list_steps(SEED, 3)).history
+    monkeypatch.setitem(sys.modules, "litellm", sys.modules.get("litellm", ModuleType("litellm")))
+    loaded = run_steps(list_steps(SEED, 3)).history
+    monkeypatch.delitem(sys.modules, "litellm")
+    assert run_steps(list_steps(SEED, 3)).history == loaded == alone
 
 
 def test_a_thread_of_an_earlier_test_changes_no_id() -> None:

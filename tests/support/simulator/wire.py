@@ -147,6 +147,8 @@ class Wire:
         with ExitStack() as stack:
             for name, double in {
                 "chains.model._litellm": lambda: self._library,
+                # Whether an earlier test has loaded the library must change nothing.
+                "chains.model.warm_up": lambda: concurrency.start_call(lambda: self._library),
                 "chains.model.CLOCK": self.time,
                 "chains.model.BACK_OFF_S": (0.0, 0.0),
                 "chains.concurrency._Channel.put": put,
