@@ -30,7 +30,7 @@ from app.paths import Paths
 from app.relocation.folders import follow_moves
 from context.fixes import Command, Fix, Option
 from context.json_codec import Record
-from resources.system.files import make_private_folder, read_file, write_atomically
+from resources.system.files import flush_file, make_private_folder, read_file, write_atomically
 from vault.access import find_excluded, list_names
 from vault.errors import VaultMissing
 from vault.notes.kinds import MARKDOWN
@@ -266,6 +266,9 @@ class Projects:
         settings = self.settings(name)
         if not settings.is_listed:
             self._write(name, replace(settings, is_listed=True))
+        else:
+            with storage_errors(file := self._settings_file(name)):
+                flush_file(file)  # a process that was killed may have written it
         return name
 
     def remove(self, name: str) -> None:

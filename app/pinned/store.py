@@ -17,6 +17,7 @@ from app.errors import StorageFailed, storage_errors
 from app.paths import Paths
 from app.pinned.answer import PinnedAnswer
 from resources.system.files import (
+    flush_file,
     lock_folder,
     make_private_folder,
     put_aside,
@@ -65,6 +66,7 @@ class PinnedStore:
         self._paths = paths
         self._lock = threading.Lock()
         self._known: tuple[_Version, _Stored] | None = None  # of the file that was read last
+        self._flushed: _Version | None = None  # of the file that this process has flushed last
 
     def read(self, index_dir: Path) -> tuple[PinnedAnswer, ...]:
         """Return the pinned answers of a vault, in the order of the sidebar.
@@ -82,8 +84,8 @@ class PinnedStore:
 
         Args:
             index_dir: the folder of the vault's index.
-            change: returns the new pinned answers, given the stored ones. Nothing is written if
-                they are equal.
+            change: returns the new pinned answers, given the stored ones. If they are equal, they
+                are only flushed.
 
         Raises:
             StorageFailed: the file was written by a later version, or cannot be written.
@@ -99,8 +101,17 @@ class PinnedStore:
                     if stored.is_damaged:
                         put_aside(file)
                     _write(file, changed, stored.others)
-                    self._known = _find_version(file), _Stored(changed, stored.others)
+                    self._flushed = _find_version(file)
+                    self._known = self._flushed, _Stored(changed, stored.others)
+                self._flush(file)
                 return changed
+
+    def _flush(self, file: Path) -> None:
+        """Flush a file once, since a process that was killed may have written it before."""
+        version = _find_version(file)
+        if version.inode and version != self._flushed:
+            flush_file(file)
+            self._flushed = version
 
     def _read(self, file: Path) -> _Stored:
         """Read a file, unless it is the one that was read last. Thousands of rows take long."""

@@ -1,0 +1,122 @@
+"""What was killed and is done again is on the disk, also if it was there already."""
+
+import random
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from app.assistant import Assistant
+from tests.support.simulator.disk import Disk, Fault, Killed
+from tests.support.simulator.world import World
+from vault.review.findings import Finding, FindingNote
+
+FINDING = Finding("orphan", (FindingNote("Note.md", "Note"),), "Nothing links to it.", "", 1.0)
+
+
+def find_pin(program: Assistant, title: str) -> str:
+    return next(one.answer.id for one in program.pinned.list() if one.answer.title == title)
+
+
+def list_pins(program: Assistant) -> list[str]:
+    return [one.answer.title for one in program.pinned.list()]
+
+
+@dataclass(frozen=True)
+class RepeatedAct:
+    """What is done twice, and what shows that it was done."""
+
+    do: Callable[[Assistant], object]
+    read: Callable[[Assistant], object]
+
+
+ACTS = {
+    "set": RepeatedAct(
+        lambda one: one.settings.set("autoCompactThreshold", 8_000),
+        lambda one: one.settings.get("autoCompactThreshold"),
+    ),
+    "edit a memory": RepeatedAct(
+        lambda one: one.customization.memories.edit(1, "New."),
+        lambda one: one.customization.memories.list_memories(),
+    ),
+    "rename a pin": RepeatedAct(
+        lambda one: one.pinned.rename(one.pinned.list()[0].answer.id, "New"), list_pins
+    ),
+    "move a pin": RepeatedAct(
+        lambda one: one.pinned.move(find_pin(one, "Second"), 0),
+        list_pins,
+    ),
+    "dismiss": RepeatedAct(
+        lambda one: one.review.dismiss(FINDING),
+        lambda one: [file.read_bytes() for file in one.paths.reviews.glob("*.json")],
+    ),
+    "add a project": RepeatedAct(
+        lambda one: one.projects.add("other"),
+        lambda one: [project.name for project in one.projects.list()],
+    ),
+    "rename a project": RepeatedAct(
+        lambda one: one.projects.rename("area", "New"),
+        lambda one: [project.title for project in one.projects.list()],
+    ),
+    "exclude from a project": RepeatedAct(
+        lambda one: one.projects.change("area", "exclude", ["Old/"]),
+        lambda one: one.projects.settings("area").exclude,
+    ),
+    "write memories of a project": RepeatedAct(
+        lambda one: one.projects.memory("area").write("- New.\n"),
+        lambda one: one.projects.memory("area").read().text,
+    ),
+    "write instructions of a project": RepeatedAct(
+        lambda one: one.projects.instructions("area").write("New.\n"),
+        lambda one: one.projects.instructions("area").read().text,
+    ),
+    "remove a project": RepeatedAct(
+        lambda one: one.projects.remove("area"),
+        lambda one: [project.name for project in one.projects.list()],
+    ),
+}
+
+
+@contextmanager
+def open_world(root: Path) -> Iterator[World]:
+    """Open a world in which there is something to change, all of it flushed."""
+    root.mkdir()
+    world = World(root, Disk(root))
+    (world.notes / "other").mkdir(parents=True)
+    with world.open():
+        program = world.programs[0]
+        for title in ("First", "Second"):
+            program.pinned.add("open tasks", title=title)
+        program.projects.add("area")
+        program.customization.memories.propose("Old.").apply()
+        world.disk.adopt()
+        yield world
+
+
+def do_again(world: World, act: RepeatedAct, kill_at: int, seed: int) -> None:
+    """Let an act be killed, do it again, and let the power fail: nothing is lost."""
+    world.disk.begin(Fault("kill", kill_at), random.Random(seed))
+    with suppress(Killed):
+        act.do(world.programs[0])
+    if not world.disk.is_dead:
+        world.disk.end()
+        return
+    world._restart(world.programs[0])
+    act.do(world.programs[0])
+    done = act.read(world.programs[0])
+    world.disk.cut_power(random.Random(seed))
+    world._start_again(world.programs)
+    assert act.read(world.programs[0]) == done
+
+
+@pytest.mark.parametrize("name", ACTS)
+def test_what_is_done_again_after_a_kill_survives_a_power_failure(
+    name: str, tmp_path: Path
+) -> None:
+    """If a killed process had written the same, nothing was written or flushed."""
+    for kill_at in range(1, 9):
+        for seed in range(3):
+            with open_world(tmp_path / f"{kill_at}-{seed}") as world:
+                do_again(world, ACTS[name], kill_at, seed)
