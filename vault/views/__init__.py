@@ -16,7 +16,9 @@ No note is parsed to show a view. What is not understood is named, and its view 
     dataview     Read the queries LIST, TABLE and TASK of Dataview.
     evaluate     Evaluate expressions for a note: columns, formulas, what is sorted by.
     expressions  Parse the expressions of both languages to one tree.
-    tasks        Read the queries of the Tasks plugin.
+    function     Read the functions in queries of the Tasks plugin.
+    task_fields  Fields of tasks that only these queries know, and their regular expressions.
+    tasks        Read the queries of the Tasks plugin, with what its settings add.
     values       Values and how they are compared: texts, numbers, days, links and lists.
     view         `View`, `ComputedView`.
 

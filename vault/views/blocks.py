@@ -27,7 +27,7 @@ from vault.views.compute import ViewComputer, find_row
 from vault.views.dataview import read_dataview
 from vault.views.evaluate import Evaluator
 from vault.views.expressions import Constant, ListOf, parse_expression
-from vault.views.tasks import read_tasks_query
+from vault.views.tasks import read_tasks_query, read_tasks_settings
 from vault.views.values import write_value
 from vault.views.view import ComputedView, Shape, View, ViewRow
 
@@ -141,6 +141,8 @@ def compute_block(
         time = now or datetime.now()
         this = find_row(catalog, path, vault.root)
         read = _READERS[block.kind]
+        if block.kind == "tasks":
+            read = partial(read_tasks_query, settings=read_tasks_settings(vault.root))
         keep = StalenessFilter(vault.root, vault.exclude).keep_current
         computer = ViewComputer(catalog, vault.root, keep, vault.scope, this, time)
 

@@ -21,12 +21,17 @@ from vault.search.passages import KeepCurrent, Passages
 from vault.search.query import Query
 from vault.views.conditions import Clause, RowTest
 from vault.views.evaluate import Evaluator, NoteRow
+from vault.views.expressions import FieldName, list_inner
+from vault.views.task_fields import TaskGraph, read_depended_ids, read_id
 from vault.views.values import Value, is_true, sort_key, write_value
 from vault.views.view import ComputedView, View, ViewRow
 
 __all__ = ["ViewComputer", "find_row"]
 
 _MOST_CELL_CHARS: Final = 400
+_WITHIN: Final = " › "  # between the names of a group and of one in it
+_NO_NAME: Final = "None"
+_OF_GRAPH: Final = (FieldName(("isBlocked",)), FieldName(("isBlocking",)))
 
 
 def find_row(catalog: Catalog, path: str, root: Path) -> NoteRow | None:
@@ -132,6 +137,7 @@ class ViewComputer:
     ) -> Iterator[NoteRow]:
         """Yield the tasks in the given notes, by note and line."""
         by_path = {row.path: row for row in notes.values()}
+        graph = self._read_graph() if _uses_graph(view) else None
         passages = Passages(self._catalog)
         ids = passages.find_with_tasks() & passages.find_in_files(list(notes)).keys()
         for _, passage in self._keep_current(sorted(passages.details(ids).items())):
@@ -141,9 +147,22 @@ class ViewComputer:
                 here = replace(task, line=passage.lines[0] + task.line - 1)
                 current = replace(note.note, version=passage.version)
                 above = text.find_headings(task.line - 1)[-1:] or passage.heading[-1:]
-                row = replace(note, note=current, task=here, section="".join(above))
+                row = replace(note, note=current, task=here, section="".join(above), graph=graph)
                 if all(is_true(evaluator.evaluate(test, row)) for test in view.task_tests):
                     yield row
+
+    def _read_graph(self) -> TaskGraph:
+        """Return which open tasks of the notes wait for others."""
+        passages, wanted = Passages(self._catalog), Query("", task="any")
+        files = find_files(wanted, self._catalog, self._scope)
+        ids = passages.find_with_tasks() & passages.find_in_files(list(files)).keys()
+        shown = self._keep_current(sorted(passages.details(ids).items()))
+        tasks = (task for _, passage in shown for task in list_matching_tasks(wanted, passage))
+        open_ids, needed_ids = set[str](), set[str]()
+        for task in (task for task in tasks if task.is_of_kind("open")):
+            open_ids.add(read_id(task))
+            needed_ids.update(read_depended_ids(task))
+        return TaskGraph(frozenset(open_ids - {""}), frozenset(needed_ids))
 
     def _build_row(self, view: View, row: NoteRow, evaluator: Evaluator) -> ViewRow:
         cells = tuple(
@@ -154,8 +173,15 @@ class ViewComputer:
         return ViewRow(row.path, cells, group, row.task, row.note.version)
 
 
+def _uses_graph(view: View) -> bool:
+    """Return whether a view asks which tasks wait for others."""
+    orders = (order.value for order in (*view.groups, *view.sort))
+    return any(one in _OF_GRAPH for test in (*view.task_tests, *orders) for one in list_inner(test))
+
+
 def _name_group(view: View, row: NoteRow, evaluator: Evaluator) -> str:
-    return "" if view.group is None else write_value(evaluator.evaluate(view.group.value, row))
+    names = (write_value(evaluator.evaluate(order.value, row)) for order in view.groups)
+    return _WITHIN.join(name or _NO_NAME for name in names) if view.inner_groups else "".join(names)
 
 
 def _join_groups(view: View, rows: list[NoteRow], evaluator: Evaluator) -> list[NoteRow]:
@@ -163,7 +189,7 @@ def _join_groups(view: View, rows: list[NoteRow], evaluator: Evaluator) -> list[
     groups = defaultdict[str, list[NoteRow]](list)
     for row in rows:
         groups[_name_group(view, row, evaluator)].append(row)
-    return [row for group in groups.values() for row in group]
+    return [row for group in groups.values() for row in group[: view.group_limit]]
 
 
 def _write_cell(value: Value) -> str:
@@ -174,7 +200,7 @@ def _write_cell(value: Value) -> str:
 def _sort(view: View, rows: list[NoteRow], evaluator: Evaluator) -> list[NoteRow]:
     """Sort notes by their group, then as the view says, then by path. What is empty is last."""
     rows.sort(key=lambda row: (row.path.casefold(), row.path, row.line))
-    orders = [*([view.group] if view.group else []), *view.sort]
+    orders = [*view.groups, *view.sort]
     for order in reversed(orders):
         values = {id(row): evaluator.evaluate(order.value, row) for row in rows}
         filled = [row for row in rows if values[id(row)] not in (None, "", ())]

@@ -34,6 +34,15 @@ from vault.views.expressions import (
     Unary,
     list_inner,
 )
+from vault.views.task_fields import (
+    FILE_NAMES,
+    TASK_READERS,
+    TaskGraph,
+    match_pattern,
+    measure_urgency,
+    read_depended_ids,
+    read_id,
+)
 from vault.views.values import (
     Duration,
     Value,
@@ -47,6 +56,7 @@ from vault.views.values import (
     parse_day,
     parse_duration,
     read_property,
+    sort_key,
     write_value,
 )
 
@@ -73,6 +83,7 @@ class NoteRow:
         task: the task, or None for a note.
         section: the heading above the task, or an empty string.
         root: the folder of the vault, or None if no file is read.
+        graph: which tasks wait for others, if that is asked for.
     """
 
     note: Note
@@ -81,6 +92,7 @@ class NoteRow:
     task: TaskItem | None = None
     section: str = ""
     root: Path | None = None
+    graph: TaskGraph | None = None
 
     @property
     def created(self) -> datetime | None:
@@ -187,7 +199,7 @@ def _check_field(
             raise ViewNotUnderstood(f"file.{name}")
         case ("formula", *names) if not names or names[0] not in formulas:
             raise ViewNotUnderstood(".".join(parts))
-        case (name,) if is_of_tasks and name in _UNKNOWN_OF_TASKS:
+        case (name,) if is_of_tasks and name in _UNKNOWN_OF_TASKS and dialect == "dataview":
             raise ViewNotUnderstood(name)
 
 
@@ -332,14 +344,23 @@ class Evaluator:
             case ("note", *names) if names:
                 found, rest = self._read_within(names, row)
             case (name, *rest):
-                task = row.task if name in _TASK else None
-                found = _TASK[name](row, task) if task else None
+                found, is_of_task = self._read_of_task(name, row)
                 is_of_note = name in _OF_NOTE_TOO and self._dialect == "dataview"
-                if task is None or (found is None and is_of_note):
+                if not is_of_task or (found is None and is_of_note):
                     found, rest = self._read_within(parts, row)
         for attribute in rest:
             found = _apply(attribute.lower(), [found])
         return found
+
+    def _read_of_task(self, name: str, row: NoteRow) -> tuple[Value, bool]:
+        """Return a field of the task of a row, and whether it is one."""
+        task, is_plugin = row.task, self._dialect == "tasks"
+        if task is not None and name == "urgency" and is_plugin:
+            return measure_urgency(task, self._now.date()), True
+        fields = _PLUGIN if is_plugin else _TASK
+        return (
+            (None, False) if task is None or name not in fields else (fields[name](row, task), True)
+        )
 
     def _read_within(self, names: Sequence[str], row: NoteRow) -> tuple[Value, list[str]]:
         """Return the value of the property with the most of the names, and the names left over.
@@ -488,6 +509,37 @@ _TASK: Final[Mapping[str, Callable[[NoteRow, TaskItem], Value]]] = {
     **{kind: _build_day_reader(kind) for kind in TASK_DAYS},
 }
 TASK_FIELDS: Final = frozenset(_TASK)
+
+
+def _read_with(read: Callable[[TaskItem], Value]) -> Callable[[NoteRow, TaskItem], Value]:
+    return lambda _row, task: read(task)
+
+
+def _read_path(read: Callable[[str], str]) -> Callable[[NoteRow, TaskItem], Value]:
+    return lambda row, _task: read(row.path)
+
+
+def _is_blocked(row: NoteRow, task: TaskItem) -> bool:
+    """Return whether an open task waits for another open one."""
+    ids = row.graph.open_ids if row.graph is not None and task.is_of_kind("open") else ()
+    return any(one in ids for one in read_depended_ids(task))
+
+
+def _is_blocking(row: NoteRow, task: TaskItem) -> bool:
+    """Return whether another open task waits for an open one."""
+    ids = row.graph.needed_ids if row.graph is not None and task.is_of_kind("open") else ()
+    return read_id(task) in ids
+
+
+# The fields of tasks in queries of the Tasks plugin.
+_PLUGIN: Final[Mapping[str, Callable[[NoteRow, TaskItem], Value]]] = {
+    **_TASK,
+    **{name: _read_with(read) for name, read in TASK_READERS.items()},
+    **{name: _read_path(read) for name, read in FILE_NAMES.items()},
+    "heading": lambda row, _task: row.section,
+    "isBlocked": _is_blocked,
+    "isBlocking": _is_blocking,
+}
 # As in Dataview, a day or priority that a task does not have is that of its note.
 _OF_NOTE_TOO: Final = frozenset(("priority", *TASK_DAYS))
 _UNKNOWN_OF_TASKS: Final = frozenset(("children", "parent", "visual", "tags", "outlinks"))
@@ -584,6 +636,9 @@ _METHODS: Final[Mapping[str, Callable[..., Value]]] = {
     "containsany": lambda value, *wanted: any(_holds(value, each) for each in wanted),
     "startswith": lambda value, start: fold(_to_text(value)).startswith(fold(_to_text(start))),
     "endswith": lambda value, end: fold(_to_text(value)).endswith(fold(_to_text(end))),
+    "includes": lambda value, wanted: wanted in (value if isinstance(value, tuple) else str(value)),
+    "matches": match_pattern,
+    "sort": lambda value: tuple(sorted(_as_list(value), key=sort_key)),
     "isempty": lambda value: value in (None, "", ()),
     "istruthy": is_true,
     "lower": lambda value: _to_text(value).lower(),

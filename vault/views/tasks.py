@@ -8,38 +8,55 @@
     limit 10
 
 All filters hold together. Instructions that only change how the plugin draws its result, such as
-`hide edit button`, do nothing. A line that needs more, such as `filter by function`, is named.
+`hide edit button`, do nothing. Presets, the global query and the global filter are those of the
+plugin's settings. Of `filter by function`, short expressions are read. A line that needs more is
+named.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
 
 from vault.errors import ViewNotUnderstood
 from vault.notes.dates import find_date_spans
+from vault.notes.day_formats import load_settings
 from vault.notes.tasks import TASK_PRIORITIES
 from vault.search.query import Query
 from vault.views.evaluate import Evaluator, NoteRow
 from vault.views.expressions import Binary, Call, Constant, Expression, FieldName, Unary
+from vault.views.function import name_choice, read_function
+from vault.views.task_fields import check_pattern
+from vault.views.values import write_value
 from vault.views.view import FILE, MARKDOWN_NOTES, Column, Order, View, read_limit
 
-__all__ = ["read_tasks_query"]
+__all__ = ["TasksSettings", "read_tasks_query", "read_tasks_settings"]
 
+_SETTINGS: Final = ".obsidian/plugins/obsidian-tasks-plugin/data.json"
+_NO_FILTER: Final = "# It changes only how the result looks."
+# The presets that the plugin has at first.
+_PRESETS: Final[Mapping[str, str]] = {
+    "this_file": "path includes {{query.file.path}}",
+    "this_folder": "folder includes {{query.file.folder}}",
+    "this_folder_only": "filter by function task.file.folder === query.file.folder",
+    "this_root": "root includes {{query.file.root}}",
+    "hide_date_fields": _NO_FILTER,
+    "hide_non_date_fields": _NO_FILTER,
+    "hide_query_elements": _NO_FILTER,
+    "hide_everything": _NO_FILTER,
+}
 _MOST_LINES: Final = 100
 _MOST_CHARS: Final = 10_000
 _MOST_DEPTH: Final = 20
-_FILE_NAMES: Final[Mapping[str, Callable[[str], str]]] = {
-    "path": lambda path: path,
-    "pathwithoutextension": lambda path: path.rpartition(".")[0],
-    "filename": lambda path: path.rpartition("/")[2],
-    "filenamewithoutextension": lambda path: path.rpartition("/")[2].rpartition(".")[0],
-    "folder": lambda path: f"{path.rpartition('/')[0]}/",
-    "root": lambda path: f"{path.partition('/')[0]}/" if "/" in path else "/",
-}
-_PLACEHOLDER: Final = re.compile(r"\{\{(?:\s*query\.file\.(\w+)\s*|[^{}]*)\}\}")
+_MOST_INSERTED: Final = 20
+_PLACEHOLDER: Final = re.compile(r"\{\{\s*([^{}]*?)\s*\}\}")
+_PRESET: Final = re.compile(r"preset[ .](\w+)", re.IGNORECASE)
+_IGNORES_GLOBAL: Final = re.compile(r"^\s*ignore global query\s*$", re.IGNORECASE | re.MULTILINE)
+_EXTRA: Final = "tq_extra_instructions"
 _LOOK: Final = re.compile(r"(?:hide|show)\b.*|(?:short|full)(?: mode)?|explain|ignore global query")
-_LIMIT: Final = re.compile(r"limit(?: to)? (\d+)(?: tasks?)?")
+_LIMIT: Final = re.compile(r"limit( groups)?(?: to)? (\d+)(?: tasks?)?")
 _DAYS: Final[Mapping[str, str]] = {
     "due": "due",
     "scheduled": "scheduled",
@@ -57,18 +74,48 @@ _DAY: Final = re.compile(
 _TEXTS: Final[Mapping[str, Expression]] = {
     "description": FieldName(("text",)),
     "path": FieldName(("path",)),
-    "folder": Binary("+", FieldName(("file", "folder")), Constant("/")),
-    "heading": Call("subpath", FieldName(("section",))),
-    "filename": FieldName(("file", "name")),
+    "folder": FieldName(("folder",)),
+    "root": FieldName(("root",)),
+    "heading": FieldName(("heading",)),
+    "filename": FieldName(("filename",)),
+    "recurrence": FieldName(("recurrence",)),
+    "id": FieldName(("id",)),
+}
+_TAGS: Final = FieldName(("tags",))
+_HAS: Final = {
+    "tags": _TAGS,
+    "tag": _TAGS,
+    "id": _TEXTS["id"],
+    "depends on": FieldName(("dependsOn",)),
+}
+_GRAPH: Final = {"blocked": FieldName(("isBlocked",)), "blocking": FieldName(("isBlocking",))}
+_ORDERS: Final[Mapping[str, Expression]] = {
+    "tag": Call("join", _TAGS),
+    "tags": Call("join", _TAGS),
+    "id": _TEXTS["id"],
+    "recurrence": _TEXTS["recurrence"],
+    "happens": FieldName(("happens",)),
+    "urgency": FieldName(("urgency",)),
+    "backlink": FILE,
 }
 _INCLUDES: Final = re.compile(
-    r"(description|path|folder|heading|filename|tags?) (includes?|(?:does|do) not include) (.+)",
+    r"(description|path|folder|root|heading|filename|recurrence|tags?|id)"
+    r" (includes?|is|(?:does|do) not include) (.+)",
     re.IGNORECASE,
 )
+_MATCHES: Final = re.compile(
+    r"(description|path|folder|root|heading|filename|recurrence|tags?)"
+    r" regex (matches|does not match) /(.*)/([a-z]*)",
+    re.IGNORECASE,
+)
+_FUNCTION: Final = re.compile(r"(sort|group|filter) by function(?: (reverse))? (.+)", re.IGNORECASE)
+_HAS_FIELD: Final = re.compile(rf"(has|no) ({'|'.join(_HAS)})")
+_WAITS: Final = re.compile(rf"is (not )?({'|'.join(_GRAPH)})")
 _PRIORITY: Final = re.compile(rf"priority is (not |above |below )?({'|'.join(TASK_PRIORITIES)})")
 _STATUS: Final = re.compile(r"status\.type (is not|is) (todo|done|in_progress|cancelled)")
 _RECURS: Final = re.compile(r"is (not )?recurring")
-_ORDER: Final = re.compile(r"(sort|group) by ([\w.]+)( reverse)?")
+_ORDER: Final = re.compile(r"(sort|group) by ([\w.]+)(?: \d+)?( reverse)?")
+_BRACKETS: Final = {"(": ")", "[": "]", "{": "}", '"': '"'}
 _JOIN: Final = re.compile(r"\s*(AND NOT|OR NOT|AND|OR|XOR)\b", re.IGNORECASE)
 _NOT: Final = re.compile(r"\s*NOT\b", re.IGNORECASE)
 _STATUS_FIELD: Final = FieldName(("status",))
@@ -78,38 +125,87 @@ _CANCELLED: Final = Binary("==", _STATUS_FIELD, Constant("-"))
 _UNDER_WAY: Final = Binary("==", _STATUS_FIELD, Constant("/"))
 
 
-def read_tasks_query(text: str, this: NoteRow | None, now: datetime) -> tuple[View | str, ...]:
+@dataclass(frozen=True, slots=True)
+class TasksSettings:
+    """What the settings of the Tasks plugin add to its queries.
+
+    Attributes:
+        presets: lines of queries by their name.
+        query: lines that are part of every query, unless it says no.
+        filter: a text that each task has, such as `#task`, or an empty string.
+    """
+
+    presets: Mapping[str, str] = field(default_factory=lambda: _PRESETS)
+    query: str = ""
+    filter: str = ""
+
+
+def read_tasks_settings(root: Path | None) -> TasksSettings:
+    """Read the settings of the Tasks plugin. Missing and bad ones are those that it has at first.
+
+    Args:
+        root: the folder of the vault, or None without one.
+    """
+    loaded = {} if root is None else load_settings(root, _SETTINGS)
+    presets = loaded.get("presets")
+    known = presets if isinstance(presets, dict) else {}
+    named = {str(name): text for name, text in known.items() if isinstance(text, str)}
+    return TasksSettings(
+        {**_PRESETS, **named}, _read_text(loaded, "globalQuery"), _read_text(loaded, "globalFilter")
+    )
+
+
+def _read_text(loaded: Mapping[str, Any], name: str) -> str:
+    text = loaded.get(name, "")
+    return text.strip() if isinstance(text, str) else ""
+
+
+_NO_SETTINGS: Final = TasksSettings()
+
+
+def read_tasks_query(
+    text: str,
+    this: NoteRow | None,
+    now: datetime,
+    settings: TasksSettings = _NO_SETTINGS,
+) -> tuple[View | str, ...]:
     """Read a query. If it cannot be read, return a sentence that names what is not understood.
 
     Args:
         text: the query.
         this: the note that contains it, or None.
         now: the time from which days such as `tomorrow` are counted.
+        settings: what the settings of the plugin add.
     """
     try:
-        return (_TasksQuery(this, now).read(text),)
+        return (_TasksQuery(this, now, settings).read(text),)
     except ViewNotUnderstood as error:
         return (str(error),)
 
 
 class _TasksQuery:
-    def __init__(self, this: NoteRow | None, now: datetime) -> None:
-        self._this, self._today = this, now.date()
+    def __init__(self, this: NoteRow | None, now: datetime, settings: TasksSettings) -> None:
+        self._this, self._today, self._settings = this, now.date(), settings
         self._evaluator = Evaluator("tasks", {}, this, now)
         self._tests: list[Expression] = []
         self._sort: list[Order] = []
         self._groups: list[Order] = []
         self._limit: int | None = None
+        self._group_limit: int | None = None
+        self._inserted = 0
 
     def read(self, text: str) -> View:
         if text.count("\n") >= _MOST_LINES:
             raise ViewNotUnderstood("A query with so many lines")
         if len(text) > _MOST_CHARS:
             raise ViewNotUnderstood("A query that long")
-        lines = re.sub(r"\\\n\s*", "", text).split("\n")
-        for line in map(str.strip, lines):
-            if line and not line.startswith("#"):
-                self._read_line(self._fill(line))
+        if self._settings.filter:
+            self._tests.append(_hold(_TEXT, self._settings.filter))
+        for part in self._list_parts(text):
+            for line in self._split(part):
+                self._read_line(line)
+        for order in (*self._sort, *self._groups):
+            self._evaluator.check(order.value, is_of_tasks=True)
         for test in self._tests:
             self._evaluator.check(test, is_of_tasks=True)
         return View(
@@ -123,31 +219,82 @@ class _TasksQuery:
             (*self._sort, Order(FieldName(("due",))), Order(_rank_priority())),
             self._limit,
             self._groups[0] if self._groups else None,
-            problems=("Only the first of its groups is shown.",) if self._groups[1:] else (),
+            tuple(self._groups[1:]),
+            self._group_limit,
         )
 
-    def _fill(self, line: str) -> str:
-        """Return a line with the names of the note that contains the query."""
+    def _list_parts(self, text: str) -> Iterator[str]:
+        """Yield the global query, the instructions in the properties of the note, and the query."""
+        if not _IGNORES_GLOBAL.search(text):
+            yield self._settings.query
+        yield from () if self._this is None else self._this.note.properties.get(_EXTRA, ())
+        yield text
 
-        def name(match: re.Match[str]) -> str:
-            if self._this is None or (match[1] or "").lower() not in _FILE_NAMES:
-                raise ViewNotUnderstood(match[0])
-            return _FILE_NAMES[match[1].lower()](self._this.path)
+    def _split(self, text: str) -> Iterator[str]:
+        """Yield the lines of a text, with presets and the values of placeholders in them."""
+        for line in map(str.strip, re.sub(r"\\\n\s*", "", text).split("\n")):
+            if not line or line.startswith("#"):
+                continue
+            preset = _PRESET.fullmatch(line)
+            if preset is None and not _PLACEHOLDER.search(line):
+                yield line
+                continue
+            self._inserted += 1
+            if self._inserted > _MOST_INSERTED:
+                raise ViewNotUnderstood(line)
+            filled = _PLACEHOLDER.sub(self._fill, line)
+            yield from self._split(filled if preset is None else self._find_preset(preset))
 
-        return _PLACEHOLDER.sub(name, line)
+    def _find_preset(self, found: re.Match[str]) -> str:
+        if found[1] not in self._settings.presets:
+            raise ViewNotUnderstood(found[0])
+        return self._settings.presets[found[1]]
+
+    def _fill(self, found: re.Match[str]) -> str:
+        """Return what is inserted in place of a placeholder, such as `{{query.file.path}}`."""
+        if preset := _PRESET.fullmatch(found[1]):
+            return self._find_preset(preset)
+        try:
+            expression = read_function(found[1], self._this, self._today)
+            self._evaluator.check(expression)
+            value, is_known = self._evaluator.evaluate_constant(expression)
+        except ViewNotUnderstood as error:
+            raise ViewNotUnderstood(found[0]) from error
+        if not is_known or value is None:
+            raise ViewNotUnderstood(found[0])
+        return "\n".join(map(write_value, value)) if type(value) is tuple else write_value(value)
 
     def _read_line(self, line: str) -> None:
         low = " ".join(line.lower().split())
         if _LOOK.fullmatch(low):
             return
         if limit := _LIMIT.fullmatch(low):
-            self._limit = read_limit(limit[1], "limit")
+            most = read_limit(limit[2], "limit")
+            if limit[1]:
+                self._group_limit = most
+            else:
+                self._limit = most
+        elif (function := _FUNCTION.fullmatch(line)) and function[1].lower() != "filter":
+            self._add_order(function[1], self._read_function(function, line), bool(function[2]))
         elif order := _ORDER.fullmatch(low):
-            kind, name, is_reversed = order[1], order[2], bool(order[3])
-            orders = self._sort if kind == "sort" else self._groups
-            orders.append(Order(_find_order(name, line), is_reversed))
+            self._add_order(order[1], _find_order(order[2], line), bool(order[3]))
         else:
             self._tests.append(self._read_choice(line, 0))
+
+    def _add_order(self, kind: str, value: Expression, is_reversed: bool) -> None:
+        if kind.lower() == "sort":
+            is_reversed ^= value == _ORDERS["urgency"]  # the most urgent task is first
+            self._sort.append(Order(value, is_reversed))
+        else:
+            self._groups.append(Order(value, is_reversed))
+
+    def _read_function(self, found: re.Match[str], line: str) -> Expression:
+        try:
+            expression = read_function(found[3], self._this, self._today)
+            self._evaluator.check(expression, is_of_tasks=True)
+        except ViewNotUnderstood as error:
+            raise ViewNotUnderstood(line) from error
+        return expression
 
     def _read_choice(self, text: str, depth: int) -> Expression:
         """Read filters in brackets that are joined with AND, OR, NOT and XOR, or one filter."""
@@ -186,17 +333,37 @@ class _TasksQuery:
             found = _read_status(match[2])
             return found if match[1] == "is" else Unary("!", found)
         if match := _RECURS.fullmatch(low):
-            recurs = Binary("||", _hold(_TEXT, "🔁"), _hold(_TEXT, "[repeat::"))
-            return Unary("!", recurs) if match[1] else recurs
-        if match := _INCLUDES.fullmatch(" ".join(text.split())):
-            field = _TEXTS.get(match[1].lower(), _TEXT)
-            is_tag = match[1].lower().startswith("tag")
-            wanted = f"#{match[3].lstrip('#')}" if is_tag else match[3]
-            holds = _hold(field, wanted)
-            return Unary("!", holds) if "not" in match[2].lower() else holds
+            return Unary("!", _recurs()) if match[1] else _recurs()
+        if (named := self._read_text_filter(" ".join(text.split()))) is not None:
+            return named
         if match := _DAY.fullmatch(low):
             return self._read_day(match[1], match[2] or "on", match[3], text)
         raise ViewNotUnderstood(text)
+
+    def _read_text_filter(self, text: str) -> Expression | None:
+        """Read a filter of texts, ids or functions, or return None for another one."""
+        low = text.lower()
+        if (match := _FUNCTION.fullmatch(text)) and match[1].lower() == "filter":
+            return self._read_function(match, text)
+        if match := _WAITS.fullmatch(low):
+            return Unary("!", _GRAPH[match[2]]) if match[1] else _GRAPH[match[2]]
+        if match := _HAS_FIELD.fullmatch(low):
+            empty = Call("isempty", _HAS[match[2]])
+            return empty if match[1] == "no" else Unary("!", empty)
+        if match := _MATCHES.fullmatch(text):
+            field = _TEXTS.get(match[1].lower(), _TAGS)
+            check_pattern(match[3], match[4])
+            found = Call("matches", field, (Constant(match[3]), Constant(match[4])))
+            return Unary("!", found) if "not" in match[2].lower() else found
+        if not (match := _INCLUDES.fullmatch(text)):
+            return None
+        if match[2].lower() == "is":
+            is_same = Binary("==", _TEXTS["id"], Constant(match[3]))
+            return is_same if match[1].lower() == "id" else None
+        is_tag = match[1].lower().startswith("tag")
+        wanted = f"#{match[3].lstrip('#')}" if is_tag else match[3]
+        holds = _hold(_TEXTS.get(match[1].lower(), _TEXT), wanted)
+        return Unary("!", holds) if "not" in match[2].lower() else holds
 
     def _read_day(self, name: str, sign: str, said: str, text: str) -> Expression:
         spans = find_date_spans(said, self._today)
@@ -213,11 +380,15 @@ def _cut_part(text: str) -> tuple[str, int]:
     """Return what is in the brackets at the start of a text, and the index behind them, or ""."""
     start = match.end() if (match := _NOT.match(text)) else 0
     start += len(text[start:]) - len(text[start:].lstrip())
-    if not text.startswith("(", start):
+    opening = text[start : start + 1]
+    if opening not in _BRACKETS or not opening:
         return "", 0
     depth = 0
     for at in range(start, len(text)):
-        depth += (text[at] == "(") - (text[at] == ")")
+        if opening == _BRACKETS[opening]:
+            depth = 0 if at > start and text[at] == opening else 1
+        else:
+            depth += (text[at] == opening) - (text[at] == _BRACKETS[opening])
         if not depth:
             return text[start + 1 : at].strip(), at + 1
     return "", 0
@@ -233,6 +404,10 @@ def _join(sign: str, left: Expression, right: Expression) -> Expression:
 
 def _hold(field: Expression, wanted: str) -> Expression:
     return Call("contains", field, (Constant(wanted),))
+
+
+def _recurs() -> Expression:
+    return Binary("||", _hold(_TEXT, "🔁"), _hold(_TEXT, "[repeat::"))
 
 
 def _join_days(name: str, make: Callable[[Expression], Expression]) -> Expression:
@@ -308,25 +483,25 @@ def _find_order(name: str, line: str) -> Expression:
     Raises:
         ViewNotUnderstood: it is not known.
     """
-    if name in _TEXTS:
-        return _TEXTS[name]
+    if (known := _TEXTS.get(name) or _ORDERS.get(name) or _find_status(name)) is not None:
+        return known
     if name in _DAYS:
         return FieldName((_DAYS[name],))
-    match name:
-        case "backlink":
-            return FILE
-        case "priority" if line.lower().startswith("sort"):
-            return _rank_priority()
-        case "priority":
-            return FieldName(("priority",))
-        case "status":
-            return _name_choice(Binary("||", _COMPLETED, _CANCELLED), "Done", "Todo")
-        case "status.type":
-            open_ = _name_choice(_UNDER_WAY, "In progress", "Todo")
-            closed = Call("choice", None, (_CANCELLED, Constant("Cancelled"), open_))
-            return Call("choice", None, (_COMPLETED, Constant("Done"), closed))
+    if name == "recurring":
+        return name_choice(_recurs(), "Recurring", "Not recurring")
+    if name == "priority":
+        is_sorted = line.lower().startswith("sort")
+        return _rank_priority() if is_sorted else FieldName(("priority",))
     raise ViewNotUnderstood(line)
 
 
-def _name_choice(test: Expression, yes: str, no: str) -> Expression:
-    return Call("choice", None, (test, Constant(yes), Constant(no)))
+def _find_status(name: str) -> Expression | None:
+    """Return the name of the status of a task as what tasks are sorted or grouped by, or None."""
+    under_way = {"status.type": "In progress", "status.name": "In Progress"}
+    if name == "status":
+        return name_choice(Binary("||", _COMPLETED, _CANCELLED), "Done", "Todo")
+    if name not in under_way:
+        return None
+    still = name_choice(_UNDER_WAY, under_way[name], "Todo")
+    closed = Call("choice", None, (_CANCELLED, Constant("Cancelled"), still))
+    return Call("choice", None, (_COMPLETED, Constant("Done"), closed))

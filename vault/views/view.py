@@ -96,6 +96,8 @@ class View:
         task_tests: what a task must fulfil besides.
         limit: the most notes or tasks that are shown, or None for all.
         group: what the notes are grouped by, or None.
+        inner_groups: what those of a group are grouped by besides.
+        group_limit: the most notes or tasks of a group that are shown, or None for all.
         formulas: the formulas of a base, by name.
         problems: what of the view is not shown, each as a sentence.
     """
@@ -110,8 +112,15 @@ class View:
     sort: tuple[Order, ...] = ()
     limit: int | None = None
     group: Order | None = None
+    inner_groups: tuple[Order, ...] = ()
+    group_limit: int | None = None
     formulas: Mapping[str, Expression] = field(default_factory=dict, hash=False)
     problems: tuple[str, ...] = ()
+
+    @property
+    def groups(self) -> tuple[Order, ...]:
+        """All that the notes or tasks are grouped by."""
+        return () if self.group is None else (self.group, *self.inner_groups)
 
     @property
     def query(self) -> Query:

@@ -1,10 +1,13 @@
 """Queries of the Tasks plugin, from their text to the tasks that they show."""
 
+import json
 from datetime import datetime
+from pathlib import Path
 
 import pytest
 
-from tests.unit.vault.views.conftest import WordIndexer
+from tests.conftest import write_notes
+from tests.unit.vault.views.conftest import NoEmbedder, WordIndexer, update_words
 from vault.vault import Vault
 from vault.views.blocks import BLOCK_KINDS, ViewBlock, compute_block, write_markdown
 from vault.views.expressions import list_inner
@@ -131,19 +134,33 @@ def test_tasks_are_grouped(vault: Vault) -> None:
     assert write_markdown(view).splitlines()[0] == "**Spring**"
     view = run(vault, "has due date\ngroup by status.type\ngroup by due")
     assert isinstance(view, ComputedView)
-    assert {row.group for row in view.rows} == {"Done", "Todo"}
-    assert view.view.problems == ("Only the first of its groups is shown.",)
+    assert [row.group for row in view.rows] == [
+        "Done › 2026-11-01",
+        "Todo › 2026-11-20",
+        "Todo › 2026-12-02",
+    ]
+    view = run(vault, "group by status.type\nlimit groups to 1 task")
+    assert isinstance(view, ComputedView)
+    assert (len(view.rows), view.total) == (4, 4)
 
 
 @pytest.mark.parametrize(
     ("query", "said"),
     [
         ("not done\nfilter by function task.due", "filter by function task.due"),
-        ("description regex matches /a/", "description regex matches /a/"),
+        ("not done\nfilter by function hello", "filter by function hello"),
+        ("filter by function task.tags.map(t => t)", "filter by function task.tags.map"),
+        ("filter by function const x = 1; return x", "filter by function const x"),
+        ("group by function task.nothing", "group by function task.nothing"),
+        ("sort by function task.description.nothing()", "task.description.nothing"),
+        ("description regex matches a", "description regex matches a"),
+        ("description regex matches /[a/", "/[a/"),
+        ("description regex matches /a/x", "/a/x"),
+        ("description regex matches /(a+)+/", "/(a+)+/"),
         ("due before whenever", "due before whenever"),
-        ("is blocked", "is blocked"),
-        ("sort by urgency", "sort by urgency"),
-        ("preset this_folder", "preset this_folder"),
+        ("is late", "is late"),
+        ("sort by magic", "sort by magic"),
+        ("preset none_of_them", "preset none_of_them"),
         ("path includes {{query.file.property('x')}}", "query.file.property"),
         ("(not done) AND", "(not done) AND"),
         ("(not done) (done)", "(not done) (done)"),
@@ -159,3 +176,135 @@ def test_what_is_not_understood_is_named(vault: Vault, query: str, said: str) ->
     assert isinstance(view, str)
     assert said in view
     assert "not understood" in view
+
+
+WAITING = {
+    "Sub/Steps.md": "---\nproject: Attic\nstep: not done\n---\n## Now\n\n"
+    "- [ ] Buy #task 🆔 a 📅 2026-11-26\n- [ ] Build #task ⛔ a, b 🔺\n"
+    "- [x] Draw #task 🆔 b\n- [ ] Paint #task #Colour [dependsOn:: c]\n",
+    "Other.md": "- [ ] Clean [id:: c] 🔁 every week\n",
+    "Deep/Er/Last.md": "- [ ] Rest #task ⏳ 2026-11-20\n",
+}
+
+
+@pytest.fixture(scope="module")
+def waiting(index_words: WordIndexer) -> Vault:
+    return index_words(WAITING)
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("is blocked", "Build Paint"),
+        ("is not blocked", "Buy Draw Clean Rest"),
+        ("is blocking", "Buy Clean"),
+        ("has id", "Buy Draw Clean"),
+        ("no depends on", "Buy Draw Clean Rest"),
+        ("id is b", "Draw"),
+        ("no tags", "Clean"),
+        ("root includes sub", "Buy Build Draw Paint"),
+        ("recurrence includes week", "Clean"),
+        ("description regex matches /^b/i", "Buy Build"),
+        ("description regex does not match /B|R/", "Draw Paint Clean"),
+        ("tags regex matches /#colour/i", "Paint"),
+        ("path regex matches /^[^/]+$/", "Clean"),
+        ("[is blocked] AND {tags include colour}", "Paint"),
+        ('"is blocked" OR "id is b"', "Build Draw Paint"),
+        ("filter by function task.isDone", "Draw"),
+        ("filter by function task.file.folder === query.file.folder", "Buy Build Draw Paint"),
+        ("filter by function return task.tags.includes('#Colour');", "Paint"),
+        ("filter by function task.description.includes('buy')", ""),
+        ("filter by function task.description === 'Buy #task'", "Buy"),
+        ("filter by function task.descriptionWithoutTags === 'Buy'", "Buy"),
+        ("filter by function task.tags.length > 1", "Paint"),
+        ("filter by function !task.due.moment && task.scheduled.moment", "Rest"),
+        (
+            "filter by function task.priorityName === 'Highest' ? true : task.id === 'b'",
+            "Build Draw",
+        ),
+        ("filter by function task.heading === 'Now' && task.isRecurring", ""),
+        ("filter by function task.file.property('project') === 'Attic'", "Buy Build Draw Paint"),
+        ("filter by function task.file.hasProperty('project')", "Buy Build Draw Paint"),
+        ("filter by function task.due.category.groupText === 'Overdue'", "Buy"),
+        ("(filter by function task.isDone) OR (id is c)", "Draw Clean"),
+        ("preset this_folder_only", "Buy Build Draw Paint"),
+        ("preset this_root\npreset hide_everything", "Buy Build Draw Paint"),
+        ("{{preset.this_file}}", "Buy Build Draw Paint"),
+        ("{{query.file.property('step')}}\nroot includes Sub", "Buy Build Paint"),
+        ("path includes {{query.file.path.toUpperCase()}}", "Buy Build Draw Paint"),
+    ],
+)
+def test_more_filters_choose_tasks(waiting: Vault, query: str, found: str) -> None:
+    view = run(waiting, query, "Sub/Steps.md")
+    assert isinstance(view, ComputedView), view
+    names = [row.task.text.split()[0] for row in view.rows if row.task]
+    assert sorted(names) == sorted(found.split())
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("sort by urgency", "Buy Build Rest Clean Draw Paint"),
+        ("sort by function task.lineNumber\nroot includes Sub", "Buy Build Draw Paint"),
+        ("sort by function reverse task.lineNumber\nroot includes Sub", "Paint Draw Build Buy"),
+        ("sort by root reverse\nlimit 1", "Buy"),
+        ("sort by tag 1 reverse\nlimit 1", "Paint"),
+    ],
+)
+def test_tasks_are_sorted_by_what_the_plugin_computes(
+    waiting: Vault, query: str, found: str
+) -> None:
+    view = run(waiting, query, "Sub/Steps.md")
+    assert isinstance(view, ComputedView), view
+    assert [row.task.text.split()[0] for row in view.rows if row.task] == found.split()
+
+
+@pytest.mark.parametrize(
+    ("query", "groups"),
+    [
+        ("group by function task.file.filename", "Last.md Other.md Steps.md"),
+        ("group by function task.due.format('YYYY-MM', 'never')", "2026-11 never"),
+        ("group by function task.status.type.toLowerCase()", "done todo"),
+        ("group by function task.id ? task.id : 'none'", "a b c none"),
+        ("group by function task.file.property('project') ?? 'none'", "Attic none"),
+        ("group by function task.file.folder.slice(0, 3)", "/ Dee Sub"),
+        ("group by folder\nroot includes deep", "Deep/Er/"),
+    ],
+)
+def test_tasks_are_grouped_by_functions(waiting: Vault, query: str, groups: str) -> None:
+    view = run(waiting, query)
+    assert isinstance(view, ComputedView), view
+    assert sorted({row.group for row in view.rows}) == groups.split()
+
+
+def test_a_pattern_that_takes_too_long_is_said_to(index_words: WordIndexer) -> None:
+    slow = index_words({"a.md": f"- [ ] {'a' * 5_000}!\n"})
+    view = run(slow, "description regex matches /a*a*a*a*a*[bc]/", "a.md")
+    assert view == "This takes too much work, so it is not shown. Filter it, or use fewer formulas."
+
+
+def test_the_settings_of_the_plugin_are_part_of_its_queries(tmp_path: Path) -> None:
+    folder = write_notes(tmp_path / "notes", WAITING)
+    plugin = folder / ".obsidian" / "plugins" / "obsidian-tasks-plugin"
+    plugin.mkdir(parents=True)
+    settings = {
+        "presets": {"mine": "not done\nroot includes {{query.file.root}}", "self": "preset self"},
+        "globalQuery": "description does not include Rest",
+        "globalFilter": "#task",
+    }
+    (plugin / "data.json").write_text(json.dumps(settings), "utf-8")
+    vault = Vault(folder, tmp_path / "index", (), NoEmbedder())
+    update_words(vault)
+    found = {
+        query: [row.task.text.split()[0] for row in view.rows if row.task]
+        for query in ("", "preset mine", "ignore global query\nnot done")
+        if isinstance(view := run(vault, query, "Sub/Steps.md"), ComputedView)
+    }
+    endless = run(vault, "preset self", "Sub/Steps.md")
+    vault.close()
+    assert {query: sorted(names) for query, names in found.items()} == {
+        "": ["Build", "Buy", "Draw", "Paint"],
+        "preset mine": ["Build", "Buy", "Paint"],
+        "ignore global query\nnot done": ["Build", "Buy", "Paint", "Rest"],
+    }
+    assert endless == "preset self is not understood."
