@@ -330,5 +330,21 @@ def test_the_way_to_the_latest_covers_no_button_after_attaching_from_a_note(
     assert not any(area_of(one).intersects(area_of(scroller.jump)) for one in buttons)
 
 
+def test_the_way_to_the_latest_goes_while_a_note_covers_the_chat(
+    window: WindowPage, server: ModelServer
+) -> None:
+    for question in ("Will it rain?", "And then?"):
+        ask(window, server, question, LONG)
+    scroller = window.chat.view.scroller
+    scroller.bar.setValue(0)
+    QApplication.processEvents()
+    assert scroller.jump.isVisible()
+    cover = scroller.parentWidget()
+    cover.hide()
+    scroller.to_end()
+    cover.show()
+    assert not scroller.jump.isVisible()
+
+
 def area_of(widget: QWidget) -> QRect:
     return QRect(widget.mapToGlobal(QPoint()), widget.size())

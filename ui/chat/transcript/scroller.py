@@ -1,7 +1,7 @@
 """Keep the scroll position of a chat at its end, or at the message being read."""
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QPaintEvent, QResizeEvent
+from PySide6.QtGui import QPaintEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QAbstractButton,
     QFrame,
@@ -156,6 +156,11 @@ class Scroller(PlaceKeeper, QWidget):
         self._seen_bar.setGeometry(self.width() - width, 0, width, self.height())
         self._place_jump()
 
+    def showEvent(self, event: QShowEvent) -> None:
+        """Place the button "Jump to latest" again, after the messages have been laid out."""
+        super().showEvent(event)
+        QTimer.singleShot(0, self, self._place_jump)
+
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Restore the scroll position when the viewport is resized.
 
@@ -163,7 +168,7 @@ class Scroller(PlaceKeeper, QWidget):
         placed again after the messages have been laid out, because their buttons may have moved.
         """
         if watched is self.feed:
-            if event.type() == QEvent.Type.LayoutRequest and self.jump.isVisible():
+            if event.type() == QEvent.Type.LayoutRequest and not self.jump.isHidden():
                 QTimer.singleShot(0, self, self._place_jump)
         elif event.type() == QEvent.Type.Resize:
             self._settle()
@@ -236,7 +241,7 @@ class Scroller(PlaceKeeper, QWidget):
     def _show_jump(self) -> None:
         away = self.bar.maximum() - self.bar.value()
         is_away = not self._is_following and (away > _JUMP_FROM or self.feed.has_newer)
-        if self.jump.isVisible() != is_away:
+        if self.jump.isHidden() is is_away:  # also in a chat that a note covers
             self.jump.setVisible(is_away)
             self._place_jump()
             self.jump_moved.emit()
