@@ -79,7 +79,7 @@ _UNITS: Final[Mapping[str, Mapping[str, str]]] = {
     "pounds": {"£ gbp pound pounds": "1"},
     "stars": {"star stars stern sterne sternen étoile étoiles estrella estrellas": "1"},
 }
-# Units that are only told apart from words, and short ones that are words too.
+# Units that are only told apart from words, and short ones that are words or money too.
 _OTHER_MEASURES: Final = frozenset(
     {
         *(
@@ -101,7 +101,7 @@ _OTHER_MEASURES: Final = frozenset(
         *("ah", "mah", "rpm", "dpi", "px", "db", "lm", "lx", "va", "kva"),
     }
 )
-_WORDS: Final = frozenset({"in", "an", "mi", "p", "t", "b", "d", "tag"})
+_NO_MEASURES: Final = frozenset({"in", "an", "mi", "p", "t", "b", "d", "tag", "eur", "usd", "gbp"})
 _MOST_IN_SHORT: Final = 3
 _MEASURE: Final = re.compile(
     r"(?<![^\s(\[|~≈<>=+/–-])(?P<number>\d+(?:[.,]\d+)*)"
@@ -164,7 +164,7 @@ def match_measures(text: str) -> tuple[re.Pattern[str], ...]:
 
 def _is_measure(match: re.Match[str]) -> bool:
     unit = fold(match["unit"])
-    is_short = len(unit) <= _MOST_IN_SHORT and unit not in _WORDS
+    is_short = len(unit) <= _MOST_IN_SHORT and unit not in _NO_MEASURES
     return unit in _OTHER_MEASURES or (is_short and is_known_unit(unit))
 
 

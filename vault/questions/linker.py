@@ -788,8 +788,12 @@ class _Linker:
         is_head = self._around.is_head(at) and not self._is_verb(at)
         is_asked = item.text[:1].isupper() or links.heads or links.subject or is_head
         is_asked = is_asked or self._is_summed(at)  # as in "What do the unpaid bills cost in all"
-        if not is_asked or not (values := list_bare_values(item)):
+        values = list_bare_values(item)
+        if item.is_state and "tasks" in self._around.roles:
+            values = ()  # as in "tasks in progress", which no property of a note tells
+        if not is_asked or not values:
             links.left.append(item.text)
             return
+        links.is_translated |= item.is_state
         links.heads += is_head
         links.add(*values)

@@ -384,14 +384,16 @@ def _is_written(names: Sequence[str], item: Item) -> bool:
 def _read_list(given: Query, links: Links) -> Reading | None:
     """Return the list or count that a question asks for, or None if it asks for something else."""
     links.left += links.unknown
+    asks_who = _asks_who_has_value(links)
+    if asks_who:  # "who has not paid" are those of whom it is known
+        links.clauses = [tuple(map(_say_other, clause)) for clause in links.clauses]
     roles, task = links.roles, _choose_task(links, given)
     if links.subject == "notes" and "tasks" in roles:
         given = replace(given, priorities=())
     clauses = (*given.clauses, *links.clauses, *_find_task_notes(links, task))
     is_filtered = bool(clauses or links.spans or given.has_filter)
-    if _is_not_said(links, task) or not _asks_for_list(
-        links, task, clauses, is_filtered=is_filtered
-    ):
+    asks = asks_who or _asks_for_list(links, task, clauses, is_filtered=is_filtered)
+    if _is_not_said(links, task) or not asks:
         return None
     if links.properties or (links.notes and not task):
         properties = (Name("property", names[0]) for names in links.properties)
@@ -437,6 +439,21 @@ def _asks_for_list(
     if links.is_dated and not links.left and (asks or _asks_who(links)):
         return True
     return names_only or bool((asks or asks_what) and (has_head or links.heads or is_marked))
+
+
+def _asks_who_has_value(links: Links) -> bool:
+    """Return whether a question asks who has a value of a property, as "Who has paid the fee"."""
+    if "who" not in links.roles or links.left or links.notes or links.properties or links.words:
+        return False
+    conditions = [each for clause in links.clauses for each in clause]
+    return bool(conditions) and all(each.name and each.value != ANY_VALUE for each in conditions)
+
+
+def _say_other(condition: Condition) -> Condition:
+    """Return a condition that a value is another one, if it says that it is not this one."""
+    if not (condition.is_negated and condition.comparison == "="):
+        return condition
+    return replace(condition, comparison="!=", is_negated=False)
 
 
 def _asks_who(links: Links) -> bool:

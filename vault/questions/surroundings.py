@@ -78,15 +78,15 @@ class Surroundings:
 
     def is_before_name(self, at: int) -> bool:
         """Return whether a name follows an item, maybe after words that say nothing."""
-        item = self._find_telling(at)
+        item = self.find_telling(at)
         return item is not None and bool(item.names)
 
     def is_before_note(self, at: int) -> bool:
         """Return whether the name of a note, and of nothing else, follows an item."""
-        item = self._find_telling(at)
+        item = self.find_telling(at)
         return item is not None and {name.kind for name in item.names} == {"note"}
 
-    def _find_telling(self, at: int) -> Item | None:
+    def find_telling(self, at: int) -> Item | None:
         """Return the next item behind a position that is not silent, or None."""
         behind = at + 1
         while behind < len(self._items) and self.is_plain_silent(behind):

@@ -22,6 +22,7 @@ from vault.questions.words import (
     Word,
     find_phrases,
     list_date_words,
+    list_named_states,
     list_property_names,
     list_role_phrases,
     list_same_things,
@@ -101,6 +102,7 @@ class Item:
         is_apart: whether a comma or the like stands before the part.
         measured: the properties that an amount may be of, by its unit.
         is_rating: whether the amount is a number of stars.
+        is_state: whether several words say the values that they name, or that no note has.
     """
 
     text: str
@@ -112,6 +114,7 @@ class Item:
     is_apart: bool = False
     measured: tuple[str, ...] = ()
     is_rating: bool = False
+    is_state: bool = False
 
     def list_names(self, kind: str) -> tuple[Name, ...]:
         """Return what the words name of one kind."""
@@ -209,6 +212,7 @@ def _list_plain_items(text: str, vocabulary: VaultNames, today: date) -> Iterato
         item, end = (
             _build_rating(words, at, phrases, vocabulary)
             or _build_amount(words, at, phrases, vocabulary, dated)
+            or _build_state(words, at, phrases, vocabulary, dated)
             or _build_item(words, at, phrases, vocabulary, dated)
         )
         yield item
@@ -318,6 +322,29 @@ def _find_things(words: Sequence[str], vocabulary: VaultNames) -> tuple[Name, ..
     """Return the tags and folders for a thing that the vault names in another language."""
     found = (name for each in sorted(list_same_things(words)) for name in vocabulary.find(each))
     return tuple(dict.fromkeys(name for name in found if name.kind in ("tag", "folder")))
+
+
+def _build_state(
+    words: Sequence[Word],
+    at: int,
+    phrases: Mapping[int, Phrase],
+    vocabulary: VaultNames,
+    dated: Sequence[bool],
+) -> tuple[Item, int] | None:
+    """Build the item of several words that name a state, as "gave up", with its end, or None.
+
+    It names the values that say the same. Without any, it is still no phrase that says nothing.
+    """
+    least = phrases[at].end if at in phrases else at + 1
+    for end in range(min(at + _MOST_IN_THING, len(words)), least, -1):
+        folded = [word.folded for word in words[at:end]]
+        same = () if any(dated[at:end]) else sorted(list_named_states(folded))
+        if same and not vocabulary.find(folded):
+            found = (name for each in same for name in vocabulary.find(each))
+            values = tuple(dict.fromkeys(name for name in found if name.kind == "value"))
+            text = _join(words[at:end])
+            return Item(text, names=values, is_apart=words[at].is_apart, is_state=True), end
+    return None
 
 
 def _find_asked(words: Sequence[Word], at: int) -> tuple[frozenset[str], int]:

@@ -279,13 +279,14 @@ class ValueLinker:
 
     def _take_value_before(self, at: int) -> int:
         """Link a value before its property, as in "with active status". Return 0 if not so."""
-        after = self._around.find_behind(at)
+        after = self._around.find_telling(at)  # as in "paid the fee"
         named = after.list_names("property") if after is not None else ()
         names = tuple(name.value for name in named)
         for value in self._list_known(self._items[at], names) if names else ():
             if any(name.value == value.property for name in named):
                 self._links.properties.append((value.property,))
-                return 1 + self._add(at, (value.property,), value.value, 1)
+                behind = self._items.index(after, at + 1) - at if after is not None else 1
+                return behind + self._add(at, (value.property,), value.value, 1)
         return 0
 
     def _read_number(self, at: int) -> tuple[str, int]:

@@ -29,6 +29,7 @@ __all__ = [
     "has_negation",
     "list_date_words",
     "list_filler_words",
+    "list_named_states",
     "list_nothing_words",
     "list_opposites",
     "list_order_words",
@@ -195,7 +196,16 @@ def list_same_states(text: str) -> frozenset[tuple[str, ...]]:
         if said.startswith(begin):
             states = list_property_names(_split_phrase(said.removeprefix(begin)))
             same.update(f"{other}{state}" for state in states for other in begins)
-    return frozenset(map(_split_phrase, same)) | _find_group(_read_states(), _split_phrase(said))
+    return frozenset(map(_split_phrase, same)) | list_named_states(_split_phrase(said))
+
+
+def list_named_states(phrase: Sequence[str]) -> frozenset[tuple[str, ...]]:
+    """Return the words of all languages for the state that a phrase names, or nothing.
+
+    Args:
+        phrase: the words of the phrase, folded.
+    """
+    return _find_group(_read_states(), phrase)
 
 
 def _list_synonyms(text: str) -> frozenset[str]:
@@ -370,17 +380,22 @@ def _read_asked() -> Mapping[tuple[str, ...], frozenset[str]]:
 @cache
 def _read_things() -> _Groups:
     """Return the names of all languages for the thing that each phrase names."""
-    return {phrase: group for group in _read_groups("things") for phrase in group}
+    return _join_groups("things")
 
 
 @cache
 def _read_states() -> _Groups:
-    """Return the words of all languages for the state that each phrase names.
+    """Return the words of all languages for the state that each phrase names."""
+    return _join_groups("states")
 
-    A word such as the French "faible" may be said of two, as "weak" and "low".
+
+def _join_groups(table: str) -> _Groups:
+    """Return the phrases that mean the same as each phrase of a table.
+
+    A word such as the French "faible" may mean two things, as "weak" and "low".
     """
     found: dict[tuple[str, ...], frozenset[tuple[str, ...]]] = {}
-    for group in _read_groups("states"):
+    for group in _read_groups(table):
         for phrase in group:
             found[phrase] = found.get(phrase, frozenset()) | group
     return found

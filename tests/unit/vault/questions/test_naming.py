@@ -282,6 +282,8 @@ def spoken(index_of_notes: NotesIndexer) -> Vault:
         ("libros con estado leyendo", ["Solaris"]),
         ("¿Qué viajes están cancelados?", ["Oslo"]),
         ("fertige Projekte", ["Haus"]),
+        ("Which books have I given up?", ["Ulysses"]),
+        ("books I gave up", ["Ulysses"]),
     ],
 )
 def test_a_value_may_be_said_in_another_language(
@@ -290,6 +292,44 @@ def test_a_value_may_be_said_in_another_language(
     assert list_note_names(spoken, question) == names
 
 
-@pytest.mark.parametrize("question", ["Welche Bücher habe ich verliehen?", "livres prêtés"])
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Welche Bücher habe ich verliehen?",
+        "livres prêtés",
+        "tasks in progress",
+        "tareas en curso",
+    ],
+)
 def test_no_list_is_claimed_of_a_value_that_no_note_has(spoken: Vault, question: str) -> None:
     assert list_note_names(spoken, question) is None
+
+
+SINGERS: Final = {
+    "Singers/Agnès.md": "---\ntags: [singer]\nvoice: soprano\nfee: paid\n---\nConducts.\n",
+    "Singers/Bryony.md": "---\ntags: [singer]\nvoice: alto\nfee: unpaid\n---\nBiscuits.\n",
+    "Singers/Paul.md": "---\ntags: [singer]\nvoice: alto\nfee: exempt\n---\nScores.\n",
+    "Pieces/Sleep.md": "---\ntags: [piece]\nminutes: 8\n---\nEight parts.\n",
+    "Pieces/Locus.md": "---\ntags: [piece]\nminutes: 3\n---\nFour parts.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def singers(index_of_notes: NotesIndexer) -> Vault:
+    return index_of_notes(SINGERS)
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("who has paid the fee?", ["Agnès"]),
+        ("who has not paid the fee?", ["Bryony", "Paul"]),
+        ("who is an alto?", ["Bryony", "Paul"]),
+        ("wer ist Sopran?", None),
+        ("qui est soprano ?", ["Agnès"]),
+        ("how many pieces last longer than 5 minutes?", ["Sleep"]),
+        ("Combien de morceaux durent plus de 5 minutes ?", ["Sleep"]),
+    ],
+)
+def test_who_has_a_value_is_listed(singers: Vault, question: str, names: list[str] | None) -> None:
+    assert list_note_names(singers, question) == names
