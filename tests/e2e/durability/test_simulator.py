@@ -335,9 +335,22 @@ FOUND = (
     "folder files.create_synced",
     "folder files.move_file",
     "folder files.open_new",
+    "folder files.remove_file",
     "folder files.remove_synced",
+    "folder files.replace_file",
     "folder files.replace_synced",
+    "folder files.write_atomically",
+    "folder store._rewrite",
+    "lock file._take",
+    "lock files.find_use",
     "lock files.write_atomically",
+    "lock journal.lock",
+    "lock line_file.hold_lock",
+    "lock memory._lock_file",
+    "lock open_index.take_lock",
+    "lock review._change",
+    "lock settings_file._lock_folder",
+    "lock store.change",
 )
 
 

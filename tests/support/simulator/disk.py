@@ -63,6 +63,8 @@ _LOCKS: Final = (
 )
 # Who has a lock goes on only when the one that waits for it has given up, so none tries often.
 _LOCK_S: Final = 1.0
+# Never before a lock that is left out, which then says when another program does something.
+BEHIND_LOCKS: Final = sys.maxsize
 # Functions that are called for a sync only. A sync is named by their callers.
 _SHARED: Final = ("_sync", "_put")
 _DATABASES: Final = (".db", ".db-wal", ".db-shm", ".db-journal")
@@ -397,7 +399,8 @@ class Disk:
         self.syncs[caller] += 1
         if self._is_skipped(caller):
             if self._chance.random() < 0.5:  # or it would always be the first lock of an event
-                self.intrude_at = self._count + self._chance.randint(1, 3)
+                rate = self._chance.choice([0.5, 0.1])
+                self.intrude_at = self._count + 1 + int(self._chance.expovariate(rate))
             return
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -411,6 +414,11 @@ class Disk:
     def skips_syncs(self) -> bool:
         """Whether syncs are left out, and not only locks."""
         return any(not name.startswith("lock ") for name in self.skipped)
+
+    @property
+    def skips_locks(self) -> bool:
+        """Whether locks are left out."""
+        return any(name.startswith("lock ") for name in self.skipped)
 
     def _is_skipped(self, caller: str) -> bool:
         return caller in self.skipped or caller.partition(":")[0] in self.skipped

@@ -140,7 +140,7 @@ _OF_ACTS: Final = {
     "dismiss": ("dismissed findings", "dismissed findings", "start"),
     "exclude": ("exclusions", "exclusions", "start"),
     "set": ("exclusions", "exclusions", "start"),
-    "merge backup": ("memories", "pins", "dismissed findings"),
+    "merge backup": ("memories", "pins", "dismissed findings", "chat", "calls", "start"),
     "write note": _EDITS,
     "undo": _EDITS,
     "look at chains": ("calls", "note"),

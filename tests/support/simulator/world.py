@@ -21,7 +21,7 @@ from chains.errors import ChainError, LedgerFailed
 from context.errors import ContextError
 from tests.support.simulator.acts import Act, Mix, make_mix, may_intrude, name_act
 from tests.support.simulator.clock import Clock
-from tests.support.simulator.disk import LOUD_FAULTS, Disk, Fault, FaultKind, Killed
+from tests.support.simulator.disk import BEHIND_LOCKS, LOUD_FAULTS, Disk, Fault, FaultKind, Killed
 from tests.support.simulator.home_acts import EXCLUDED, Kept, start_program, watch_home
 from tests.support.simulator.intrusions import add_intrusion
 from tests.support.simulator.listings import list_tree, shuffle_listings
@@ -30,7 +30,8 @@ from tests.support.simulator.promises import WILD, Promises, read_tree
 from tests.support.simulator.provider import SECRET, Provider
 from tests.support.simulator.scheduler import Scheduler
 from tests.support.simulator.workers import Workers
-from vault.errors import EditFailed, IndexUnusable, VaultError
+from vault.edits.journal import EditJournal
+from vault.errors import EditFailed, IndexUnusable, UndoRefused, VaultError
 
 __all__ = ["Step", "World"]
 
@@ -290,7 +291,19 @@ class World:
         if not self.disk.damaged:
             lost = self.promises.find_lost_requests(self.programs[0])
             left = self.promises.find_remaining_requests(self.programs[0])
-            self.broken += [f"{when}: {one}" for one in (*lost, *left)]
+            texts = self._find_lost_texts()
+            self.broken += [f"{when}: {one}" for one in (*lost, *left, *texts)]
+
+    def _find_lost_texts(self) -> Iterator[str]:
+        """Find the texts that are missing to undo an edit. Without them, no undo is possible."""
+        journal = EditJournal(self.programs[0].paths.edits)
+        for step in journal.read():
+            if step.mark not in ("failed", "undone"):
+                for text in filter(None, (step.before, step.after)):
+                    try:
+                        journal.load(text)
+                    except UndoRefused as error:
+                        yield f"the edit of {step.path} cannot be undone: {error}"
 
     def _do(self, name: str, act: Act, program: Assistant, step: Step, fault: Fault | None) -> str:
         """Do an act, and return how it ended."""
@@ -302,8 +315,9 @@ class World:
         self.is_kill_planned = self.disk.skips_syncs or any(
             one.kind in ("kill", "power") for one in faults
         )
-        if step.intrude_at and len(self.programs) > 1 and may_intrude(act):
-            add_intrusion(self, name, program, step.intrude_at)
+        at = step.intrude_at or (BEHIND_LOCKS if self.disk.skips_locks else 0)
+        if at and len(self.programs) > 1 and may_intrude(act):
+            add_intrusion(self, name, program, at)
         try:
             act(self, program)
             self.scheduler.run_all()
