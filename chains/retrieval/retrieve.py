@@ -36,6 +36,7 @@ from context.tokens import count_message, count_segment
 from vault.notes.keywords import fold
 from vault.options import SearchOptions
 from vault.questions.reader import PartlyRead, Reading
+from vault.questions.words import are_alike
 from vault.quotes.sections import Support
 from vault.search.hits import SearchResult
 from vault.search.query import describe_filters, parse_query, write_query
@@ -326,6 +327,8 @@ def _list_notes(
     result = call(list_page, turn.cancel)
     if listed.is_tentative and (result.is_partial or not result.hits or result.literal == 0):
         return None
+    if listed.is_tentative and turn.model_name == EXTRACTIVE and _is_collection(result, query):
+        return None
     if not result.total and (listed.is_guessed or _may_be_in_table(turn, search, query)):
         return None
     page = build_page(result, listed, turn.attached, measure_list_room(turn), turn.counter)
@@ -339,6 +342,17 @@ def _list_notes(
         stored_fields=page.stored_fields,
         filter=describe_list(listed),
     )
+
+
+def _is_collection(result: SearchResult, query: str) -> bool:
+    """Return whether only the note is found that has the name of the things asked for.
+
+    "Which setting makes it dark?" does not ask for the note "Settings", but for a line of it.
+    """
+    conditions = [each for clause in parse_query(query).clauses for each in clause]
+    kinds = [each.value.strip("/") for each in conditions if each.key in ("tag", "folder")]
+    names = [PurePosixPath(kind).name for kind in kinds]
+    return result.total == 1 and any(are_alike(result.hits[0].title, name) for name in names)
 
 
 def _may_be_in_table(turn: Turn, search: Callable[[], Vault], query: str) -> bool:

@@ -1,6 +1,6 @@
 """Sums are told with their lines or refused, and lists that are understood in part are no lists."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -61,13 +61,26 @@ NOTES: Final = {
     "House/Garden.md": "| plant | price |\n|---|---|\n| Tomato | 18 € |\n| Rose | 12 $ |\n",
 }
 
+MANUAL: Final = {
+    "Settings.md": (
+        "---\ntags: [settings]\n---\n| setting | takes | what it does |\n|---|---|---|\n"
+        "| `theme` | light, dark | the colours of the window |\n"
+        "| `font` | a name | the letters of the window |\n"
+    ),
+    "Budget.md": "---\ntags: [settings]\n---\nThe threshold is a share of the window.\n",
+    "Recipes/Recipes.md": "#recipe\n\nSaffron goes into the risotto last.\n",
+    "Recipes/Soup.md": "#recipe\n\nLeeks and potatoes.\n",
+    "Recipes/Paella.md": "#recipe\n\nShrimps and rice, with lemon on top.\n",
+}
 
-@pytest.fixture(scope="module")
-def assistant(
-    tmp_path_factory: pytest.TempPathFactory, embedder: RememberingEmbedder
+
+def open_notes(
+    notes: Mapping[str, str],
+    tmp_path_factory: pytest.TempPathFactory,
+    embedder: RememberingEmbedder,
 ) -> Iterator[Assistant]:
     root: Path = tmp_path_factory.mktemp("vault")
-    for path, text in NOTES.items():
+    for path, text in notes.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text, "utf-8")
     home = tmp_path_factory.mktemp("home")
@@ -77,6 +90,20 @@ def assistant(
         pass
     yield built
     built.close()
+
+
+@pytest.fixture(scope="module")
+def assistant(
+    tmp_path_factory: pytest.TempPathFactory, embedder: RememberingEmbedder
+) -> Iterator[Assistant]:
+    yield from open_notes(NOTES, tmp_path_factory, embedder)
+
+
+@pytest.fixture(scope="module")
+def manual(
+    tmp_path_factory: pytest.TempPathFactory, embedder: RememberingEmbedder
+) -> Iterator[Assistant]:
+    yield from open_notes(MANUAL, tmp_path_factory, embedder)
 
 
 def ask(assistant: Assistant, question: str) -> AskResult:
@@ -228,3 +255,23 @@ def test_a_sure_answer_names_no_filter(assistant: Assistant) -> None:
     result = ask(assistant, "Which book is about a matchmaker?")
     assert "was understood" not in result.answer.text
     assert [cited.path for cited in result.answer.checked.citations] == ["Books/Emma.md"]
+
+
+@pytest.mark.parametrize(
+    ("question", "line"),
+    [
+        ("Which setting makes the theme dark?", "| `theme` | light, dark |"),
+        ("Which recipe goes with saffron last?", "Saffron goes into the risotto last."),
+    ],
+)
+def test_a_line_of_the_note_of_all_is_quoted_and_not_its_name(
+    manual: Assistant, question: str, line: str
+) -> None:
+    answer = ask(manual, question).answer
+    assert answer.kind != "list"
+    assert f"> {line}" in answer.text
+
+
+def test_a_note_that_is_one_of_many_is_listed(manual: Assistant) -> None:
+    answer = ask(manual, "Which recipe has lemon on top?").answer
+    assert answer.text.startswith("1 note with the tag #recipe, containing “lemon top”")
