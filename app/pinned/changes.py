@@ -5,6 +5,7 @@ lines that its rows have in common. A line that was edited is one changed row, a
 and one that came.
 """
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
@@ -19,6 +20,9 @@ __all__ = ["ChangedRow", "RowChanges", "compare_rows"]
 
 # Lines of one note that are at least so similar are the same line before and after an edit.
 _SIMILAR: Final = 0.6
+# Checkboxes, and days with their signs, are alike in all tasks, so they do not tell whether two
+# lines are one.
+_ALIKE: Final = re.compile(r"^\s*[-*+]\s+\[.\]|[^\w\s]?\ufe0f?\s*\d{4}-\d\d-\d\d")
 # Of a note with more unmatched lines, each would be compared with each.
 _MOST_COMPARED: Final = 60
 
@@ -203,4 +207,12 @@ def _pair_edited(before: Sequence[AnswerRow], after: Sequence[AnswerRow]) -> lis
 
 
 def _measure(old: str, new: str) -> float:
+    """Return how similar two lines are, as they are written and without what is alike in tasks."""
+    one, other = (_ALIKE.sub("", text).strip() for text in (old, new))
+    if not one or not other:
+        return _compare(old, new)
+    return 1.0 if one == other else min(_compare(old, new), _compare(one, other))
+
+
+def _compare(old: str, new: str) -> float:
     return SequenceMatcher(None, old, new, autojunk=False).ratio()

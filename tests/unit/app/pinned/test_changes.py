@@ -48,6 +48,16 @@ def test_an_edited_line_is_one_changed_row() -> None:
     assert compare(TASKS, after).mark == "~1"
 
 
+def test_another_task_with_a_day_is_no_edit_of_one_that_is_done() -> None:
+    hinge = task("A.md", 6, "Oil the hinge 🔁 every month 📅 2026-12-01")
+    bench = task("A.md", 8, "Paint the bench 📅 2026-11-10")
+    assert compare([hinge], [bench]).mark == "+1 −1"
+    later = task("A.md", 6, "Oil the hinge 🔁 every month 📅 2027-01-01")
+    assert compare([hinge], [later]).mark == "~1"
+    only_day = [task("A.md", 6, "📅 2026-12-01"), task("A.md", 6, "📅 2026-12-02")]
+    assert compare(only_day[:1], only_day[1:]).mark == "~1"
+
+
 def test_two_edited_lines_of_a_note_are_each_paired_with_their_own() -> None:
     after = [task("A.md", 8, "Buy some seeds"), task("A.md", 9, "Call the plumber again"), TASKS[2]]
     changes = compare(TASKS, after)
