@@ -22,7 +22,7 @@ _CONTEXT_LINES: Final = 3
 _HUNK_CONTEXT_LINES: Final = 1  # so that changes near each other form separate hunks
 _MOST_COMPARED: Final = 2_000  # lines or words; comparing takes time quadratic in their number
 _SHORT: Final = 100
-_WORD: Final = re.compile(r"\w+|\s+|[^\w\s]")
+_WORD: Final = re.compile(r"\d+(?:[.,:]\d+)+|\w+|\s+|[^\w\s]")  # a figure is one word
 _HUNK: Final = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 _KINDS: Final[dict[str, LineKind]] = {"@": "head", " ": "same", "\\": "note"}
 

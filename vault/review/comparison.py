@@ -9,7 +9,7 @@ from typing import Final
 
 __all__ = ["ComparedLine", "ComparedRow", "compare_texts"]
 
-_WORD: Final = re.compile(r"\w+|\s+|[^\w\s]")
+_WORD: Final = re.compile(r"\d+(?:[.,:]\d+)+|\w+|\s+|[^\w\s]")  # a figure is one word
 _MOST_LINES: Final = 3_000  # in longer notes, lines that occur often are not aligned
 _MOST_WORDS: Final = 1_000
 _CONTEXT: Final = 3

@@ -29,6 +29,11 @@ def test_only_the_words_that_differ_are_lit() -> None:
     assert [row.is_different for row in rows] == [False, False, True, False]
 
 
+def test_a_figure_is_lit_as_a_whole() -> None:
+    rows = compare_texts("It cost 2,480.50 € at 02:30.\n", "It cost 2,900.50 € at 02:45.\n")
+    assert show(rows) == ["It cost [2,480.50] € at [02:30]. | It cost [2,900.50] € at [02:45]."]
+
+
 def test_lines_that_one_note_lacks_have_no_line_beside_them() -> None:
     assert show(compare_texts("a\nc\n", "a\nb b\nc\n")) == ["a | a", "- | [b b]", "c | c"]
 
