@@ -140,24 +140,27 @@ class FindingFixController(Controller):
             task.start()
 
     def _on_applied(self, finding: Finding, fix: "FindingFix", run: str) -> None:
-        self._frame.column.review.remove_finding(finding)
+        place = self._panel.remove_finding(finding)
         self._reading.reread()
-        undo = partial(self._undo, run)
+        undo = partial(self._undo, run, finding, place)
         self._frame.notifier.toast(f"{', '.join(fix.plan.paths[:2])} changed", (_UNDO_FIX, undo))
 
     def _on_refused(self, error: Exception) -> None:
         is_outdated = isinstance(error, EditOutdated)
         self._frame.notifier.toast(_CHANGED if is_outdated else describe(error).message)
 
-    def _undo(self, run: str) -> None:
+    def _undo(self, run: str, finding: Finding, place: int) -> None:
         task = self._runner.call(lambda: self._assistant.edits.undo(run=run))
-        task.yielded.connect(lambda _undone: self._on_undone())
+        task.yielded.connect(lambda _undone: self._on_undone(finding, place))
         task.failed.connect(self._on_failed)
         task.start()
 
-    def _on_undone(self) -> None:
+    def _on_undone(self, finding: Finding, place: int) -> None:
+        """Put the finding back into the list, unless a review has found it again meanwhile."""
         self._reading.reread()
-        self._frame.column.review.show_changed()
+        if finding not in self._panel.list_findings():
+            self._panel.insert_finding(finding, place)
+        self._panel.show_changed()
         self._frame.notifier.toast("Undone. The notes are as before.")
 
     def _on_failed(self, error: Exception) -> None:

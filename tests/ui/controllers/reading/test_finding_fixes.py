@@ -112,6 +112,8 @@ def test_one_figure_is_kept_after_approval_and_taken_back(
     assert "contradiction" not in [each.finding.kind for each in panel.list_cards()]
     click_button(window.view, "Undo")
     qtbot.waitUntil(lambda: note.read_text() == NOTES["Garden/Garden.md"])
+    settle()
+    assert [each.finding.kind for each in panel.list_cards()].count("contradiction") == 1
 
 
 def test_a_link_is_fixed_below_its_finding(window: WindowPage, vault: Path, qtbot: QtBot) -> None:
