@@ -14,12 +14,23 @@ from PySide6.QtCore import (
     QEvent,
     QModelIndex,
     QPersistentModelIndex,
+    QPointF,
     QRect,
     QSize,
     Qt,
     Signal,
 )
-from PySide6.QtGui import QContextMenuEvent, QFontMetrics, QKeyEvent, QMouseEvent, QPainter
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QDragLeaveEvent,
+    QDragMoveEvent,
+    QDropEvent,
+    QFontMetrics,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPaintEvent,
+)
 from PySide6.QtWidgets import (
     QAbstractItemView,
     QFrame,
@@ -287,6 +298,8 @@ class FitTree(WithMenus, QTreeView):
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._limit = 1 << 20
+        self._drop_target: QPersistentModelIndex | None = None
+        self.setDropIndicatorShown(False)
         self.setAccessibleName(name)
         self.setHeaderHidden(True)
         self.setRootIsDecorated(False)
@@ -355,6 +368,49 @@ class FitTree(WithMenus, QTreeView):
         if event.type() == QEvent.Type.StyleChange:
             self.scheduleDelayedItemsLayout()
             self.fit()
+
+    def dragMoveEvent(self, event: QDragMoveEvent) -> None:
+        """Mark the row on which something may be dropped."""
+        super().dragMoveEvent(event)
+        self._mark_target(self.indexAt(event.position().toPoint()) if event.isAccepted() else None)
+
+    def dragLeaveEvent(self, event: QDragLeaveEvent) -> None:
+        """Mark no row any more."""
+        super().dragLeaveEvent(event)
+        self._mark_target(None)
+
+    def dropEvent(self, event: QDropEvent) -> None:
+        """Drop on the row under the pointer, also at its edges. Qt would drop between two rows."""
+        self._mark_target(None)
+        index = self.indexAt(event.position().toPoint())
+        if not index.isValid():
+            super().dropEvent(event)
+            return
+        spot, actions, data = (
+            self.visualRect(index).center(),
+            event.possibleActions(),
+            event.mimeData(),
+        )
+        moved = QDropEvent(QPointF(spot), actions, data, event.buttons(), event.modifiers())
+        moved.setDropAction(event.dropAction())
+        super().dropEvent(moved)
+        event.setDropAction(moved.dropAction())
+        event.setAccepted(moved.isAccepted())
+
+    def _mark_target(self, index: QModelIndex | None) -> None:
+        is_none = index is None or not index.isValid()
+        self._drop_target = None if index is None or is_none else QPersistentModelIndex(index)
+        self.viewport().update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        """Draw the rows, and a ring around the one on which something may be dropped."""
+        super().paintEvent(event)
+        if self._drop_target is not None and self._drop_target.isValid():
+            painter = QPainter(self.viewport())
+            painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+            rect = self.visualRect(self._drop_target)
+            paint_focus(painter, rect.adjusted(_INSET, 0, -_INSET, 0))
+            painter.end()
 
     def drawBranches(self, painter: QPainter, rect: QRect, index: Index) -> None:
         """Draw nothing, because the delegate draws the arrow."""

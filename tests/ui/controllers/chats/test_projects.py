@@ -476,6 +476,30 @@ def test_a_chat_is_moved_by_menu_and_drop_and_back_by_undo_and_the_header_tells_
     assert assistant.sessions.info(other).project is None
 
 
+@pytest.mark.parametrize("edge", ["top", "bottom"])
+def test_a_chat_that_is_dropped_at_the_edge_of_a_project_is_in_it(
+    window: WindowPage, edge: str, qtbot: QtBot
+) -> None:
+    window.view.open_project("Thesis")
+    window.chat.new()
+    window.composer.send("And the rest?")
+    moved, projects = str(window.chat.session), window.view.sidebar.projects
+    row = projects.visualRect(row_of(projects, "Thesis"))
+    spot = QPoint(row.center().x(), row.top() + 1 if edge == "top" else row.bottom() - 1)
+    plain = projects.viewport().grab().toImage()
+    packed = QMimeData()
+    packed.setData(CHAT_TYPE, moved.encode())
+    action, left, none = Qt.DropAction.MoveAction, Qt.MouseButton.LeftButton, Qt.KeyboardModifier(0)
+    for event in (
+        QDragEnterEvent(spot, action, packed, left, none),
+        QDragMoveEvent(spot, action, packed, left, none),
+    ):
+        QApplication.sendEvent(projects.viewport(), event)
+    assert projects.viewport().grab().toImage() != plain, "the row is marked"
+    drop_chat(projects.viewport(), moved, spot)
+    qtbot.waitUntil(lambda: window.assistant.sessions.info(moved).project == "Thesis")
+
+
 def test_a_search_of_chats_stays_in_the_project_until_it_is_widened(
     window: WindowPage, qtbot: QtBot
 ) -> None:
