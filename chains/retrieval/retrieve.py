@@ -51,6 +51,8 @@ MOST_LISTED: Final = 500
 # passages are searched for.
 # Of 186 questions about three vaults, the evidence was found for 159 with 8, and for 170 with 20.
 QUOTED_TIMES: Final = 2.5
+# Of so many notes that fulfil what was understood of a question, all are shown.
+FEW_NOTES: Final = 8
 # A question for everything in a period gets this many times as many passages.
 PERIOD_TIMES: Final = 5
 # The lines between two passages of a note are blank: the index leaves out nothing else.
@@ -249,8 +251,9 @@ def _search_to_quote(
 ) -> SearchResult:
     """Search for the subject of a message, and for each of the things that it asks about.
 
-    If no hit fulfils the filter that was understood, the notes that do are searched as well. If a
-    message such as "Thanks!" names nothing to look up, and no folder, the result has no hits.
+    If no hit fulfils the filter that was understood, or not all of the few notes that do are found,
+    these notes are searched as well. If a message such as "Thanks!" names nothing to look up, and
+    no folder, the result has no hits.
     """
     # Its regular expressions take long to compile, and most searches do without them.
     from chains.extractive import question
@@ -259,7 +262,9 @@ def _search_to_quote(
     if not question.can_be_looked_up(result.query, (hit.title for hit in result.hits)):
         return _search_folder(find, result)
     mixed = mix_results([result, *map(find, question.split_question(result.query))])
-    if partly is None or any(hit.path in partly.paths for hit in mixed.hits):
+    found = {hit.path for hit in mixed.hits}
+    is_few = partly is not None and len(partly.paths) <= FEW_NOTES
+    if partly is None or (found >= partly.paths if is_few else found & partly.paths):
         return mixed
     return mix_results([mixed, find(f"{partly.query} {partly.left}")])
 

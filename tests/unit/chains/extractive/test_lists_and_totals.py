@@ -73,6 +73,12 @@ MANUAL: Final = {
     "Recipes/Paella.md": "#recipe\n\nShrimps and rice, with lemon on top.\n",
 }
 
+HIVES: Final = {
+    "Rucher/Ruche 1.md": "---\ntags: [ruche]\nreine: bleue\n---\nDouce, près du lavoir.\n",
+    "Rucher/Ruche 4.md": "---\ntags: [ruche]\nreine: rouge\n---\nOrpheline.\n",
+    "Rucher/Ruche 5.md": "---\ntags: [ruche]\nreine: bleue\n---\nBees with a crown.\n",
+} | {f"Choir/Piece {n}.md": f"The queen of the night, sung in part {n}.\n" for n in range(40)}
+
 
 def open_notes(
     notes: Mapping[str, str],
@@ -104,6 +110,13 @@ def manual(
     tmp_path_factory: pytest.TempPathFactory, embedder: RememberingEmbedder
 ) -> Iterator[Assistant]:
     yield from open_notes(MANUAL, tmp_path_factory, embedder)
+
+
+@pytest.fixture(scope="module")
+def hives(
+    tmp_path_factory: pytest.TempPathFactory, embedder: RememberingEmbedder
+) -> Iterator[Assistant]:
+    yield from open_notes(HIVES, tmp_path_factory, embedder)
 
 
 def ask(assistant: Assistant, question: str) -> AskResult:
@@ -275,3 +288,12 @@ def test_a_line_of_the_note_of_all_is_quoted_and_not_its_name(
 def test_a_note_that_is_one_of_many_is_listed(manual: Assistant) -> None:
     answer = ask(manual, "Which recipe has lemon on top?").answer
     assert answer.text.startswith("1 note with the tag #recipe, containing “lemon top”")
+
+
+def test_all_of_the_few_notes_that_fulfil_what_was_understood_are_named(hives: Assistant) -> None:
+    answer = ask(hives, "which hives have a blue queen?").answer
+    assert answer.kind in ("nothing", "doubt")
+    assert "was understood, not “queen”" in answer.text
+    assert "Ruche 1" in answer.text
+    assert "Ruche 5" in answer.text
+    assert "Ruche 4" not in answer.text
