@@ -454,3 +454,26 @@ def test_the_visible_rectangle_of_a_card_is_near_its_citation(transcript: Transc
     places = answer.view.find_places(1)
     assert len(places) == 2
     assert all(isinstance(spot, QRect) and not spot.isEmpty() for spot in places)
+
+
+@pytest.mark.parametrize(
+    ("message", "is_beside"),
+    [
+        ("The limit is reached.", True),
+        ("The price of openai/gpt-4o-mini is not known, so no limit can hold the call.", False),
+        (f"The limit is reached. {'Nothing was sent, and your message is kept. ' * 3}", False),
+    ],
+)
+def test_the_buttons_of_an_error_are_beside_it_only_if_it_needs_few_lines_there(
+    qtbot: QtBot, message: str, is_beside: bool
+) -> None:
+    card = Failure(ErrorInfo("spending_limit", message))
+    qtbot.addWidget(card)
+    card.resize(640, 200)
+    card.show()
+    qtbot.wait(1)
+    button = card.buttons[0]
+    texts = [label for label in (card.title, card.detail) if label.isVisible()]
+    below_text = max(label.geometry().bottom() for label in texts)
+    assert (button.geometry().top() <= below_text) == is_beside
+    assert (card.title.width() > 500) == (not is_beside)

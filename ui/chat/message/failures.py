@@ -2,7 +2,7 @@
 
 from PySide6.QtCore import QRectF, Qt, Signal
 from PySide6.QtGui import QAccessible, QPainter, QPaintEvent, QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QLabel, QWidget
 
 from app.config.schema import use_labels
 from app.errors import ErrorInfo
@@ -18,7 +18,9 @@ from vault.notes.text.sentences import split_sentences
 
 __all__ = ["Failure"]
 
-_NARROW = 560
+_NARROW_TEXT = 200  # pixels; narrower text is above the buttons
+_ICON_ROOM = 30
+_MOST_LINES = 2  # of the detail beside the buttons
 _RETRY = (ButtonText("Try again", "Send the message again as it is"), "retry")
 _CHOOSE_MODEL = (
     ButtonText("Choose a model", "Choose the model of the next messages", "choose_model"),
@@ -102,9 +104,13 @@ class Failure(AccessibleFrame):
         self._lay_out(icon_name)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Put the buttons below the text if the widget is narrow, and next to it otherwise."""
+        """Put the buttons next to the text if it needs few lines there, and below it otherwise."""
         super().resizeEvent(event)
-        is_narrow = self.width() < Theme.current().px(_NARROW)
+        margins, theme = self._row.contentsMargins(), Theme.current()
+        beside = self._actions.sizeHint().width() + self._row.spacing() + theme.px(_ICON_ROOM)
+        room = self.width() - margins.left() - margins.right() - beside
+        is_long = _measure(self.title) > room or _measure(self.detail) > _MOST_LINES * room
+        is_narrow = is_long or room < theme.px(_NARROW_TEXT)
         way = QBoxLayout.Direction.TopToBottom if is_narrow else QBoxLayout.Direction.LeftToRight
         self._row.setDirection(way)
 
@@ -121,13 +127,18 @@ class Failure(AccessibleFrame):
         message = make_row(
             align(IconLabel(icon_name, "danger.graphic"), place), grow(texts), spacing=10
         )
-        actions = make_row(stretch(), *self.buttons, spacing=8)
+        self._actions = make_row(stretch(), *self.buttons, spacing=8)
         self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight, self)
         self._row.setContentsMargins(OUTDENT + 14, 10, OUTDENT + 12, 10)
         self._row.setSpacing(12)
         self._row.addLayout(message, 1)
-        self._row.addLayout(actions)
+        self._row.addLayout(self._actions)
 
     def _make_button(self, text: ButtonText, way: str) -> QWidget:
         role = "" if way == "retry" else "text"
         return make_button(text, role, lambda: self.chosen.emit(way))
+
+
+def _measure(label: QLabel) -> int:
+    """Return the width of a label's text in one line."""
+    return label.fontMetrics().horizontalAdvance(label.text())
