@@ -486,7 +486,11 @@ _FILE: Final[Mapping[Dialect, Mapping[str, Callable[[NoteRow], Value]]]] = {
         "outlinks": lambda row: tuple(map(LinkValue, _list_targets(row))),
         "aliases": lambda row: row.note.properties.get("aliases", ()),
     },
-    "tasks": {**_FOR_ALL, "name": lambda row: posixpath.basename(row.path)},
+    "tasks": {
+        **_FOR_ALL,
+        "name": lambda row: posixpath.basename(row.path),
+        "links": lambda row: tuple(map(LinkValue, _list_targets(row))),
+    },
 }
 
 

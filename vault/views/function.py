@@ -179,6 +179,7 @@ _FIELDS: Final[Mapping[str, Expression]] = {
     },
     **{name: FieldName((name,)) for name in ("lineNumber", "urgency", "priorityNumber")},
     "file.tags": FieldName(("file", "tags")),
+    "file.outlinks": FieldName(("file", "links")),
     "hasHeading": Binary("!=", FieldName(("heading",)), Constant("")),
     "isDone": Binary("||", _COMPLETED, _CANCELLED),
     "isRecurring": Binary("!=", FieldName(("recurrence",)), Constant("")),

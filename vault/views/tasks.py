@@ -55,7 +55,9 @@ _PLACEHOLDER: Final = re.compile(r"\{\{\s*([^{}]*?)\s*\}\}")
 _PRESET: Final = re.compile(r"preset[ .](\w+)", re.IGNORECASE)
 _IGNORES_GLOBAL: Final = re.compile(r"^\s*ignore global query\s*$", re.IGNORECASE | re.MULTILINE)
 _EXTRA: Final = "tq_extra_instructions"
-_LOOK: Final = re.compile(r"(?:hide|show)\b.*|(?:short|full)(?: mode)?|explain|ignore global query")
+_LOOK: Final = re.compile(
+    r"(?:hide|show|view (?:list|columns))\b.*|(?:short|full)(?: mode)?|explain|ignore global query"
+)
 _LIMIT: Final = re.compile(r"limit( groups)?(?: to)? (\d+)(?: tasks?)?")
 _DAYS: Final[Mapping[str, str]] = {
     "due": "due",

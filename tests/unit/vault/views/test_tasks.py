@@ -183,7 +183,7 @@ WAITING = {
     "- [ ] Buy #task 🆔 a 📅 2026-11-26\n- [ ] Build #task ⛔ a, b 🔺\n"
     "- [x] Draw #task 🆔 b\n- [ ] Paint #task #Colour [dependsOn:: c]\n",
     "Other.md": "- [ ] Clean [id:: c] 🔁 every week\n",
-    "Deep/Er/Last.md": "- [ ] Rest #task ⏳ 2026-11-20\n",
+    "Deep/Er/Last.md": "- [ ] Rest #task ⏳ 2026-11-20\n\nSee [[Other]].\n",
 }
 
 
@@ -196,7 +196,8 @@ def waiting(index_words: WordIndexer) -> Vault:
     ("query", "found"),
     [
         ("is blocked", "Build Paint"),
-        ("is not blocked", "Buy Draw Clean Rest"),
+        ("is not blocked\nview columns by priority", "Buy Draw Clean Rest"),
+        ("filter by function task.file.outlinks.length > 0", "Rest"),
         ("is blocking", "Buy Clean"),
         ("has id", "Buy Draw Clean"),
         ("no depends on", "Buy Draw Clean Rest"),
