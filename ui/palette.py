@@ -48,6 +48,9 @@ class Palette(AccessibleFrame):
     """The command palette. It closes on Esc, when an item is chosen, or when it loses the focus.
 
     Emits `chosen` with the name of the chosen item's group, and the item's value.
+
+    Attributes:
+        is_loading: whether notes are still being listed, so that none can be found yet.
     """
 
     chosen = Signal(str, str)
@@ -58,6 +61,7 @@ class Palette(AccessibleFrame):
         self._wider: WiderSearch | None = None
         self._came_from: QWidget | None = None
         self.setAccessibleName("Palette")
+        self.is_loading = False
         self.field = QLineEdit()
         self.field.setProperty("bare", True)
         dress(self.field, "body", "")
@@ -157,7 +161,8 @@ class Palette(AccessibleFrame):
         if self._wider is not None:
             found.append(Match(self._wider.choice))
         self.view.show_matches(found)
-        self._nothing.setText(f"Nothing found for “{one_line(text)}”. Try fewer words.")
+        nothing = f"Nothing found for “{one_line(text)}”. Try fewer words."
+        self._nothing.setText("Loading notes…" if self.is_loading else nothing)
         self._nothing.setVisible(bool(text.strip()) and not has_found)
         self.view.setVisible(bool(found))
         self._place()

@@ -262,13 +262,14 @@ class PaletteController(ChatController):
         session.session_changed.connect(self._on_session_changed)
         self._recent: list[str] = []
         self._unlisted: Callable[[], None] | None = None  # what opened the palette without notes
+        self._has_listed = False
         notes.listed.connect(self._on_listed)
         self._palette = Palette(self._frame.window)
         self._palette.chosen.connect(self._on_chosen)
 
     def open(self) -> None:
         """Open the palette for searching all commands, chats, projects, notes and settings."""
-        self._unlisted = None if self._notes.listing.notes else self.open
+        self._await_notes(self.open)
         commands, projects = self._order_commands(), self._list_projects()
         chats, settings = self._sessions.choices(), _list_settings()
 
@@ -289,7 +290,7 @@ class PaletteController(ChatController):
 
     def open_notes(self) -> None:
         """Open the palette for searching notes only."""
-        self._unlisted = None if self._notes.listing.notes else self.open_notes
+        self._await_notes(self.open_notes)
         inside, every = self._inside.found, [("note", self._notes.listing.offers.notes)]
         if inside is None:
             self._palette.open(every, "Open a note")
@@ -348,9 +349,16 @@ class PaletteController(ChatController):
         """Close the palette. Return False if it was not open."""
         return self._palette.dismiss()
 
+    def _await_notes(self, reopen: Callable[[], None]) -> None:
+        """Have the palette opened again once the notes are listed, unless they are."""
+        self._unlisted = None if self._notes.listing.notes else reopen
+        is_waiting = self._unlisted is not None and self._assistant.vault is not None
+        self._palette.is_loading = is_waiting and not self._has_listed
+
     def _on_listed(self) -> None:
         """Fill the palette that was opened before the notes were listed, and keep what is typed."""
         reopen, self._unlisted = self._unlisted, None
+        self._has_listed = True
         if reopen is not None and not self._palette.isHidden():
             typed = self._palette.field.text()
             reopen()

@@ -1,9 +1,14 @@
 """What the palette of the window offers: commands in a useful order, and settings."""
 
+import threading
+from pathlib import Path
+
 import pytest
+from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
+from chains.cancel import CancelToken
 from tests.support.window.window_pages import WindowPage, open_window
 from ui.shortcuts import list_window_commands
 from ui.tasks import TaskRunner
@@ -61,3 +66,35 @@ def test_a_setting_is_found_by_its_words_and_opened(window: WindowPage) -> None:
 
 def test_no_command_has_the_key_of_another_system_as_its_icon() -> None:
     assert {choice.icon for choice in list_window_commands()} == {"terminal-window"}
+
+
+def test_a_note_is_not_said_to_be_missing_before_the_notes_are_listed(
+    assistant: Assistant, small_vault: Path, qtbot: QtBot
+) -> None:
+    assistant.open_vault(small_vault)
+    list(assistant.index(CancelToken()))
+    gate, runner, list_all = threading.Event(), TaskRunner(), assistant.notes
+
+    def wait_and_list() -> object:
+        assert gate.wait(30)
+        return list_all()
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(assistant, "notes", wait_and_list)
+        window = open_window(assistant, runner, qtbot, mode="chat")
+        window.activate(1280, 800, qtbot)
+        palette = window.palette.view
+        window.run("open_note")
+        palette.field.setText("Watering")
+
+        def said() -> list[str]:
+            return [label.text() for label in palette.findChildren(QLabel) if label.isVisible()]
+
+        assert said() == ["Loading notes…"]
+        gate.set()
+        qtbot.waitUntil(lambda: [one.choice.text for one in palette.view.matches] == ["Watering"])
+        palette.field.setText("zzz")
+        assert said() == ["Nothing found for “zzz”. Try fewer words."]
+        palette.dismiss()
+    window.close()
+    runner.close()
