@@ -101,7 +101,9 @@ _OTHER_MEASURES: Final = frozenset(
         *("ah", "mah", "rpm", "dpi", "px", "db", "lm", "lx", "va", "kva"),
     }
 )
-_NO_MEASURES: Final = frozenset({"in", "an", "mi", "p", "t", "b", "d", "tag", "eur", "usd", "gbp"})
+_NO_MEASURES: Final = frozenset(
+    {"in", "an", "mi", "p", "t", "b", "d", "s", "tag", "eur", "usd", "gbp"}
+)
 _MOST_IN_SHORT: Final = 3
 _MEASURE: Final = re.compile(
     r"(?<![^\s(\[|~≈<>=+/–-])(?P<number>\d+(?:[.,]\d+)*)"

@@ -11,7 +11,14 @@ from vault.notes.dates import is_weekday
 from vault.questions.tokens import Item
 from vault.questions.words import find_roles, list_date_words, split_words
 
-__all__ = ["LIMITS", "find_due_spans", "limit_spans", "name_weekdays", "write_yearly_days"]
+__all__ = [
+    "LIMITS",
+    "are_begun_years",
+    "find_due_spans",
+    "limit_spans",
+    "name_weekdays",
+    "write_yearly_days",
+]
 
 # Roles of words that say on which side of a date the days are.
 LIMITS: Final = frozenset({"before", "until", "after", "since"})
@@ -39,6 +46,11 @@ def limit_spans(items: Sequence[Item], spans: Sequence[Span]) -> list[Span] | No
     if any(each & LIMITS not in (bound & LIMITS, frozenset()) for each in bounds):
         return None
     return [_limit(span, bound) for span in spans]
+
+
+def are_begun_years(*days: date) -> bool:
+    """Return whether all of some days are the first of their years, or the ends of time."""
+    return all(day in (date.min, date.max) or (day.month, day.day) == (1, 1) for day in days)
 
 
 def find_due_spans(text: str, spans: Sequence[Span], today: date) -> tuple[Span, ...]:

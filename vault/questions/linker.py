@@ -11,7 +11,7 @@ from typing import Final, Literal
 from vault.notes.date_spans import Span, is_in_ranges
 from vault.notes.dates import find_month, find_written_spans
 from vault.notes.keywords import FUNCTION_WORDS, fold
-from vault.questions.days import LIMITS, limit_spans, write_yearly_days
+from vault.questions.days import LIMITS, are_begun_years, limit_spans, write_yearly_days
 from vault.questions.links import (
     MARKS,
     STATES,
@@ -23,7 +23,7 @@ from vault.questions.links import (
     list_bare_values,
     list_conditions,
 )
-from vault.questions.naming import has_kind, is_of_kind, list_own_values
+from vault.questions.naming import is_of_kind, list_own_values
 from vault.questions.surroundings import SIGNS, Surroundings
 from vault.questions.tokens import Item
 from vault.questions.values import ValueLinker
@@ -71,11 +71,6 @@ def link_items(items: Sequence[Item], spans: Sequence[Span], vocabulary: VaultNa
         vocabulary: the names in the vault.
     """
     return _Linker(items, spans, vocabulary).link()
-
-
-def _are_begun_years(*days: date) -> bool:
-    """Return whether all of some days are the first of their years, or the ends of time."""
-    return all(day in (date.min, date.max) or (day.month, day.day) == (1, 1) for day in days)
 
 
 class _Linker:
@@ -154,7 +149,7 @@ class _Linker:
         links.properties.clear()
         ((first, after),) = spans
         is_of_years = self._vocabulary.years.issuperset(names)
-        links.is_unclear |= is_of_years and not _are_begun_years(first, after)
+        links.is_unclear |= is_of_years and not are_begun_years(first, after)
         tests = [f">={first.year if is_of_years else first}"] if first != date.min else []
         tests += [f"<{after.year if is_of_years else after}"] if after != date.max else []
         is_limited = spans != list(self._spans)
@@ -178,20 +173,15 @@ class _Linker:
 
         It is meant by "films since 2019".
         """
-        links, names = self._links, self._vocabulary
-        if len(spans) != 1 or not _are_begun_years(*spans[0]) or links.roles & {"changed", "tasks"}:
+        links = self._links
+        if len(spans) != 1 or not are_begun_years(*spans[0]) or links.roles & {"changed", "tasks"}:
             return []
         if links.properties or not self._may_be_of_years():
             return []
         kinds = [clause for clause in links.clauses if is_of_kind(clause)]
-        own = [
-            held
-            for path, held in names.properties.items()
-            if all(has_kind(path, clause, names) for clause in kinds)
-        ]
-        found = {name for held in own for name in held if name in names.years}
-        is_dated = any(not names.dated.isdisjoint(held) for held in own)
-        return sorted(found) if len(found) == 1 and not is_dated else []
+        own = list_own_values(kinds, self._vocabulary).keys()
+        found = own & self._vocabulary.years
+        return [*found] if len(found) == 1 and own.isdisjoint(self._vocabulary.dated) else []
 
     def _may_be_of_years(self) -> bool:
         """Return whether notes that are asked for have a property of years, and no other day."""
@@ -332,10 +322,23 @@ class _Linker:
         is_in_a_row = is_in_a_row and not (last.name == new.name and new.comparison == "!=")
         is_in_a_row = is_in_a_row and new.key != "path"  # as in "except A, B and C"
         is_after_not = last.is_negated and not new.is_negated and "and" in joins
+        is_other_value = self._excludes(last, new)
+        is_other_value = is_other_value and "and" in joins and not item.is_given
         is_of_folder = last.key == "folder" and not joins.isdisjoint(("and", "or"))
         is_other = is_of_folder and ("and" in joins or new.key != "folder")
-        if is_in_a_row or is_after_not or (is_other and not last.is_negated):
+        is_other = (is_other and not last.is_negated) or is_other_value
+        if is_in_a_row or is_after_not or is_other:
             self._links.is_unclear = True
+
+    def _excludes(self, last: Condition, new: Condition) -> bool:
+        """Return whether no note fulfils two conditions, as in "trips and books"."""
+        if last.is_negated or new.is_negated:
+            return False
+        if last.key == new.key == "tag" and "tag" not in self._links.roles:
+            return not self._vocabulary.has_both_tags(last.value, new.value)
+        is_equal = last.comparison == new.comparison == "=" and not (last.also or new.also)
+        is_same = bool(new.name) and last.name == new.name
+        return is_equal and is_same and self._vocabulary.is_of_one_value(new.name)
 
     def _has_lone_comparison(self) -> bool:
         """Return whether a comparison, or a date beside a property, became no condition."""
@@ -525,9 +528,9 @@ class _Linker:
 
     def _is_doubtful(self, at: int, roles: frozenset[str]) -> bool:
         """Return whether it is not said what is excluded, as by "but" in "all notes but books"."""
-        is_exception = "except" in roles and self._around.is_before_name(at)
-        is_exception = is_exception and not self._around.is_before_note(at)
-        return is_exception or (self._is_shared and "tasks" in roles)
+        around = self._around
+        is_before_other = around.is_before_name(at) and not around.is_before_note(at)
+        return ("except" in roles and is_before_other) or (self._is_shared and "tasks" in roles)
 
     def _take_mark(self, at: int, roles: frozenset[str]) -> None:
         """Take a word such as "tag" or "links to", which announces a name.
@@ -634,13 +637,11 @@ class _Linker:
 
     def _is_excepted(self, at: int) -> bool:
         """Return whether an item is an exception, as the last words of "all films except Tenet"."""
-        clauses = self._links.clauses
-        is_joined = self._items[at].is_apart or bool(
-            self._around.list_roles(at - 1) & {"and", "or"}
-        )
-        is_next = is_joined and self._last_added >= 0 and bool(clauses)
-        is_next = is_next and clauses[-1][-1].key == "path" and clauses[-1][-1].is_negated
-        return is_next or (self._links.is_negated and self._around.is_excepted(at))
+        links, joins = self._links, self._around.list_roles(at - 1) & {"and", "or"}
+        last = links.clauses[-1][-1] if links.clauses else None
+        is_next = last is not None and last.key == "path" and last.is_negated
+        is_next = is_next and bool(joins or self._items[at].is_apart)
+        return is_next or (links.is_negated and self._around.is_excepted(at))
 
     def _except_notes(self, names: Sequence[Name]) -> None:
         """Leave out some notes by their paths, or claim nothing if others have them in theirs."""
@@ -648,8 +649,7 @@ class _Linker:
         links.is_negated = links.is_alternative = False
         for name in names:
             links.clauses.append((Condition("path", name.value, is_negated=True),))
-            wanted = fold(name.value)
-            links.is_unclear |= sum(wanted in fold(path) for path in paths) > 1
+            links.is_unclear |= sum(fold(name.value) in fold(path) for path in paths) > 1
 
     def _choose_name(self, at: int) -> Name | None:
         """Choose which of the names of an item is meant.

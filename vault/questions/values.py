@@ -263,8 +263,9 @@ class ValueLinker:
             return 0
         behind, names = self._find_named_behind(end or number)
         measured = self._items[end or number].measured
-        is_bounded = bool(signs or end) or self._items[number].is_rating
-        if not names and measured and is_bounded and not self._links.properties:
+        is_rating, waiting = self._items[number].is_rating, self._links.properties[-1:]
+        is_free = all(is_rating and {*measured}.isdisjoint(each) for each in waiting)
+        if not names and measured and (signs or end or is_rating) and is_free:
             self._links.heads += self._around.is_head(at)  # as in "4 star books"
             behind, names = end or number, measured  # as in "under 20 €"
         elif not names or self.is_awaited(behind, names):  # which has a value of its own

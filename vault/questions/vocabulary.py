@@ -13,6 +13,7 @@ from typing import Final, Literal
 
 from vault.catalog import Catalog
 from vault.notes.amounts import parse_amount
+from vault.notes.keywords import fold
 from vault.notes.kinds import drop_note_suffix
 from vault.notes.properties import read_tick
 from vault.notes.units import can_convert
@@ -103,6 +104,16 @@ class VaultNames:
     def list_values(self, name: str) -> frozenset[str]:
         """Return all values of a property."""
         return frozenset(value for own in self.properties.values() for value in own.get(name, ()))
+
+    def is_of_one_value(self, name: str) -> bool:
+        """Return whether no note has several values of a property."""
+        return all(len(own.get(name, ())) <= 1 for own in self.properties.values())
+
+    def has_both_tags(self, tag: str, other: str) -> bool:
+        """Return whether a note has two tags, or tags below them."""
+        wanted = [f"{fold(each)}/" for each in (tag, other)]
+        held = ([f"{fold(each)}/" for each in tags] for tags in self.tags.values())
+        return any(all(any(t.startswith(w) for t in tags) for w in wanted) for tags in held)
 
     def find_values_with(self, text: str, name: str) -> list[str]:
         """Return the values of a property that are names with some words, as "Jane Austen".

@@ -260,6 +260,7 @@ def test_a_bare_year_limits_the_years_or_days_of_notes(
         ("Filme mit vier Sternen", "Paterson"),
         ("les films à cinq étoiles", "Parasite Stalker"),
         ("películas de cuatro estrellas", "Paterson"),
+        ("films of the year 2019 with 5 stars", "Parasite"),
     ],
 )
 def test_stars_are_a_rating(films: Vault, question: str, names: str) -> None:
@@ -277,3 +278,11 @@ def test_stars_are_a_rating(films: Vault, question: str, names: str) -> None:
 )
 def test_an_amount_may_be_written_with_two_units(films: Vault, question: str, names: str) -> None:
     assert list_names(films, question) == names
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["list trips and films", "films with rating 4 and 5", "Filme und Reisen", "recipes and trips"],
+)
+def test_no_note_is_sought_that_is_two_things_at_once(films: Vault, question: str) -> None:
+    assert list_names(films, question) is None
