@@ -451,6 +451,23 @@ def test_steps_that_have_failed_hold(seeds: Sequence[int]) -> None:
     assert run_steps([Step(seed) for seed in seeds]).broken == ()
 
 
+# A line could not be flushed, and its process was killed before it could take the line back.
+TORN_LINE = (31475019772345, 12137875032297, 318275810417615), 19270, frozenset[str]()
+# A turn was killed late, when its model had added a memory.
+LATE_MEMORY = (
+    (462488603282512, 8218610649068, 534667874356986, 407316686503532),
+    3714,
+    frozenset({"folder journal._store"}),
+)
+
+
+@pytest.mark.parametrize(("seeds", "mix_seed", "skipped"), [TORN_LINE, LATE_MEMORY])
+def test_steps_of_a_mix_that_have_failed_hold(
+    seeds: Sequence[int], mix_seed: int, skipped: frozenset[str]
+) -> None:
+    assert run_steps([Step(seed, mix_seed) for seed in seeds], skipped).broken == ()
+
+
 PRINT_HISTORY = (
     "from tests.support.simulator.run import list_steps, run_steps\n"
     "print(*run_steps(list_steps({seed}, {events})).history, sep='\\n')"

@@ -6,7 +6,7 @@ and faults out and does others more often, so that two of them meet that are bot
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
@@ -104,7 +104,7 @@ def make_mix(seed: int) -> Mix:
     chance = random.Random(f"mix {seed}")
     weights = tuple(weight * chance.choice(_TIMES) for weight in ACTS.values())
     faults = tuple(one for one in FAULTS if chance.random() < 0.5)
-    return Mix(
+    mix = Mix(
         weights if any(weights) else Mix.weights,
         faults or FAULTS,
         fault_share=chance.choice([0.2, 0.6, 0.9]),
@@ -114,3 +114,5 @@ def make_mix(seed: int) -> Mix:
         death_share=chance.choice([0.0, 0.1, 0.5]),
         power_share=chance.choice([0.0, 0.0, 0.2, 0.5]),
     )
+    is_late = chance.random() < 0.25  # or nothing would go wrong in the second half of a turn
+    return replace(mix, early=mix.early / 10) if is_late else mix

@@ -11,7 +11,6 @@ from chains.cancel import CancelToken
 from chains.errors import ModelError
 from chains.events import Event, Mode, TurnEnded
 from chains.request.ask import Ask
-from tests.support.simulator.disk import Killed
 from tests.support.simulator.promises import list_sent, read_tree
 
 if TYPE_CHECKING:
@@ -93,10 +92,10 @@ def _follow(world: "World", program: Assistant, events: Iterator[Event]) -> str 
     try:
         *_, last = events
     finally:
-        with suppress(AppError, Killed):
+        with suppress(AppError), world.disk.show():
             now = memories.list_memories()
             if now != before:
-                world.promises.allow_also("memories", now, before)
+                world.promises.allow_also("memories", *_list_between(before, now))
     assert isinstance(last, TurnEnded)
     if (now := memories.list_memories()) != before:
         world.promises.allow("memories", now)
@@ -106,6 +105,12 @@ def _follow(world: "World", program: Assistant, events: Iterator[Event]) -> str 
     if row is None and end.status not in ("complete", "limit"):  # an agent's answer may be cut off
         world.broken.append(f"an answer of a strict server is {end.status}: {end.reason}")
     return last.result.session
+
+
+def _list_between(before: tuple[str, ...], now: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """Return what memories may be while some are added one by one. The last may not be flushed."""
+    added = now[len(before) :] if now[: len(before)] == before else ()
+    return [before, *((*before, *added[:count]) for count in range(1, len(added))), now]
 
 
 def _compact(world: "World", program: Assistant) -> None:

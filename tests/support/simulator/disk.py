@@ -242,6 +242,20 @@ class Disk:
             if not path.startswith(inside)
         }
 
+    @contextmanager
+    def show(self) -> Iterator[None]:
+        """Let what a killed process has left be read within a `with` block, before `settle`."""
+        was_dead, self.is_dead = self.is_dead, False
+        try:
+            yield
+        finally:
+            self.is_dead = was_dead
+
+    def list_failed(self) -> list[Path]:
+        """Return the files of which a part is in memory alone, since its sync has failed."""
+        named = ((path, node.unsynced) for path, node in self._live.items())
+        return [Path(path) for path, unsynced in named if unsynced is not None]
+
     def cut_power(self, chance: random.Random) -> None:
         """Let the power fail between two events. Call `settle` then."""
         self.begin(Fault("power", 1), chance)

@@ -33,6 +33,8 @@ class Promises:
         gone_sent: the requests that were sent for them.
         chats: the lines of each chat's file at the last look.
         binned: whether a chat is in the bin, if that is sure.
+        torn: the chats of which a process could not flush a line, and was killed before it could
+            take the line back. No later one learns of it, and a power failure may damage the line.
         copied: the chats beside which another version may be. When both are merged, one place in
             the chat counts.
     """
@@ -44,6 +46,7 @@ class Promises:
         self.chats: dict[str, set[bytes]] = {}
         self.binned: dict[str, bool] = {}
         self.copied: set[str] = set()
+        self.torn: set[str] = set()
         self._seen: dict[str, set[bytes]] = defaultdict(set)
         self._values: dict[str, _Value] = {}
 
@@ -162,7 +165,7 @@ class Promises:
             *self._find_lost_lines(self.chats),
             *self._find_remains(assistant.paths.sessions),
             *self._find_misplaced(assistant),
-            *_find_unreadable(assistant, opened),
+            *_find_unreadable(assistant, opened, self.torn),
         ]
 
     def _find_lost_lines(self, chats: Mapping[str, set[bytes]]) -> list[str]:
@@ -252,7 +255,9 @@ def _list_chats(assistant: Assistant, named: Collection[str]) -> list[str]:
     return sorted({info.session for info in assistant.list_sessions()})
 
 
-def _find_unreadable(assistant: Assistant, sessions: Iterable[str]) -> Iterator[str]:
+def _find_unreadable(
+    assistant: Assistant, sessions: Iterable[str], torn: Collection[str]
+) -> Iterator[str]:
     for session in sessions:
         try:
             problems = assistant.sessions.read(session).problems
@@ -260,7 +265,7 @@ def _find_unreadable(assistant: Assistant, sessions: Iterable[str]) -> Iterator[
         except AppError as error:
             yield f"chat {session} does not open: {error}"
         else:
-            if problems:
+            if problems and session not in torn:
                 yield f"chat {session} has problems: {problems}"
 
 

@@ -397,6 +397,9 @@ class World:
 
     def _restart(self, killed: Assistant) -> None:
         """Go on after a kill, with the programs that a power failure or the kill has left."""
+        folder, failed = killed.paths.sessions, self.disk.list_failed()
+        chats = (file for file in failed if file.is_relative_to(folder))
+        self.promises.torn |= {file.name.partition(".")[0] for file in chats}
         self._start_again(self.programs if self.disk.fault == "power" else [killed])
         self._check_edits()
 
