@@ -234,7 +234,7 @@ class _Value:
         is_promised, self.is_new = self.is_new and is_done, False
         try:
             value = self.read(program)
-        except AppError as error:
+        except (AppError, ValueError) as error:  # of a file that is read as it is
             yield f"the {name} cannot be read: {error}"
             return
         if self.allowed and value not in self.allowed:
