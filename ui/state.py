@@ -46,6 +46,8 @@ class WindowState:
             docks, joined with spaces.
         columns: the widths of the sidebar and the right column, in pixels.
         session: the session ID of the open chat, or an empty string for a new chat.
+        project: the project of the open chat, or an empty string. A chat in which nothing was asked
+            has no file that tells it.
         is_set_up: whether the first-run dialog has been opened automatically, which happens only
             once.
         note_folder: the folder in the vault that is suggested when a chat is saved as a note.
@@ -63,6 +65,7 @@ class WindowState:
     is_panel_open: bool = True
     font_scale: float = 1.0
     session: str = ""
+    project: str = ""
     sent: int = 0
     is_set_up: bool = False
     open_folders: list[str] = field(default_factory=list)

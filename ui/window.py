@@ -216,6 +216,7 @@ class MainWindow(QMainWindow):
 
     def _collect_chat(self, state: WindowState) -> None:
         state.session = self.controllers.session.session or ""
+        state.project = self.controllers.session.project or ""
         state.open_folders = self.sidebar.notes.open_folders()
 
     def begin(self) -> None:
@@ -237,6 +238,9 @@ class MainWindow(QMainWindow):
         controllers = self.controllers
         state, early = self.places.state, self.early
         last_chat = "" if early.wants_new_chat else state.find_last_chat(self.assistant.vault)
+        if last_chat and not self.assistant.sessions.has(last_chat):
+            lost, last_chat = last_chat, controllers.projects.begin_again(state.project)
+            controllers.composer.move_draft(lost, last_chat)
         controllers.composer.load_models()
         controllers.sessions.refresh()
         controllers.projects.refresh()

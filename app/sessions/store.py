@@ -115,6 +115,10 @@ class SessionStore:
         self._begun[log.header.id] = log
         return log.header.id
 
+    def has(self, session: str) -> bool:
+        """Return whether a chat is there, in a file or begun in this run of the program."""
+        return self._unwritten(session) is not None or self.file(session).is_file()
+
     def open(self, session: str) -> Session:
         """Open a chat for writing. A truncated last line is moved to `<id>.jsonl.torn`.
 

@@ -89,6 +89,10 @@ class ComposerController(ChatController):
         ask = self._session.address(Ask(self._composer.text()))
         return attach_to(ask, self.attachments.sendable)
 
+    def move_draft(self, session: str, to: str) -> None:
+        """Move the draft of a chat that is not there any more, as `DraftStore.move` does."""
+        self._drafts.move(session, to)
+
     def open(self, session: str | None) -> None:
         """Show a chat's draft in the composer, or the new chat's draft if `session` is None."""
         self.queue.update()

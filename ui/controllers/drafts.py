@@ -96,6 +96,17 @@ class DraftStore(QObject):
         self._session = session or ""
         return self._drafts.get(self._session, Draft())
 
+    def move(self, session: str, to: str) -> None:
+        """Move the draft of a chat that is not there any more to another one that has none.
+
+        Args:
+            session: the session ID of the chat.
+            to: the session ID of the other one, or an empty string for a new chat.
+        """
+        if session in self._drafts and to not in self._drafts:
+            self._drafts[to] = self._drafts.pop(session)
+            self._save_soon()
+
     def begin(self, session: str) -> None:
         """Discard the draft of the new chat, because the chat now has a session ID."""
         if not self._session:

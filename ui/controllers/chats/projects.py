@@ -76,9 +76,24 @@ class ProjectController(ChatController):
             for project in self._sessions.projects
         ]
 
-    def _begin_chat(self, name: str) -> None:
+    def begin_again(self, name: str) -> str:
+        """Begin a chat in place of one in which nothing was asked before the program was closed.
+
+        Args:
+            name: the project of the chat, or an empty string.
+
+        Returns:
+            The session ID of the chat, or an empty string for a new chat that is in no project.
+        """
+        is_known = any(name == project.name for project in self._assistant.projects.list())
+        return self._create_chat(name) if is_known else ""
+
+    def _create_chat(self, name: str) -> str:
         vault = self._assistant.vault
-        session = self._assistant.sessions.begin(None if vault is None else str(vault), name)
+        return self._assistant.sessions.begin(None if vault is None else str(vault), name)
+
+    def _begin_chat(self, name: str) -> None:
+        session = self._create_chat(name)
         self._frame.middle.clear_notice()
         self._frame.middle.show_chat(True)
         self._frame.navigation.open_session(session)
@@ -149,6 +164,7 @@ class ProjectController(ChatController):
             self._pages[name] = page
         page = self._pages[name]
         page.refresh()
+        self._frame.columns.close_drawer()
         self._frame.navigation.show_chat()  # a note may cover it
         middle.show_page(page, page.accessibleName())
 

@@ -476,6 +476,43 @@ def test_a_chat_is_moved_by_menu_and_drop_and_back_by_undo_and_the_header_tells_
     assert assistant.sessions.info(other).project is None
 
 
+def test_the_page_of_a_project_is_not_covered_by_the_list_in_a_narrow_window(
+    window: WindowPage, qtbot: QtBot
+) -> None:
+    window.view.open_project("Thesis")
+    window.view.resize(900, 700)
+    settle()
+    sidebar = window.view.sidebar
+    assert not sidebar.isVisible()
+    window.run("toggle_sidebar")
+    settle()
+    assert sidebar.isVisible()
+    page = open_project_settings(window)
+    settle()
+    assert page.isVisible()
+    assert not sidebar.isVisible()
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_an_unsent_message_in_a_new_chat_of_a_project_is_there_after_a_restart(
+    window: WindowPage, thesis: Path, runner: TaskRunner, qtbot: QtBot, is_there: bool
+) -> None:
+    window.view.open_project("Thesis")
+    window.composer.write("Half a thought")
+    window.close()
+    assistant = window.assistant
+    assistant.sessions._begun.clear()  # as in another process, which has no file of the chat
+    if not is_there:
+        assistant.projects.remove(str(thesis))
+    again = open_window(assistant, runner, qtbot)
+    assert again.composer.text == "Half a thought"
+    assert again.composer.error == ""
+    assert again.view.controllers.session.project == ("Thesis" if is_there else None)
+    again.composer.send("Whole")
+    (chat,) = assistant.list_sessions()
+    assert chat.project == ("Thesis" if is_there else None)
+
+
 @pytest.mark.parametrize("edge", ["top", "bottom"])
 def test_a_chat_that_is_dropped_at_the_edge_of_a_project_is_in_it(
     window: WindowPage, edge: str, qtbot: QtBot
