@@ -25,8 +25,6 @@ def remember_nothing() -> Iterator[None]:
         for module, name in _PLACES:
             kept = _find(module, name)
             stack.enter_context(mock.patch(f"{module}.{name}", type(kept)()))
-        # Only the first world of a process would load the library, as a task of its own.
-        stack.enter_context(mock.patch("chains.model.warm_up"))
         yield
 
 
