@@ -550,6 +550,8 @@ class MainWindow(QMainWindow):
         controllers.vault.indexed.connect(self._on_indexed)
         controllers.bin.deleted.connect(controllers.drafts.forget)
         controllers.session.session_changed.connect(self.places.remember)
+        # Its project is known only then.
+        controllers.session.loaded.connect(lambda *_: self.places.remember_soon())
         controllers.session.turn_ended.connect(self._on_turn_ended)
         controllers.index.finished.connect(self._on_index_finished)
         changed = partial(self._on_setting_changed, "chat.model")

@@ -97,14 +97,15 @@ class DraftStore(QObject):
         return self._drafts.get(self._session, Draft())
 
     def move(self, session: str, to: str) -> None:
-        """Move the draft of a chat that is not there any more to another one that has none.
+        """Move the draft of a chat that is not there any more behind that of another one, if any.
 
         Args:
             session: the session ID of the chat.
             to: the session ID of the other one, or an empty string for a new chat.
         """
-        if session in self._drafts and to not in self._drafts:
-            self._drafts[to] = self._drafts.pop(session)
+        if (moved := self._drafts.pop(session, None)) is not None:
+            kept = self._drafts.get(to)
+            self._drafts[to] = moved if kept is None else moved.follow(kept.ask)
             self._save_soon()
 
     def begin(self, session: str) -> None:

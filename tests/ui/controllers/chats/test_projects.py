@@ -42,6 +42,7 @@ from ui.panels.chats.chats_model import CHAT_TYPE
 from ui.settings.dialog import SettingsDialog
 from ui.settings.project import ProjectView
 from ui.settings.skills import SkillDialog
+from ui.state import load_state
 from ui.tasks import TaskRunner
 
 NOW = "2026-11-27T10:00:00.000Z"
@@ -497,15 +498,17 @@ def test_the_page_of_a_project_is_not_covered_by_the_list_in_a_narrow_window(
 def test_an_unsent_message_in_a_new_chat_of_a_project_is_there_after_a_restart(
     window: WindowPage, thesis: Path, runner: TaskRunner, qtbot: QtBot, is_there: bool
 ) -> None:
+    window.composer.write("First")
     window.view.open_project("Thesis")
     window.composer.write("Half a thought")
+    file, assistant = window.view.places.file, window.assistant
+    qtbot.waitUntil(lambda: load_state(file).project == "Thesis")  # also without being closed
     window.close()
-    assistant = window.assistant
     assistant.sessions._begun.clear()  # as in another process, which has no file of the chat
     if not is_there:
         assistant.projects.remove(str(thesis))
     again = open_window(assistant, runner, qtbot)
-    assert again.composer.text == "Half a thought"
+    assert again.composer.text == ("Half a thought" if is_there else "First\n\nHalf a thought")
     assert again.composer.error == ""
     assert again.view.controllers.session.project == ("Thesis" if is_there else None)
     again.composer.send("Whole")
