@@ -292,9 +292,11 @@ class NoteEditor:
         for number, (change, step) in enumerate(zip(plan.changes, steps, strict=True)):
             try:
                 self._make(change, step)
-            except (OSError, VaultError):
+            except (OSError, VaultError) as error:
                 remove_folders(self._root, step.folders)
-                revert_steps(self._journal, steps[:number])
+                # A file that has its new name or content may only not be flushed.
+                is_perhaps_made = isinstance(error, EditFailed)
+                revert_steps(self._journal, steps[: number + is_perhaps_made])
                 with suppress(EditFailed):
                     self._journal.mark(filter(clear_up, steps), "failed")
                 raise

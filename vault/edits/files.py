@@ -77,7 +77,8 @@ def replace_file(root: Path, path: str, before: bytes, after: bytes, temporary: 
 
     Raises:
         EditOutdated: the current content differs from `before`.
-        EditFailed: the new content could not be written. The file is unchanged.
+        EditFailed: the new content could not be written, and the file is unchanged; or it could
+            not be flushed, and the file has it.
     """
     with convert_errors(path), _open_parent(root, path) as (folder, name):
         _check_content(folder, name, path, before)
@@ -100,7 +101,7 @@ def create_file(root: Path, path: str, after: bytes, temporary: str) -> None:
 
     Raises:
         EditOutdated: the file already exists.
-        EditFailed: the file could not be created.
+        EditFailed: the file could not be created; or it could not be flushed, and is there.
     """
     with convert_errors(path):
         _create_folders(root, path)

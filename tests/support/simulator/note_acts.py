@@ -6,7 +6,7 @@ from app.assistant import Assistant
 from chains.ledger import OutgoingCall
 from tests.support.simulator.promises import read_tree
 from vault.edits.journal import EditJournal
-from vault.errors import UndoRefused
+from vault.errors import EditFailed, UndoRefused
 
 if TYPE_CHECKING:
     from tests.support.simulator.world import World
@@ -48,7 +48,12 @@ def _write_note(world: "World", program: Assistant) -> None:
         plan = edits.plan_append("Beds.md", f"Line {number}.")
     else:
         plan = edits.plan_create(f"own/{number}.md", f"Made {number}.")
-    run = edits.apply(plan)
+    try:
+        run = edits.apply(plan)
+    except EditFailed:
+        if not world.disk.is_dead and (left := read_tree(world.notes)) != before:
+            world.broken.append(f"a failed edit leaves the notes {left}, not {before}")
+        raise
     world.undoable = (run, before, read_tree(world.notes))
 
 

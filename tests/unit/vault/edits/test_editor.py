@@ -315,6 +315,35 @@ def test_a_full_disk_changes_nothing_and_is_said(
         assert not (root / "new").exists()
 
 
+@pytest.mark.parametrize(
+    ("edit", "number"), [(0, 1), (1, 1), (1, 2), (2, 1), (2, 2), (2, 3), (2, 4)]
+)
+def test_an_edit_whose_folder_cannot_be_flushed_is_taken_back(
+    root: Path,
+    editor: NoteEditor,
+    journal: EditJournal,
+    monkeypatch: pytest.MonkeyPatch,
+    edit: int,
+    number: int,
+) -> None:
+    """The note was there, though the edit had failed: seed 62000004 of the simulator."""
+    (root / "a.md").write_text("one\n")
+    (root / "b.md").write_text("[[a]]\n")
+    before, sync, calls = list_files(root), Folder.sync, itertools.count(1)
+
+    def fail_once(folder: Folder) -> None:
+        if next(calls) == number:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        sync(folder)
+
+    monkeypatch.setattr(Folder, "sync", fail_once)
+    with pytest.raises(EditFailed):
+        editor.apply(plan_all(editor)[edit], RUN)
+    assert list_files(root) == before
+    assert not (root / "new").exists()
+    assert {step.mark for step in journal.read()} == {"failed"}
+
+
 def test_a_folder_that_may_only_be_read_is_said(
     root: Path, editor: NoteEditor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
