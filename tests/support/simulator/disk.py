@@ -251,10 +251,19 @@ class Disk:
         finally:
             self.is_dead = was_dead
 
-    def list_failed(self) -> list[Path]:
-        """Return the files of which a part is in memory alone, since its sync has failed."""
-        named = ((path, node.unsynced) for path, node in self._live.items())
-        return [Path(path) for path, unsynced in named if unsynced is not None]
+    def list_doubtful(self) -> list[Path]:
+        """Return the files of which a part may be lost now, or damaged, by the end of a process.
+
+        A power failure loses what was not synced. Of a killed process, nobody writes again what is
+        in memory alone since its sync has failed.
+        """
+        is_lost = self.fault == "power"
+        return [
+            Path(path)
+            for path, node in self._live.items()
+            if node.unsynced is not None
+            or (is_lost and os.path.isfile(path) and not _holds(path, node.synced))
+        ]
 
     def cut_power(self, chance: random.Random) -> None:
         """Let the power fail between two events. Call `settle` then."""

@@ -33,8 +33,8 @@ class Promises:
         gone_sent: the requests that were sent for them.
         chats: the lines of each chat's file at the last look.
         binned: whether a chat is in the bin, if that is sure.
-        torn: the chats of which a process could not flush a line, and was killed before it could
-            take the line back. No later one learns of it, and a power failure may damage the line.
+        torn: the chats of which a line that nobody has acknowledged may be damaged: it was not
+            flushed when the power failed, or could not be, and its process was killed.
         copied: the chats beside which another version may be. When both are merged, one place in
             the chat counts.
     """

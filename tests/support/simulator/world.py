@@ -5,7 +5,7 @@ import os
 import random
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from functools import cache
@@ -284,7 +284,8 @@ class World:
         self.disk.cut_power(chance)
         self._start_again(self.programs)
         self.reached["power failure behind an act"] += 1
-        if (now := read_tree(self.notes)) != before:
+        now = read_tree(self.notes)
+        if now != before and not self._is_half_undone(now):
             self.broken.append(f"a power failure behind {name} leaves {now}, not {before}")
         when = f"after a power failure behind {name}"
         self._look(when)
@@ -293,6 +294,14 @@ class World:
             left = self.promises.find_remaining_requests(self.programs[0])
             texts = self._find_lost_texts()
             self.broken += [f"{when}: {one}" for one in (*lost, *left, *texts)]
+
+    def _is_half_undone(self, now: Mapping[str, bytes]) -> bool:
+        """Return whether each note is as before or behind an undo that has failed."""
+        if self.undone is None:
+            return False
+        _run, undone = self.undone
+        paths = now.keys() | self.before.keys() | undone.keys()
+        return all(now.get(one) in (self.before.get(one), undone.get(one)) for one in paths)
 
     def _find_lost_texts(self) -> Iterator[str]:
         """Find the texts that are missing to undo an edit. Without them, no undo is possible."""
@@ -397,14 +406,14 @@ class World:
 
     def _restart(self, killed: Assistant) -> None:
         """Go on after a kill, with the programs that a power failure or the kill has left."""
-        folder, failed = killed.paths.sessions, self.disk.list_failed()
-        chats = (file for file in failed if file.is_relative_to(folder))
-        self.promises.torn |= {file.name.partition(".")[0] for file in chats}
         self._start_again(self.programs if self.disk.fault == "power" else [killed])
         self._check_edits()
 
     def _start_again(self, ended: list[Assistant]) -> None:
         """Start as many programs as were killed, on what they have left."""
+        chats = str(self.root / "home" / "data" / "sessions")
+        doubtful = (file for file in self.disk.list_doubtful() if str(file).startswith(chats))
+        self.promises.torn |= {file.name.partition(".")[0] for file in doubtful}
         count = len(self.programs) or 1  # a kill at the start of the only one has left none
         for program in ended:
             with suppress(Exception, Killed):
