@@ -30,6 +30,7 @@ DATE_WEIGHT: Final = 1.0
 _MOST_CHARS: Final = 20_000
 _MOST_PAIRS: Final = 12
 _MOST_DATES: Final = 24
+_MOST_MEASURES: Final = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ def choose_terms(words: str, today: date) -> tuple[Term, ...]:
     left_out = find_function_words(words)
     kept = WORD.sub(lambda word: " " if fold(word[0]) in left_out else word[0], words)
     names = {term for name in _find_names(words) for term in build_query_terms(name)}
-    measures = find_measures(words)
+    measures = find_measures(words)[:_MOST_MEASURES]
     singles = build_query_terms(kept) or build_query_terms(words)
     joined = {match_phrase(f"{number}{unit}"): (number, unit) for number, unit in measures}
     spaced = {term: match_measure(joined[term]) for term in singles if term in joined}

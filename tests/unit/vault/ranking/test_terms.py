@@ -31,6 +31,11 @@ def test_function_words_of_its_language_are_left_out(words: str, kept: set[str])
     assert expressions(words) == kept
 
 
+def test_a_long_list_of_amounts_makes_few_terms() -> None:
+    amounts = " ".join(f"{number} kg" for number in range(5_000))
+    assert len(choose_terms(amounts, TODAY)) < 200
+
+
 def test_a_word_is_searched_with_its_irregular_forms() -> None:
     assert '("buy" OR "bought")' in expressions("what did I buy")
 
