@@ -14,6 +14,7 @@ __all__ = [
     "cut_measures",
     "find_measures",
     "is_known_unit",
+    "is_measured",
     "match_measures",
 ]
 
@@ -73,7 +74,8 @@ _UNITS: Final[Mapping[str, Mapping[str, str]]] = {
     "power": {"w watt watts": "1", "kw": "1000", "mw": "1000000"},
     "share": {"% percent pct prozent": "1"},
     "pages": {"p pp page pages seite seiten página páginas": "1"},
-    "energy": {"kcal": "4.184", "kj": "1", "wh": "3.6", "kwh": "3600"},
+    "words": {"word words wort wörter wörtern mots palabras": "1"},
+    "energy": {"cal": "0.004184", "kcal": "4.184", "kj": "1", "wh": "3.6", "kwh": "3600"},
     "euros": {"€ eur euro euros": "1"},
     "dollars": {"$ usd dollar dollars": "1"},
     "pounds": {"£ gbp pound pounds": "1"},
@@ -101,9 +103,8 @@ _OTHER_MEASURES: Final = frozenset(
         *("ah", "mah", "rpm", "dpi", "px", "db", "lm", "lx", "va", "kva"),
     }
 )
-_NO_MEASURES: Final = frozenset(
-    {"in", "an", "mi", "p", "t", "b", "d", "s", "tag", "eur", "usd", "gbp"}
-)
+_WORDS: Final = frozenset({"in", "an", "mi", "p", "t", "b", "d", "s", "tag"})
+_MONEY: Final = frozenset({"eur", "usd", "gbp"})
 _MOST_IN_SHORT: Final = 3
 _MEASURE: Final = re.compile(
     r"(?<![^\s(\[|~≈<>=+/–-])(?P<number>\d+(?:[.,]\d+)*)"
@@ -164,10 +165,17 @@ def match_measures(text: str) -> tuple[re.Pattern[str], ...]:
     )
 
 
+def is_measured(unit: str) -> bool:
+    """Return whether a word behind a number can only be its unit, as "kcal", but not "in"."""
+    folded = fold(unit)
+    is_known = folded in _OTHER_MEASURES or is_known_unit(folded)
+    return is_known and folded not in _WORDS
+
+
 def _is_measure(match: re.Match[str]) -> bool:
     unit = fold(match["unit"])
-    is_short = len(unit) <= _MOST_IN_SHORT and unit not in _NO_MEASURES
-    return unit in _OTHER_MEASURES or (is_short and is_known_unit(unit))
+    is_short = len(unit) <= _MOST_IN_SHORT and unit not in _MONEY
+    return (is_short or unit in _OTHER_MEASURES) and is_measured(unit)
 
 
 def _fold_unit(unit: str) -> str:

@@ -14,7 +14,7 @@ from vault.notes.date_spans import Span
 from vault.notes.dates import find_date_spans, find_month, remove_dates
 from vault.notes.keywords import fold
 from vault.notes.text.inline import TAG_OF_WORDS
-from vault.notes.units import can_convert, is_known_unit
+from vault.notes.units import can_convert, is_known_unit, is_measured
 from vault.questions.function_words import WEAK_ROLES, can_be_name
 from vault.questions.vocabulary import Name, VaultNames
 from vault.questions.words import (
@@ -77,7 +77,7 @@ _MONTHS_BETWEEN: Final = re.compile(
 _YEAR: Final = r"(?:19|20)\d\d(?![\w.,-]*\d)"
 _BEFORE_YEARS: Final = ("before", "until", "after", "since", "from")
 # A number with a unit is no year, as in "up to 2000 kcal".
-_NO_UNIT: Final = rf"(?!\s?(?:[{CURRENCIES}%°]|(?:k?cal|k?g|k?m|[mc]m|m?l|k?wh?|euros?|words?)\b))"
+_UNIT: Final = re.compile(rf"\s?(?:(?P<sign>[{CURRENCIES}%°])|(?P<word>[^\W\d_]+))")
 _EMPTY_STARS: Final = "☆✩\ufe0f"
 _DRAWN_STARS: Final = re.compile(rf"[★⭐🌟]{{1,10}}[{_EMPTY_STARS}]*")
 _STARS: Final = "stars"
@@ -378,12 +378,10 @@ def _read_year_forms() -> tuple[re.Pattern[str], re.Pattern[str]]:
     return (
         re.compile(
             rf"\b(?P<before>{_match_any(list_role_phrases('between'))})\s+(?P<first>{_YEAR})\s+"
-            rf"(?P<to>{_match_any(list_role_phrases('to'))})\s+(?P<last>{_YEAR}){_NO_UNIT}",
+            rf"(?P<to>{_match_any(list_role_phrases('to'))})\s+(?P<last>{_YEAR})",
             re.IGNORECASE,
         ),
-        re.compile(
-            rf"\b(?P<before>{_match_any(before)})\s+(?P<year>{_YEAR}){_NO_UNIT}", re.IGNORECASE
-        ),
+        re.compile(rf"\b(?P<before>{_match_any(before)})\s+(?P<year>{_YEAR})", re.IGNORECASE),
     )
 
 
@@ -396,12 +394,22 @@ def _match_any(phrases: Iterable[str]) -> str:
 
 def _name_year(match: re.Match[str]) -> str:
     """Write "in" before a year, but not before that of a month, as in "mayo de 2026"."""
+    if _is_amount(match):
+        return match[0]
     before = split_words(match.string[: match.start()])
     is_of_month = bool(before) and find_month(before[-1].text) is not None
     return match[0] if is_of_month else f"{match['before']} in {match['year']}"
 
 
+def _is_amount(match: re.Match[str]) -> bool:
+    """Return whether a unit follows a number that may be a year, as in "up to 2000 kcal"."""
+    behind = _UNIT.match(match.string, match.end())
+    return behind is not None and bool(behind["sign"] or is_measured(behind["word"]))
+
+
 def _name_years(match: re.Match[str]) -> str:
+    if _is_amount(match):
+        return match[0]
     return f"{match['before']} in {match['first']} {match['to']} in {match['last']}"
 
 

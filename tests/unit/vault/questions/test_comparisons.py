@@ -1,13 +1,16 @@
 """Comparisons of properties in questions: decimals, ranges, "not", and notes without one."""
 
+from datetime import date
 from typing import Final
 
 import pytest
 
 from tests.support.vaults.listed_notes import list_note_names
 from tests.unit.vault.conftest import NotesIndexer
+from vault.questions.tokens import find_spans
 from vault.vault import Vault
 
+TODAY: Final = date(2026, 11, 26)
 RATINGS: Final = {"Dune": "5", "Emma": "4", "Solaris": "4.5", "Ulysses": "2", "Kim": "4,25"}
 NOTES: Final = (
     {f"Books/{name}.md": f"---\nrating: {rating}\n---\n#book\n" for name, rating in RATINGS.items()}
@@ -286,3 +289,23 @@ def test_an_amount_may_be_written_with_two_units(films: Vault, question: str, na
 )
 def test_no_note_is_sought_that_is_two_things_at_once(films: Vault, question: str) -> None:
     assert list_names(films, question) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "is_year"),
+    [
+        ("Welche Touren gehen bis 2000 Meter?", False),
+        ("hikes up to 2000 metres", False),
+        ("recettes jusqu'à 2000 kcal", False),
+        ("essays until 2000 words", False),
+        ("tanks up to 2000 litres", False),
+        ("bikes until 2000 €", False),
+        ("kilns up to 2000 °C", False),
+        ("Flüge zwischen 1900 und 2000 Dollar", False),
+        ("films since 2019 in English", True),
+        ("films depuis 2019 an", True),
+        ("Filme seit 2019 Tag Krimi", True),
+    ],
+)
+def test_a_number_with_a_unit_is_no_year(question: str, *, is_year: bool) -> None:
+    assert bool(find_spans(question, TODAY)) == is_year
