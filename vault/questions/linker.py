@@ -137,7 +137,7 @@ class _Linker:
     def _link_dates(self) -> None:
         """Link the dates of a question: to a property that holds days, or to the notes."""
         links, spans = self._links, limit_spans(self._items, self._spans)
-        links.is_unclear = links.is_unclear or spans is None or self._is_half_range()
+        links.is_unclear = links.is_unclear or spans is None or self._around.is_half_range()
         spans = spans or []
         if self._choose_dated_notes(spans):
             return
@@ -192,14 +192,6 @@ class _Linker:
             and not names.years.isdisjoint(held)
             and names.dated.isdisjoint(held)
             for path, held in names.properties.items()
-        )
-
-    def _is_half_range(self) -> bool:
-        """Return whether only the first of two years is read as a date: "from 2024 to 2025"."""
-        around = self._around
-        return any(
-            item.is_date and "to" in around.list_roles(at + 1) and self._items[at + 2].is_number
-            for at, item in enumerate(self._items[:-2])
         )
 
     def _choose_dated_notes(self, spans: Sequence[Span]) -> bool:
@@ -371,6 +363,12 @@ class _Linker:
             return used
         if used := self._take_undated(at) or self._values.take(at):
             return used
+        if self._around.is_wished_state(at):
+            self._links.left.append(item.text)
+            return 1
+        is_of_other = self._around.is_state_of_other(at)
+        self._links.is_of_other |= is_of_other
+        self._links.is_unclear |= is_of_other and self._links.is_negated
         name = self._choose_name(at)
         if name is not None and self._takes_name(at, name):
             self._add_name(at, name)

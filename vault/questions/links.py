@@ -50,6 +50,7 @@ class Links:
         left: the words that are linked to nothing and have no role.
         subject: what the question asks for first, "notes" or "tasks", or an empty string.
         is_translated: whether a tag is meant by another word, as "rezept" by "recipes".
+        is_of_other: whether a state may be said of a word that is linked to nothing.
         is_dated: whether the days are those of a property, as in "a birthday in May".
         asks_for_day: whether a verb such as "born" names that property.
         names_unknown: whether a tag or folder is named that the vault does not have.
@@ -77,6 +78,7 @@ class Links:
     left: list[str] = field(default_factory=list)
     subject: Literal["", "notes", "tasks"] = ""
     is_translated: bool = False
+    is_of_other: bool = False
     is_dated: bool = False
     asks_for_day: bool = False
     names_unknown: bool = False

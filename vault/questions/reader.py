@@ -16,13 +16,13 @@ from vault.notes.units import can_convert, convert_amount, is_known_unit
 from vault.questions.days import find_due_spans, name_weekdays
 from vault.questions.linker import link_items
 from vault.questions.links import STATES, Links
-from vault.questions.naming import has_kind, name_as_in_notes
+from vault.questions.naming import has_kind, is_of_kind, list_own_values, name_as_in_notes
 from vault.questions.pieces import cut_other_questions, write_filters, write_properties
 from vault.questions.priority import write_priorities
 from vault.questions.tokens import Item, find_spans, list_items, names_tag, write_stars
 from vault.questions.vocabulary import Name, VaultNames
 from vault.questions.words import are_alike, find_roles, list_property_names
-from vault.search.conditions import ANY_VALUE, Condition, is_comparable
+from vault.search.conditions import ANY_VALUE, TICKED, Condition, is_comparable
 from vault.search.filter_kinds import write_date_filter
 from vault.search.query import Query, parse_query, write_query
 
@@ -141,6 +141,7 @@ def _read_one(text: str, read_names: Callable[[], VaultNames], today: date) -> R
     links.clauses = name_as_in_notes(links.clauses, vocabulary)
     links.is_unclear = links.is_unclear or not _can_compare(links, vocabulary)
     links.is_unclear = links.is_unclear or _asks_who_has_thing(items, links, vocabulary)
+    links.is_unclear = links.is_unclear or _has_value_of_others(items, links, vocabulary)
     if any(map(is_weekday, links.left)):
         return None  # a weekday without a word such as "on", which is not known to be a date
     _read_times(links, today)
@@ -202,6 +203,31 @@ def _asks_who_has_thing(items: Sequence[Item], links: Links, vocabulary: VaultNa
         return False
     kinds = [each for clause in links.clauses for each in clause if each.key in ("tag", "folder")]
     return any(not _is_of_people(each, vocabulary) for each in kinds)
+
+
+def _has_value_of_others(items: Sequence[Item], links: Links, vocabulary: VaultNames) -> bool:
+    """Return whether a word names only the value of a property that no note asked for has.
+
+    In "Which books are open?", the `fee: open` of members is not meant.
+    """
+    kinds = [clause for clause in links.clauses if is_of_kind(clause)]
+    said = {name.value for item in items for name in item.list_names("property")}
+    bare = [
+        {each.name for each in clause}
+        for clause in links.clauses
+        if all(each.name and _is_word(each) for each in clause)
+    ]
+    unnamed = [names for names in bare if names.isdisjoint(said)]
+    return bool(kinds and unnamed) and any(
+        names.isdisjoint(list_own_values(kinds, vocabulary)) for names in unnamed
+    )
+
+
+def _is_word(condition: Condition) -> bool:
+    """Return whether a property is to have a value that is neither a number nor true or false."""
+    value = condition.value
+    is_equal = condition.comparison == "=" and value not in (ANY_VALUE, TICKED)
+    return is_equal and not value[:1].isdecimal()
 
 
 def _is_of_people(condition: Condition, vocabulary: VaultNames) -> bool:
@@ -409,7 +435,7 @@ def _read_list(given: Query, links: Links) -> Reading | None:
         query = replace(query, days=given.days, due=(*given.due, *links.spans))
     if links.left or _is_day_of_tasks(links, task):
         is_known = is_filtered or (task and roles & STATES)
-        operation: Operation = "one" if "extreme" in roles else "about"
+        operation: Operation = "one" if "extreme" in roles or links.is_of_other else "about"
         return Reading(operation, write_query(query)) if is_known else None
     listing: Operation = "count" if "count" in roles else "list"
     return Reading(listing, write_query(query), is_guessed=_is_guessed(links, task))

@@ -7,7 +7,7 @@ from vault.notes.keywords import fold
 from vault.questions.links import STATES
 from vault.questions.tokens import Item
 from vault.questions.vocabulary import Name
-from vault.questions.words import find_roles
+from vault.questions.words import find_roles, list_named_states, list_wish_words, split_words
 from vault.search.conditions import Comparison
 
 __all__ = ["SIGNS", "Surroundings"]
@@ -57,6 +57,13 @@ class Surroundings:
         if "explain" in first.roles:
             return True
         return bool(first.asked) and "explain" in find_roles(first.text.partition(" ")[0])
+
+    def is_half_range(self) -> bool:
+        """Return whether only the first of two years is read as a date: "from 2024 to 2025"."""
+        return any(
+            item.is_date and "to" in self.list_roles(at + 1) and self._items[at + 2].is_number
+            for at, item in enumerate(self._items[:-2])
+        )
 
     def asks_to_arrange(self) -> bool:
         """Return whether the question begins or ends with an order such as "sort"."""
@@ -169,6 +176,32 @@ class Surroundings:
         """Return whether a word such as "finished" before a name is said of what it names."""
         is_beside = before == at - 1 and self._items[before].roles <= {"open", "done"}
         return is_beside and bool(self._items[before].roles) and "tasks" not in self.roles
+
+    def is_wished_state(self, at: int) -> bool:
+        """Return whether an item is a state that is only wished, as in "books to read"."""
+        if not self._is_state(at):
+            return False
+        before, wishes = at - 1, list_wish_words()
+        while before >= 0 and self._items[before].is_silent:
+            if fold(self._items[before].text) in wishes:
+                return True
+            before -= 1
+        return before >= 0 and fold(self._items[before].text) in wishes
+
+    def is_state_of_other(self, at: int) -> bool:
+        """Return whether a word that says nothing of the vault follows a state at once."""
+        after = self.find_behind(at)
+        if after is None or after.is_apart or after.is_date or after.is_number:
+            return False
+        return not (after.roles or after.names or after.asked) and self._is_state(at)
+
+    def _is_state(self, at: int) -> bool:
+        """Return whether an item is a word for a state, such as "read", and no name but of it."""
+        item = self._items[at]
+        is_word = not (item.is_given or item.is_date or item.asked) and item.roles <= STATES
+        if not is_word or "tasks" in self.roles or any(n.kind != "value" for n in item.names):
+            return False
+        return bool(list_named_states([word.folded for word in split_words(item.text)]))
 
     def is_linked(self, at: int) -> bool:
         """Return whether an item names a note whose links are asked for, as in "What does A link".

@@ -39,6 +39,7 @@ __all__ = [
     "list_same_states",
     "list_same_things",
     "list_second_words",
+    "list_wish_words",
     "names_total",
     "read_number_word",
     "split_words",
@@ -172,6 +173,11 @@ def read_number_word(word: str) -> int:
 def list_nothing_words() -> frozenset[str]:
     """Return the words of all languages for nothing as a value, such as "none" and "keine"."""
     return frozenset(fold(word) for table in _read_tables() for word in table["values"]["none"])
+
+
+def list_wish_words() -> frozenset[str]:
+    """Return the words of all languages before a state that is only wished, such as "should"."""
+    return frozenset(fold(word) for table in _read_tables() for word in table["values"]["wished"])
 
 
 def list_opposites(text: str) -> frozenset[tuple[str, ...]]:

@@ -333,3 +333,70 @@ def singers(index_of_notes: NotesIndexer) -> Vault:
 )
 def test_who_has_a_value_is_listed(singers: Vault, question: str, names: list[str] | None) -> None:
     assert list_note_names(singers, question) == names
+
+
+STATED: Final = {
+    "Books/Emma.md": "---\ntags: [book]\nstatus: read\n---\nMatchmaking.\n",
+    "Books/Faust.md": "---\ntags: [book]\nstatus: reading\n---\nA pact.\n",
+    "Books/Ilias.md": "---\ntags: [book]\nstatus: finished\n---\nGreeks.\n",
+    "Food/Risotto.md": "---\ntags: [recipe]\ncolor: white\n---\nWhite wine.\n",
+    "Food/Pea soup.md": "---\ntags: [recipe]\ncolor: green\n---\nPeas and white wine.\n",
+    "People/Ben.md": "---\ntags: [person]\nfee: open\nlanguage: german\n---\nRows.\n",
+    "Animals/Rex.md": "---\ntags: [animal]\n---\nA German shepherd.\n",
+}
+
+
+@pytest.fixture(scope="module")
+def stated(index_of_notes: NotesIndexer) -> Vault:
+    return index_of_notes(STATED)
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("Which books should I read?", None),
+        ("books to read", None),
+        ("Which books do I want to read?", None),
+        ("Which books must be finished?", None),
+        ("Welche Bücher soll ich lesen?", None),
+        ("Which books have I read?", ["Emma"]),
+        ("Which books are finished?", ["Ilias"]),
+        ("Welche Bücher lese ich?", ["Faust"]),
+    ],
+)
+def test_a_state_that_is_wished_is_not_one_that_notes_have(
+    stated: Vault, question: str, names: list[str] | None
+) -> None:
+    assert list_note_names(stated, question) == names
+
+
+@pytest.mark.parametrize(
+    ("question", "operation", "query"),
+    [
+        ("recipes with white wine", "one", "tag:recipe [color:white] wine"),
+        ("white wine recipes", "one", "[color:white] tag:recipe wine"),
+        ("white recipes", "list", "[color:white] tag:recipe"),
+        ("Which recipes are white?", "list", "tag:recipe [color:white]"),
+    ],
+)
+def test_a_state_of_something_else_makes_no_list(
+    stated: Vault, question: str, operation: str, query: str
+) -> None:
+    reading = stated.read_question(question)
+    assert reading is not None
+    assert (reading.operation, reading.query) == (operation, query)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "recipes except with white wine",
+        "Which book is open?",
+        "Which books are not open?",
+        "German animals",
+    ],
+)
+def test_nothing_is_claimed_of_a_value_that_only_others_can_have(
+    stated: Vault, question: str
+) -> None:
+    assert stated.read_question(question) is None
