@@ -18,7 +18,7 @@ from typing import Final
 
 from vault.notes.day_formats import load_settings
 from vault.notes.tasks import write_status
-from vault.notes.text.inline import blank_inline_code
+from vault.notes.text.inline import blank_inline_code, remove_comments
 
 __all__ = ["is_deleted_when_done", "may_write_done_day", "write_reopened", "write_ticked"]
 
@@ -28,7 +28,7 @@ _EARLIER: Final = {"NOW": "LATER"}
 _SETTINGS: Final = ".obsidian/plugins/obsidian-tasks-plugin/data.json"
 _DATE: Final = r"\d{4}-\d\d-\d\d"
 _CLOSED: Final = re.compile(
-    rf"(?:(?<!\s)\s++)?(?:[✅❌]\ufe0f?\s*{_DATE}|[\[(](?:completion|cancelled)::[^\[\]()\n]*[\])])"
+    rf"[✅❌]\ufe0f?\s*{_DATE}|[\[(](?:completion|cancelled)::[^\[\]()\n]*[\])]"
 )
 _SIGNS: Final = re.compile(
     rf"[📅📆🗓⏳⌛➕🛫✅❌]\ufe0f?\s*{_DATE}|🔁\ufe0f?\s*every\b|🏁\ufe0f?\s*(?:delete|keep)\b",
@@ -39,8 +39,14 @@ _FIELDS: Final = re.compile(
     r"|repeat::\s*every\b|onCompletion::\s*(?:delete|keep)\b)",
     re.IGNORECASE,
 )
+# As for the plugin, the signs are at the end of the line. Within a sentence, they are text.
+_AT_END: Final = (
+    rf"(?:\s++|[📅📆🗓⏳⌛➕🛫✅❌]\ufe0f?\s*{_DATE}|[🔺⏫🔼🔽⏬]\ufe0f?|#[^\s#]++|\^[A-Za-z0-9-]++$"
+    r"|🔁\ufe0f?\s*every\b[A-Za-z0-9, !]*+|(?:🆔|⛔)\ufe0f?\s*[\w-]++(?:\s*,\s*[\w-]++)*+|"
+    r"[\[(]\w++::[^\[\]()\n]*+[\])])*+$"
+)
 _DELETED: Final = re.compile(
-    r"🏁\ufe0f?\s*delete\b|[\[(]onCompletion::\s*delete\s*[\])]", re.IGNORECASE
+    rf"🏁\ufe0f?\s*delete\b{_AT_END}|[\[(]onCompletion::\s*delete\s*[\])]", re.IGNORECASE
 )
 # What stays at the end of the line: the name of the block, and blanks, which may break the line.
 _END: Final = re.compile(r"(?:(?<![ \t])[ \t]++\^[A-Za-z0-9-]++)?(?<![ \t])[ \t]*+$")
@@ -57,8 +63,7 @@ def write_ticked(line: str, status: str, done: date | None) -> str | None:
     change = write_status(line, status)
     if change is None:
         return None
-    start, end, written = change
-    ticked = _remove_days(f"{line[:start]}{written}{line[end:]}")
+    ticked = _write(line, *change)
     mark = _find_mark(line, done) if done is not None else ""
     at = end_of_text.start() if (end_of_text := _END.search(ticked)) else len(ticked)
     return f"{ticked[:at]}{mark}{ticked[at:]}"
@@ -75,12 +80,13 @@ def write_reopened(line: str) -> str | None:
     start, end, written = change
     marker = line[start:end]
     kept = marker if marker in _WAITING else _EARLIER.get(marker, written)
-    return _remove_days(f"{line[:start]}{kept}{line[end:]}")
+    return _write(line, start, end, kept)
 
 
 def is_deleted_when_done(line: str) -> bool:
     """Return whether the line of a task says that the task is deleted when it is done."""
-    return _DELETED.search(blank_inline_code(line)) is not None
+    shown = blank_inline_code(remove_comments(line))
+    return _DELETED.search(shown) is not None
 
 
 def may_write_done_day(root: Path) -> bool:
@@ -100,10 +106,15 @@ def _find_mark(line: str, done: date) -> str:
     return f"  [completion:: {done.isoformat()}]" if _FIELDS.search(plain) else ""
 
 
-def _remove_days(line: str) -> str:
-    """Return a line without the days on which a task was done or cancelled."""
-    pieces, at = list[str](), 0
-    for found in _CLOSED.finditer(blank_inline_code(line)):
-        pieces.append(line[at : found.start()])
+def _write(line: str, start: int, end: int, status: str) -> str:
+    """Return a line with another status, without the days on which the task was done or cancelled.
+
+    Blanks before such a day go with it, but not the one that ends the checkbox or marker.
+    """
+    first = end + 1 + line.startswith("]", end)
+    shown = blank_inline_code(line)
+    pieces, at = [f"{line[:start]}{status}{line[end:first]}"], first
+    for found in _CLOSED.finditer(shown, first):
+        pieces.append(line[at : found.start()].rstrip(" \t"))
         at = found.end()
     return "".join([*pieces, line[at:]])

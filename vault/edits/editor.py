@@ -50,7 +50,7 @@ from vault.exclude.rules import DOT_FOLDER, ExcludeRules
 from vault.notes.kinds import drop_note_suffix
 from vault.notes.links import LinkResolver, find_links, list_lines_with_links
 from vault.notes.note import Note, parse_note
-from vault.notes.tasks import TaskItem, is_task, toggle_status
+from vault.notes.tasks import TaskItem, is_line_of_dates, is_task, toggle_status
 from vault.notes.text.document import parse_document
 from vault.notes.text.inline import HEADING_MARKS, ITEM
 from vault.notes.text.lines import hide_comment
@@ -493,8 +493,8 @@ def _plan_deletion(
 ) -> PlannedTick:
     """Plan an edit that deletes a task, in whose place the one that follows comes, if any."""
     is_cut = lines.shown != lines.whole
-    if is_cut or (not following and lines.has_children()):
-        what = "a comment would stay open" if is_cut else "the lines that belong to it would stay"
+    if is_cut or (not following and lines.has_more()):
+        what = "a comment would stay open" if is_cut else "other text belongs to it"
         raise EditRefused(f"This task is deleted when it is done, but {what}. Delete it yourself.")
     place = range(task.line, task.line + len(lines.whole))
     plan = plan_task(path, before, place, following.split("\n") if following else ())
@@ -531,7 +531,12 @@ class _TaskLines:
         pairs = zip(self.whole, self.shown, shown, strict=False)
         return [after + whole.removeprefix(before) for whole, before, after in pairs]
 
-    def has_children(self) -> bool:
+    def has_more(self) -> bool:
+        """Return whether more than the task would go or stay alone: text, a list or a footnote."""
+        has_text = not all(map(is_line_of_dates, self.whole[1:]))
+        return has_text or self.whole[0].lstrip("> \t").startswith("[^") or self._has_children()
+
+    def _has_children(self) -> bool:
         """Return whether what follows belongs to the task: text in it, or a list below it."""
         indent = _measure_indent(self.whole[0])
         for number, line in enumerate(self.below):

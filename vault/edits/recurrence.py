@@ -20,7 +20,7 @@ the manual of Org mode.
 
 import calendar
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import partial
@@ -57,7 +57,7 @@ _WHEN_DONE: Final = re.compile(r"(?<!\s)\s++when\s++done\s*+$", re.IGNORECASE)
 # What the next task does not have: when the task was done, its id and those it depends on.
 _ID: Final = r"[A-Za-z0-9_-]+"
 _NOT_KEPT: Final = re.compile(
-    r"(?:(?<!\s)\s++)?(?:[✅❌]\ufe0f?\s*\d{4}-\d\d-\d\d"
+    r"(?:(?<![ \t])[ \t]++)?(?:[✅❌]\ufe0f?\s*\d{4}-\d\d-\d\d"
     rf"|🆔\ufe0f?\s*{_ID}|⛔\ufe0f?\s*{_ID}(?:\s*,\s*{_ID})*"
     r"|[\[(](?:completion|cancelled|id|dependsOn)::[^\[\]()\n]*[\])])"
 )
@@ -259,7 +259,8 @@ def _write_lines(lines: Sequence[str], shift: timedelta, today: date) -> Iterato
     assert status is not None
     start, end, box = status
     first = _BLOCK_NAME.sub("", lines[0][:start] + box + lines[0][end:])
-    for line in (_NOT_KEPT.sub("", first), *lines[1:]):
+    kept = _replace_outside_code(_NOT_KEPT, lambda _found: "", first)
+    for line in (kept, *lines[1:]):
         text = TASK_DAYS["created"].sub(partial(_write_day, today), line)
         for kind in _MOVED_DAYS:
             text = TASK_DAYS[kind].sub(partial(_move_day, shift), text)
@@ -302,8 +303,19 @@ def write_repeated_task(lines: Sequence[str], today: date) -> tuple[list[str], d
         text = f"{found[0][:start]}{days[-1].isoformat()}{found[0][end:]}"
         return _DAY_NAME.sub(_name_day, text)
 
-    moved = [_REPEATER.sub(move, line) for line in lines]
+    moved = [_replace_outside_code(_REPEATER, move, line) for line in lines]
     return (moved, min(days)) if days else None
+
+
+def _replace_outside_code(
+    pattern: re.Pattern[str], replace_with: Callable[[re.Match[str]], str], line: str
+) -> str:
+    """Return a line in which each match of a pattern is replaced, unless it is in inline code."""
+    pieces, at = list[str](), 0
+    for found in pattern.finditer(blank_inline_code(line)):
+        pieces += (line[at : found.start()], replace_with(found))
+        at = found.end()
+    return "".join([*pieces, line[at:]])
 
 
 def _find_repeated(found: re.Match[str], today: date) -> date:

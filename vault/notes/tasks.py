@@ -45,6 +45,7 @@ __all__ = [
     "TaskPriority",
     "find_marker",
     "find_tasks",
+    "is_line_of_dates",
     "is_task",
     "read_tasks",
     "toggle_status",
@@ -191,6 +192,11 @@ def toggle_status(status: str) -> str:
 def is_task(line: str) -> bool:
     """Return whether a line, which must not be code, is a task."""
     return _TASK.match(line) is not None
+
+
+def is_line_of_dates(line: str) -> bool:
+    """Return whether a line below a task has only dates of it, as in Logseq."""
+    return _DATES_BELOW.match(line) is not None
 
 
 def write_status(line: str, status: str) -> tuple[int, int, str] | None:

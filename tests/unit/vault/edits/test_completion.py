@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from vault.edits.completion import write_ticked
+from vault.edits.completion import is_deleted_when_done, write_ticked
 from vault.edits.editor import NoteEditor
 from vault.edits.plan import ContentChange
 from vault.errors import EditRefused
@@ -41,6 +41,8 @@ def tick(root: Path, editor: NoteEditor, before: str, line: int = 1) -> str:
         ("- [ ] a 🔺", "- [x] a 🔺"),
         ("- [ ] Write `📅 2026-11-27`", "- [x] Write `📅 2026-11-27`"),
         ("- [ ] Write `✅ 2026-11-27`", "- [x] Write `✅ 2026-11-27`"),
+        ("- [ ] a 📅 2026-11-27 `x`", "- [x] a 📅 2026-11-27 `x` ✅ 2026-11-28"),
+        ("- [ ] a 📅 2026-11-27\u00a0", "- [x] a 📅 2026-11-27\u00a0 ✅ 2026-11-28"),
     ],
 )
 def test_a_task_with_dates_gets_the_day_in_their_form_and_loses_it_again(
@@ -48,6 +50,11 @@ def test_a_task_with_dates_gets_the_day_in_their_form_and_loses_it_again(
 ) -> None:
     assert tick(root, editor, open_) == done
     assert tick(root, editor, done) == open_
+
+
+def test_a_task_of_nothing_but_its_day_stays_a_task(root: Path, editor: NoteEditor) -> None:
+    assert tick(root, editor, "- [x] ✅ 2026-11-28") == "- [ ] "
+    assert tick(root, editor, "- DONE ✅ 2026-11-28") == "- TODO "
 
 
 def test_an_earlier_day_is_replaced(root: Path, editor: NoteEditor) -> None:
@@ -110,6 +117,9 @@ def test_a_task_that_is_deleted_on_completion_goes(
         "> - [ ] a 🏁 delete\n>   - sub",
         "- [ ] a 🏁 delete\n\n  more of it",
         "- [ ] a 🏁 delete %% not\nshown %%",
+        "- TODO a 🏁 delete\n  more of it\n  DEADLINE: <2026-11-28 Sat>",
+        "- TODO a 🏁 delete\n  id:: 5f\n  DEADLINE: <2026-11-28 Sat>",
+        "[^1]: - [ ] a 🏁 delete",
     ],
 )
 def test_a_task_is_not_deleted_away_from_what_belongs_to_it(
@@ -117,6 +127,34 @@ def test_a_task_is_not_deleted_away_from_what_belongs_to_it(
 ) -> None:
     with pytest.raises(EditRefused, match=r"deleted when it is done, but .* Delete it yourself"):
         tick(root, editor, before)
+
+
+@pytest.mark.parametrize(
+    ("line", "is_deleted"),
+    [
+        ("- [ ] a 🏁 delete", True),
+        ("- [ ] a 🏁 delete #b 📅 2026-11-27 ⏫ 🆔 x ⛔ y,z [priority:: low] %% c %% ^d", True),
+        ("- [ ] a 🏁 delete 🔁 every week on Monday <!-- c -->", True),
+        ("- [ ] a [onCompletion:: delete] b", True),
+        ("- [ ] Explain 🏁 delete to Bo", False),
+        ("- [ ] a %% 🏁 delete %%", False),
+        ("- [ ] Explain 🏁 delete, as it is new", False),
+        ("- [ ] Explain [it](🏁 delete)", False),
+    ],
+)
+def test_a_sign_within_a_sentence_deletes_nothing(line: str, is_deleted: bool) -> None:
+    assert is_deleted_when_done(line) == is_deleted
+
+
+def test_a_repeater_in_code_is_text(root: Path, editor: NoteEditor) -> None:
+    before = "- [ ] Explain `SCHEDULED: <2026-11-20 Fri +1w>`"
+    assert tick(root, editor, before) == before.replace("[ ]", "[x]")
+
+
+def test_the_next_task_keeps_its_code(root: Path, editor: NoteEditor) -> None:
+    line = "- [{}] Write `✅ 2026-11-27` 🔁 every day 📅 2026-11-{}{}"
+    expected = f"{line.format(' ', 29, '')}\n{line.format('x', 28, ' ✅ 2026-11-28')}"
+    assert tick(root, editor, line.format(" ", 28, "")) == expected
 
 
 @pytest.mark.parametrize(
