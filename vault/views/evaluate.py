@@ -12,6 +12,7 @@ from datetime import date, datetime, timedelta
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
+from time import thread_time
 from typing import Any, Final
 
 from resources.system.calls import read_creation_s
@@ -65,6 +66,8 @@ __all__ = ["TASK_FIELDS", "Evaluator", "NoteRow"]
 _MOST_DEPTH: Final = 60
 # For a view, since formulas can use each other many times. This takes a few seconds.
 _MOST_STEPS: Final = 3_000_000
+# For a view, since a regular expression may take long in each task.
+_MOST_MATCHING_S: Final = 2.0
 _CHARS_OF_A_STEP: Final = 32
 _CHARS_OF_OTHERS: Final = 8  # of values that are neither texts nor lists
 _MOST_TEXT_CHARS: Final = 2_000
@@ -146,13 +149,18 @@ def _check_expression(
     _check_depth(expression, formulas)
     for one in list_inner(expression):
         match one:
-            case Call(name=name) if name not in _METHODS and name not in _LAZY:
+            case Call(name=name) if not _is_function(name, dialect):
                 raise ViewNotUnderstood(f"The function {name}()")
             case Call(name="date", target=None, arguments=(FieldName(parts=(word,)),)):
                 if word.lower() not in _DAYS and dialect == "dataview":
                     _check_field((word,), dialect, formulas, is_of_tasks=is_of_tasks)
             case FieldName(parts=parts):
                 _check_field(parts, dialect, formulas, is_of_tasks=is_of_tasks)
+
+
+def _is_function(name: str, dialect: Dialect) -> bool:
+    is_known = name in _METHODS or name in _LAZY
+    return is_known and (name not in _PLUGIN_METHODS or dialect == "tasks")
 
 
 def _check_depth(expression: Expression, formulas: Mapping[str, Expression]) -> None:
@@ -226,6 +234,7 @@ class Evaluator:
         self._dialect, self._formulas = dialect, formulas
         self._this, self._now = this, now
         self._steps = 0
+        self._matching_s = 0.0
 
     def check(self, expression: Expression, *, is_of_tasks: bool = False) -> None:
         """Check that all functions and fields in an expression are known, and so is `this`.
@@ -309,14 +318,15 @@ class Evaluator:
     def _operate(self, sign: str, left: Value, other: Expression, row: NoteRow | None) -> Value:
         if sign in ("&&", "||"):
             is_decided = is_true(left) == (sign == "||")
-            return is_true(left if is_decided else self.evaluate(other, row))
+            chosen = left if is_decided else self.evaluate(other, row)
+            return chosen if self._dialect == "tasks" else is_true(chosen)
         right = self.evaluate(other, row)
         self._add_steps(min(_measure(left), _measure(right)) // _CHARS_OF_A_STEP)
         match sign:
             case "==":
-                return are_equal(left, right)
+                return self._are_equal(left, right)
             case "!=":
-                return not are_equal(left, right)
+                return not self._are_equal(left, right)
             case "+":
                 return add_values(left, right)
             case "-" | "*" | "/" | "%":
@@ -326,6 +336,12 @@ class Evaluator:
             return False
         signs = {"<": order < 0, "<=": order <= 0, ">": order > 0, ">=": order >= 0}
         return signs[sign]
+
+    def _are_equal(self, left: Value, right: Value) -> bool:
+        """Return whether two values are equal. In JavaScript, the case of texts counts."""
+        if self._dialect == "tasks" and isinstance(left, str) and isinstance(right, str):
+            return left == right
+        return are_equal(left, right)
 
     def _read(self, parts: tuple[str, ...], row: NoteRow | None) -> Value:
         if parts[0] == "this":
@@ -399,7 +415,16 @@ class Evaluator:
         if call.target is not None:
             arguments.insert(0, self.evaluate(call.target, row))
         self._add_steps(_estimate_work(arguments) // _CHARS_OF_A_STEP)
-        return _apply(call.name, arguments)
+        return self._match(arguments) if call.name == "matches" else _apply(call.name, arguments)
+
+    def _match(self, arguments: Sequence[Value]) -> Value:
+        """Search with a regular expression, unless all searches together have taken too long."""
+        begin = thread_time()
+        found = _apply("matches", arguments)
+        self._matching_s += thread_time() - begin
+        if self._matching_s > _MOST_MATCHING_S:
+            raise ViewTooLong
+        return found
 
     def _read_date(self, call: Call, row: NoteRow | None) -> Value:
         match call.arguments:
@@ -540,7 +565,7 @@ _PLUGIN: Final[Mapping[str, Callable[[NoteRow, TaskItem], Value]]] = {
     **_TASK,
     **{name: _read_with(read) for name, read in TASK_READERS.items()},
     **{name: _read_path(read) for name, read in FILE_NAMES.items()},
-    "heading": lambda row, _task: row.section,
+    "heading": lambda row, _task: row.section or None,
     "isBlocked": _is_blocked,
     "isBlocking": _is_blocking,
 }
@@ -608,6 +633,12 @@ def _slice(value: Any, start: float = 0, end: float | None = None) -> Value:
     return found if isinstance(found, str | tuple) else None
 
 
+def _cut_out(value: Any, start: float, end: float | None = None) -> Value:
+    """Return the text between two places, as in JavaScript, where those may be in any order."""
+    last = len(value) if end is None else max(0, int(end))
+    return _slice(value, *sorted((max(0, int(start)), last)))
+
+
 def _read_number(value: Value) -> Value:
     found = read_property((value,)) if isinstance(value, str) else value
     return float(found) if isinstance(found, bool | int | float) else None
@@ -640,8 +671,11 @@ _METHODS: Final[Mapping[str, Callable[..., Value]]] = {
     "containsany": lambda value, *wanted: any(_holds(value, each) for each in wanted),
     "startswith": lambda value, start: fold(_to_text(value)).startswith(fold(_to_text(start))),
     "endswith": lambda value, end: fold(_to_text(value)).endswith(fold(_to_text(end))),
-    "includes": lambda value, wanted: wanted in (value if isinstance(value, tuple) else str(value)),
+    "includes": lambda value, wanted: value is not None and wanted in value,
     "matches": match_pattern,
+    "replacefirst": lambda value, old, new: _to_text(value).replace(
+        _to_text(old), _to_text(new), 1
+    ),
     "sort": lambda value: tuple(sorted(_as_list(value), key=sort_key)),
     "isempty": lambda value: value in (None, "", ()),
     "istruthy": is_true,
@@ -652,7 +686,7 @@ _METHODS: Final[Mapping[str, Callable[..., Value]]] = {
     "replace": _replace,
     "split": lambda value, mark: tuple(_to_text(value).split(_to_text(mark))),
     "slice": _slice,
-    "substring": _slice,
+    "substring": _cut_out,
     "length": _measure_length,
     "tostring": write_value,
     "string": write_value,
@@ -713,4 +747,6 @@ _FILE_METHODS: Final[Mapping[str, Callable[..., Value]]] = {
     "haslink": _has_link,
     "hasproperty": lambda row, name: normalize_name(_to_text(name)) in row.note.properties,
 }
+# The functions that only queries of the Tasks plugin have.
+_PLUGIN_METHODS: Final = frozenset(("includes", "matches", "replacefirst"))
 _LAZY: Final = frozenset((*_FILE_METHODS, "if", "choice", "today", "now", "date"))

@@ -32,7 +32,26 @@ _SIGNS: Final = re.compile(rf"(?P<text>{_STRINGS})|===|!==|\?\.")
 _PART: Final = re.compile(rf"{_STRINGS}|\?\?|[?:()\[\]]")
 _REPLACED: Final = {"===": "==", "!==": "!=", "?.": "."}
 _OPENING: Final = "(["
-_METHODS: Final = {"touppercase": "upper", "tolowercase": "lower", "replaceall": "replace"}
+# The methods of JavaScript that are read, each with the least and the most arguments it has.
+_METHODS: Final[Mapping[str, tuple[str, int, int]]] = {
+    "[]": ("[]", 1, 1),
+    "includes": ("includes", 1, 1),
+    "join": ("join", 0, 1),
+    "length": ("length", 0, 0),
+    "replace": ("replacefirst", 2, 2),
+    "replaceall": ("replace", 2, 2),
+    "reverse": ("reverse", 0, 0),
+    "slice": ("slice", 0, 2),
+    "split": ("split", 1, 1),
+    "substring": ("substring", 1, 2),
+    "tofixed": ("tofixed", 0, 1),
+    "tolocalelowercase": ("lower", 0, 0),
+    "tolocaleuppercase": ("upper", 0, 0),
+    "tolowercase": ("lower", 0, 0),
+    "tostring": ("tostring", 0, 0),
+    "touppercase": ("upper", 0, 0),
+    "trim": ("trim", 0, 0),
+}
 _DAYS: Final = {
     "due": FieldName(("due",)),
     "scheduled": FieldName(("scheduled",)),
@@ -109,8 +128,7 @@ class _Function:
                 return self._read_property(owner, name, arguments)
             case FieldName(parts=("task", day)) if day in _DAYS:
                 return self._format_day(_DAYS[day], name, arguments)
-        inner = tuple(map(self._translate, arguments))
-        return Call(_METHODS.get(name, name), self._translate(target), inner)
+        return _call_method(self._translate(target), name, tuple(map(self._translate, arguments)))
 
     def _read_property(
         self, owner: str, name: str, arguments: tuple[Expression, ...]
@@ -161,6 +179,24 @@ class _Function:
         return Call("choice", None, (day, known, Constant("Undated")))
 
 
+def _call_method(target: Expression, name: str, arguments: tuple[Expression, ...]) -> Expression:
+    """Return the call of a method of JavaScript.
+
+    Raises:
+        ViewNotUnderstood: it is not known, or not with such arguments.
+    """
+    match name, arguments:
+        case "startswith" | "endswith", (Constant(value=str() as text),) if text:
+            ends = (0.0, float(len(text))) if name == "startswith" else (-float(len(text)),)
+            return Binary("==", Call("slice", target, tuple(map(Constant, ends))), arguments[0])
+        case "join", ():
+            arguments = (Constant(","),)
+    method, least, most = _METHODS.get(name, ("", 1, 0))
+    if not least <= len(arguments) <= most:
+        raise ViewNotUnderstood(f"{name}()")
+    return Call(method, target, arguments)
+
+
 _STATUS: Final = FieldName(("status",))
 _COMPLETED: Final = FieldName(("completed",))
 _CANCELLED: Final = Binary("==", _STATUS, Constant("-"))
@@ -180,7 +216,7 @@ _FIELDS: Final[Mapping[str, Expression]] = {
     **{name: FieldName((name,)) for name in ("lineNumber", "urgency", "priorityNumber")},
     "file.tags": FieldName(("file", "tags")),
     "file.outlinks": FieldName(("file", "links")),
-    "hasHeading": Binary("!=", FieldName(("heading",)), Constant("")),
+    "hasHeading": Binary("!=", FieldName(("heading",)), Constant(None)),
     "isDone": Binary("||", _COMPLETED, _CANCELLED),
     "isRecurring": Binary("!=", FieldName(("recurrence",)), Constant("")),
     "recurrenceRule": FieldName(("recurrence",)),

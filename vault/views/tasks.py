@@ -14,7 +14,7 @@ named.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -51,6 +51,7 @@ _MOST_LINES: Final = 100
 _MOST_CHARS: Final = 10_000
 _MOST_DEPTH: Final = 20
 _MOST_INSERTED: Final = 20
+_CONTINUED: Final = re.compile(r"(?<![ \t\\])[ \t]*+\\\n\s*")
 _PLACEHOLDER: Final = re.compile(r"\{\{\s*([^{}]*?)\s*\}\}")
 _PRESET: Final = re.compile(r"preset[ .](\w+)", re.IGNORECASE)
 _IGNORES_GLOBAL: Final = re.compile(r"^\s*ignore global query\s*$", re.IGNORECASE | re.MULTILINE)
@@ -74,7 +75,7 @@ _DAY: Final = re.compile(
     r"|on|in) )?(.+)"
 )
 _TEXTS: Final[Mapping[str, Expression]] = {
-    "description": FieldName(("text",)),
+    "description": FieldName(("description",)),
     "path": FieldName(("path",)),
     "folder": FieldName(("folder",)),
     "root": FieldName(("root",)),
@@ -119,9 +120,10 @@ _RECURS: Final = re.compile(r"is (not )?recurring")
 _ORDER: Final = re.compile(r"(sort|group) by ([\w.]+)(?: \d+)?( reverse)?")
 _BRACKETS: Final = {"(": ")", "[": "]", "{": "}", '"': '"'}
 _JOIN: Final = re.compile(r"\s*(AND NOT|OR NOT|AND|OR|XOR)\b", re.IGNORECASE)
+_PRECEDENCE: Final = ("XOR", "AND", "OR")
 _NOT: Final = re.compile(r"\s*NOT\b", re.IGNORECASE)
 _STATUS_FIELD: Final = FieldName(("status",))
-_TEXT: Final = _TEXTS["description"]
+_TEXT: Final = FieldName(("text",))  # with the signs, which the description is without
 _COMPLETED: Final = FieldName(("completed",))
 _CANCELLED: Final = Binary("==", _STATUS_FIELD, Constant("-"))
 _UNDER_WAY: Final = Binary("==", _STATUS_FIELD, Constant("/"))
@@ -194,7 +196,7 @@ class _TasksQuery:
         self._groups: list[Order] = []
         self._limit: int | None = None
         self._group_limit: int | None = None
-        self._inserted = 0
+        self._inserted = self._inserted_chars = 0
 
     def read(self, text: str) -> View:
         if text.count("\n") >= _MOST_LINES:
@@ -228,13 +230,14 @@ class _TasksQuery:
     def _list_parts(self, text: str) -> Iterator[str]:
         """Yield the global query, the instructions in the properties of the note, and the query."""
         if not _IGNORES_GLOBAL.search(text):
-            yield self._settings.query
-        yield from () if self._this is None else self._this.note.properties.get(_EXTRA, ())
+            yield self._insert(self._settings.query)
+        extra = () if self._this is None else self._this.note.properties.get(_EXTRA, ())
+        yield from map(self._insert, extra)
         yield text
 
     def _split(self, text: str) -> Iterator[str]:
         """Yield the lines of a text, with presets and the values of placeholders in them."""
-        for line in map(str.strip, re.sub(r"\\\n\s*", "", text).split("\n")):
+        for line in map(str.strip, _CONTINUED.sub(" ", text).split("\n")):
             if not line or line.startswith("#"):
                 continue
             preset = _PRESET.fullmatch(line)
@@ -250,7 +253,17 @@ class _TasksQuery:
     def _find_preset(self, found: re.Match[str]) -> str:
         if found[1] not in self._settings.presets:
             raise ViewNotUnderstood(found[0])
-        return self._settings.presets[found[1]]
+        return self._insert(self._settings.presets[found[1]])
+
+    def _insert(self, text: str) -> str:
+        """Return a text that becomes part of the query, unless it grows too long.
+
+        A preset that inserts itself several times would otherwise fill the memory.
+        """
+        self._inserted_chars += len(text)
+        if self._inserted_chars > _MOST_CHARS:
+            raise ViewNotUnderstood("A query that long")
+        return text
 
     def _fill(self, found: re.Match[str]) -> str:
         """Return what is inserted in place of a placeholder, such as `{{query.file.path}}`."""
@@ -264,7 +277,8 @@ class _TasksQuery:
             raise ViewNotUnderstood(found[0]) from error
         if not is_known or value is None:
             raise ViewNotUnderstood(found[0])
-        return "\n".join(map(write_value, value)) if type(value) is tuple else write_value(value)
+        written = map(write_value, value) if type(value) is tuple else (write_value(value),)
+        return self._insert("\n".join(written))
 
     def _read_line(self, line: str) -> None:
         low = " ".join(line.lower().split())
@@ -306,16 +320,19 @@ class _TasksQuery:
         is_whole = end == len(text.rstrip())
         if not inner or (is_whole and not _NOT.match(text)):
             return self._read_choice(inner, depth + 1) if inner else self._read_filter(text)
-        found, at = self._read_part(text, inner, depth), end
+        parts, signs, at = [self._read_part(text, inner, depth)], list[str](), end
         while at < len(text.rstrip()):
             sign = _JOIN.match(text, at)
             rest = text[sign.end() :] if sign else ""
             inner, end = _cut_part(rest)
             if sign is None or not inner:
                 raise ViewNotUnderstood(text)
-            found = _join(sign[1].upper(), found, self._read_part(rest, inner, depth))
+            word, _, negation = sign[1].upper().partition(" ")
+            part = self._read_part(rest, inner, depth)
+            parts.append(Unary("!", part) if negation else part)
+            signs.append(word)
             at = sign.end() + end
-        return found
+        return _join_parts(parts, signs)
 
     def _read_part(self, text: str, inner: str, depth: int) -> Expression:
         found = self._read_choice(inner, depth + 1)
@@ -362,9 +379,7 @@ class _TasksQuery:
         if match[2].lower() == "is":
             is_same = Binary("==", _TEXTS["id"], Constant(match[3]))
             return is_same if match[1].lower() == "id" else None
-        is_tag = match[1].lower().startswith("tag")
-        wanted = f"#{match[3].lstrip('#')}" if is_tag else match[3]
-        holds = _hold(_TEXTS.get(match[1].lower(), _TEXT), wanted)
+        holds = _hold(_TEXTS.get(match[1].lower(), _TAGS), match[3])
         return Unary("!", holds) if "not" in match[2].lower() else holds
 
     def _read_day(self, name: str, sign: str, said: str, text: str) -> Expression:
@@ -396,12 +411,24 @@ def _cut_part(text: str) -> tuple[str, int]:
     return "", 0
 
 
-def _join(sign: str, left: Expression, right: Expression) -> Expression:
-    word, _, negation = sign.partition(" ")
-    other = Unary("!", right) if negation else right
+def _join_parts(parts: Sequence[Expression], signs: Sequence[str]) -> Expression:
+    """Join filters with the words between them: first those with XOR, then with AND and OR."""
+    for word in _PRECEDENCE:
+        joined, left = [parts[0]], list[str]()
+        for sign, part in zip(signs, parts[1:], strict=True):
+            if sign == word:
+                joined[-1] = _join(word, joined[-1], part)
+            else:
+                joined.append(part)
+                left.append(sign)
+        parts, signs = joined, left
+    return parts[0]
+
+
+def _join(word: str, left: Expression, right: Expression) -> Expression:
     if word == "XOR":
-        return Binary("!=", Unary("!", left), Unary("!", other))
-    return Binary("&&" if word == "AND" else "||", left, other)
+        return Binary("!=", Unary("!", left), Unary("!", right))
+    return Binary("&&" if word == "AND" else "||", left, right)
 
 
 def _hold(field: Expression, wanted: str) -> Expression:

@@ -9,9 +9,10 @@ import pytest
 from tests.conftest import write_notes
 from tests.unit.vault.views.conftest import NoEmbedder, WordIndexer, update_words
 from vault.vault import Vault
+from vault.views import evaluate
 from vault.views.blocks import BLOCK_KINDS, ViewBlock, compute_block, write_markdown
 from vault.views.expressions import list_inner
-from vault.views.tasks import read_tasks_query
+from vault.views.tasks import TasksSettings, read_tasks_query
 from vault.views.view import ComputedView, View
 
 NOTES = {
@@ -93,6 +94,15 @@ def list_tasks(vault: Vault, text: str) -> list[str]:
         ("(done) XOR (has due date)", ["Dig", "Sow", "Sell"]),
         ("(done) XOR (has due date) XOR (is recurring)", ["Dig", "Sell"]),
         ("(done)", ["Paint", "Sell"]),
+        ("(priority is high) OR (has due date) AND (done)", ["Dig", "Paint"]),
+        ("(has due date) AND (done) OR (priority is high)", ["Dig", "Paint"]),
+        ("(done) OR (is recurring) XOR (is recurring)", ["Paint", "Sell"]),
+        ("(done) XOR (done) AND NOT (is recurring)", []),
+        ("description includes 2026", []),
+        ("description regex matches /^Dig$/", ["Dig"]),
+        ("tags include roof", ["Call"]),
+        ("tags include #roof", []),
+        ("not\\\ndone", TODO),
         ("not done\n# a comment\nhide edit button\nshort mode\nexplain\nignore global query", TODO),
         ("not \\\n  done", TODO),
     ],
@@ -153,6 +163,10 @@ def test_tasks_are_grouped(vault: Vault) -> None:
         ("filter by function const x = 1; return x", "filter by function const x"),
         ("group by function task.nothing", "group by function task.nothing"),
         ("sort by function task.description.nothing()", "task.description.nothing"),
+        ("filter by function task.description.title() === 'A'", "task.description.title"),
+        ("filter by function task.description.matches('(a+)+$', '')", "task.description.matches"),
+        ("filter by function task.description.includes('a', 5)", "task.description.includes"),
+        ("filter by function task.description.startsWith('a', 5)", "task.description.startsWith"),
         ("description regex matches a", "description regex matches a"),
         ("description regex matches /[a/", "/[a/"),
         ("description regex matches /a/x", "/a/x"),
@@ -216,6 +230,14 @@ def waiting(index_words: WordIndexer) -> Vault:
         ("filter by function return task.tags.includes('#Colour');", "Paint"),
         ("filter by function task.description.includes('buy')", ""),
         ("filter by function task.description === 'Buy #task'", "Buy"),
+        ("filter by function task.description === 'buy #task'", ""),
+        ("filter by function task.description.startsWith('Bu')", "Buy Build"),
+        ("filter by function task.description.startsWith('bu')", ""),
+        ("filter by function task.description.endsWith('#Colour')", "Paint"),
+        ("filter by function task.description.endsWith('#colour')", ""),
+        ("filter by function task.heading === null", "Clean Rest"),
+        ("filter by function task.hasHeading", "Buy Build Draw Paint"),
+        ("filter by function task.file.property('none').includes('one')", ""),
         ("filter by function task.descriptionWithoutTags === 'Buy'", "Buy"),
         ("filter by function task.tags.length > 1", "Paint"),
         ("filter by function !task.due.moment && task.scheduled.moment", "Rest"),
@@ -269,19 +291,41 @@ def test_tasks_are_sorted_by_what_the_plugin_computes(
         ("group by function task.id ? task.id : 'none'", "a b c none"),
         ("group by function task.file.property('project') ?? 'none'", "Attic none"),
         ("group by function task.file.folder.slice(0, 3)", "/ Dee Sub"),
+        ("group by function task.heading || 'none'", "Now none"),
+        ("group by function task.heading && task.heading.toUpperCase()", " NOW"),
+        ("group by function task.file.folder.replace('e', 'i')", "/ Diep/Er/ Sub/"),
+        ("group by function task.file.folder.substring(3, 0).toLocaleUpperCase()", "/ DEE SUB"),
+        ("group by function task.tags.join()", " #task #task,#Colour"),
         ("group by folder\nroot includes deep", "Deep/Er/"),
     ],
 )
 def test_tasks_are_grouped_by_functions(waiting: Vault, query: str, groups: str) -> None:
     view = run(waiting, query)
     assert isinstance(view, ComputedView), view
-    assert sorted({row.group for row in view.rows}) == groups.split()
+    assert sorted({row.group for row in view.rows}) == groups.split(" ")
 
 
 def test_a_pattern_that_takes_too_long_is_said_to(index_words: WordIndexer) -> None:
     slow = index_words({"a.md": f"- [ ] {'a' * 5_000}!\n"})
     view = run(slow, "description regex matches /a*a*a*a*a*[bc]/", "a.md")
     assert view == "This takes too much work, so it is not shown. Filter it, or use fewer formulas."
+
+
+def test_patterns_that_take_too_long_together_are_stopped(
+    index_words: WordIndexer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow = index_words({"a.md": f"- [ ] {'a' * 60}!\n" * 40})
+    query = "description regex matches /a*a*a*a*a*[bc]/"
+    assert isinstance(run(slow, query, "a.md"), ComputedView)
+    monkeypatch.setattr(evaluate, "_MOST_MATCHING_S", 0.01)
+    assert str(run(slow, query, "a.md")).startswith("This takes too much work")
+
+
+@pytest.mark.parametrize("preset", ["{{preset.a}}" * 6, "x" * 20_000])
+def test_a_preset_that_grows_without_end_is_named(preset: str) -> None:
+    settings = TasksSettings({"a": f"path includes {preset}"})
+    (said,) = read_tasks_query("preset a", None, NOW, settings)
+    assert said == "A query that long is not understood."
 
 
 def test_the_settings_of_the_plugin_are_part_of_its_queries(tmp_path: Path) -> None:

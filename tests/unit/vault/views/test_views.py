@@ -158,6 +158,7 @@ views:
     [
         ("filters: file.birth > now()", "file.birth is not understood."),
         ("filters: fancy(rating)", "The function fancy() is not understood."),
+        ("filters: status.matches('a', '')", "The function matches() is not understood."),
         ("filters: {xor: [rating]}", "The filter"),
         ("filters: rating >", "rating > is not understood."),
         ("views: [{type: table, limit: soon}]", "limit: soon is not understood."),
