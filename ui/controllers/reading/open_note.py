@@ -1,5 +1,6 @@
 """Show a note or an image, follow links in notes and answers, and go back and forward."""
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -171,9 +172,9 @@ class ReadingController(ChatController):
         A note may come from someone else, and the file may be a program.
         """
         root = self._assistant.vault
-        if not file.exists():
+        if not os.path.exists(file):  # unlike that of `Path`, it is also False if none may look
             self._frame.notifier.toast(f"There is no file {one_line(str(file), _MOST_PATH_CHARS)}.")
-        elif root is not None and file.is_relative_to(root) and file.is_file():
+        elif root is not None and file.is_relative_to(root) and os.path.isfile(file):
             self._open(NoteVisit(file.relative_to(root).as_posix()))
         else:
             failed = partial(self._frame.notifier.toast, f"No program shows {file.parent}.")

@@ -177,6 +177,15 @@ def test_a_link_to_a_file_opens_a_note_and_only_reveals_what_is_none(
     qtbot.waitUntil(lambda: page.path == "Maths.md")
 
 
+def test_a_link_to_a_file_that_no_file_can_be_is_said_to_be_none(
+    window: WindowPage, vault: Path, qtbot: QtBot
+) -> None:
+    (vault / "Names.md").write_text(f"[long](file:///{'n' * 300}/x)\n", "utf-8")
+    read(window, "Names.md", "long", qtbot)
+    NotePage(window.view).click_link("long")
+    assert window.view.notifier.texts()[-1].startswith("There is no file /nnn")
+
+
 def test_a_heading_keeps_its_brackets_in_the_title_and_the_outline(
     window: WindowPage, vault: Path, qtbot: QtBot
 ) -> None:
