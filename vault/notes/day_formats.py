@@ -27,6 +27,7 @@ from vault.notes.note import read_bytes
 
 __all__ = ["DayFormat", "load_settings", "read_day_formats"]
 
+_MOST_BYTES: Final = 1_000_000
 _DAILY: Final = ".obsidian/daily-notes.json"
 _PERIODIC: Final = ".obsidian/plugins/periodic-notes/data.json"
 _DEFAULTS: Final = {
@@ -103,14 +104,17 @@ def read_day_formats(root: Path) -> tuple[DayFormat, ...]:
 
 
 def load_settings(root: Path, path: str) -> dict[str, Any]:
-    """Load settings of Obsidian or of a plugin. Missing and bad ones are an empty dict.
+    """Load settings of Obsidian or of a plugin. Missing, bad and huge ones are an empty dict.
+
+    They are read for each query of a note, so huge ones would take seconds.
 
     Args:
         root: the folder of the vault.
         path: the path of the file in it.
     """
     try:
-        loaded = json.loads(read_bytes(root, path)) if (root / path).exists() else {}
+        content = read_bytes(root, path) if (root / path).exists() else b"{}"
+        loaded = json.loads(content) if len(content) <= _MOST_BYTES else {}
     except (NoteUnreadable, UnsafePath, OSError, ValueError, RecursionError):
         return {}
     return loaded if isinstance(loaded, dict) else {}

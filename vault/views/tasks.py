@@ -263,7 +263,7 @@ class _TasksQuery:
         self._inserted_chars += len(text)
         if self._inserted_chars > _MOST_CHARS:
             raise ViewNotUnderstood("A query that long")
-        return text
+        return text.encode("utf-8", "replace").decode("utf-8")  # JSON may have half characters
 
     def _fill(self, found: re.Match[str]) -> str:
         """Return what is inserted in place of a placeholder, such as `{{query.file.path}}`."""

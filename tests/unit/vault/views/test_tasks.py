@@ -12,7 +12,7 @@ from vault.vault import Vault
 from vault.views import evaluate
 from vault.views.blocks import BLOCK_KINDS, ViewBlock, compute_block, write_markdown
 from vault.views.expressions import list_inner
-from vault.views.tasks import TasksSettings, read_tasks_query
+from vault.views.tasks import TasksSettings, read_tasks_query, read_tasks_settings
 from vault.views.view import ComputedView, View
 
 NOTES = {
@@ -326,6 +326,20 @@ def test_a_preset_that_grows_without_end_is_named(preset: str) -> None:
     settings = TasksSettings({"a": f"path includes {preset}"})
     (said,) = read_tasks_query("preset a", None, NOW, settings)
     assert said == "A query that long is not understood."
+
+
+def test_a_preset_with_half_a_character_is_named_by_text_that_can_be_written() -> None:
+    (said,) = read_tasks_query("preset a", None, NOW, TasksSettings({"a": "half \ud800"}))
+    assert said == "half ? is not understood."
+
+
+def test_huge_settings_are_as_none(tmp_path: Path) -> None:
+    plugin = tmp_path / ".obsidian" / "plugins" / "obsidian-tasks-plugin"
+    plugin.mkdir(parents=True)
+    for size, query in ((10, "done"), (1_000_000, "")):
+        settings = {"globalQuery": "done", "more": "x" * size}
+        (plugin / "data.json").write_text(json.dumps(settings), "utf-8")
+        assert read_tasks_settings(tmp_path).query == query
 
 
 def test_the_settings_of_the_plugin_are_part_of_its_queries(tmp_path: Path) -> None:
