@@ -432,7 +432,8 @@ class _Linker:
     def _take_state(self, at: int) -> int:
         """Link a word that says a value of a property in other words. Return 0 if there is none."""
         is_head = self._around.is_head(at)
-        if not self._add_state(self._find_all(list_same_states(self._items[at].text)), at):
+        same = list_same_states(self._items[at].text, self._around.languages)
+        if not self._add_state(self._find_all(same), at):
             return 0
         self._links.heads += is_head
         self._links.is_translated = True

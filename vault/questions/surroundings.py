@@ -7,7 +7,13 @@ from vault.notes.keywords import fold
 from vault.questions.links import STATES
 from vault.questions.tokens import Item
 from vault.questions.vocabulary import Name
-from vault.questions.words import find_roles, list_named_states, list_wish_words, split_words
+from vault.questions.words import (
+    find_languages,
+    find_roles,
+    list_named_states,
+    list_wish_words,
+    split_words,
+)
 from vault.search.conditions import Comparison
 
 __all__ = ["SIGNS", "Surroundings"]
@@ -32,6 +38,7 @@ class Surroundings:
     def __init__(self, items: Sequence[Item]):
         self._items = items
         self.roles = _NO_ROLES.union(*(item.roles for item in items))
+        self.languages = find_languages(split_words(" ".join(item.text for item in items)))
 
     def list_roles(self, at: int) -> frozenset[str]:
         """Return the roles of the item at a position, or none where there is no item."""
@@ -201,7 +208,8 @@ class Surroundings:
         is_word = not (item.is_given or item.is_date or item.asked) and item.roles <= STATES
         if not is_word or "tasks" in self.roles or any(n.kind != "value" for n in item.names):
             return False
-        return bool(list_named_states([word.folded for word in split_words(item.text)]))
+        words = [word.folded for word in split_words(item.text)]
+        return bool(list_named_states(words, self.languages))
 
     def is_linked(self, at: int) -> bool:
         """Return whether an item names a note whose links are asked for, as in "What does A link".

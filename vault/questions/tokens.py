@@ -20,6 +20,7 @@ from vault.questions.vocabulary import Name, VaultNames
 from vault.questions.words import (
     Phrase,
     Word,
+    find_languages,
     find_phrases,
     list_date_words,
     list_named_states,
@@ -338,9 +339,10 @@ def _build_state(
     least = phrases[at].end if at in phrases else at + 1
     for end in range(min(at + _MOST_IN_THING, len(words)), least, -1):
         folded = [word.folded for word in words[at:end]]
-        same = () if any(dated[at:end]) else sorted(list_named_states(folded))
-        if same and not vocabulary.find(folded):
-            found = (name for each in same for name in vocabulary.find(each))
+        if any(dated[at:end]) or not list_named_states(folded) or vocabulary.find(folded):
+            continue
+        if same := list_named_states(folded, find_languages(words)):
+            found = (name for each in sorted(same) for name in vocabulary.find(each))
             values = tuple(dict.fromkeys(name for name in found if name.kind == "value"))
             text = _join(words[at:end])
             return Item(text, names=values, is_apart=words[at].is_apart, is_state=True), end

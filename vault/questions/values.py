@@ -139,9 +139,9 @@ class ValueLinker:
 
     def _list_translated(self, item: Item, names: Sequence[str]) -> list[Name]:
         """Return the values of the notes asked for that say the same as an item in other words."""
-        same = (
-            () if item.is_number or item.is_date or item.is_silent else list_same_states(item.text)
-        )
+        if item.is_number or item.is_date or item.is_silent:
+            return []
+        same = list_same_states(item.text, self._around.languages)
         if not same:
             return []
         kinds = [clause for clause in self._links.clauses if is_of_kind(clause)]

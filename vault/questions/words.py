@@ -7,10 +7,10 @@ and "all" in another.
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from itertools import islice
+from itertools import chain, islice
 from typing import Final
 
 from resources import read_text
@@ -24,6 +24,7 @@ __all__ = [
     "are_same_word",
     "asks_to_exclude",
     "cut_signs",
+    "find_languages",
     "find_phrases",
     "find_roles",
     "has_negation",
@@ -46,6 +47,7 @@ __all__ = [
 ]
 
 _LANGUAGES: Final = ("en", "de", "fr", "es")
+_ALL_LANGUAGES: Final = range(len(_LANGUAGES))
 _MOST_WORDS: Final = 60
 _MOST_IN_PHRASE: Final = 6
 _NUMBER: Final = r"\d{1,3}(?:,\d{3})+(?:\.\d+)?|\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d+[.,]\d+"
@@ -131,14 +133,26 @@ def find_phrases(words: Sequence[Word]) -> tuple[Phrase, ...]:
 
     They are those of the language that knows most of the words, with a role or as a thing.
     """
+    by_language = _find_by_language(words)
+    return max(by_language, key=lambda one: one[1])[0]
+
+
+def find_languages(words: Sequence[Word]) -> tuple[int, ...]:
+    """Return the languages that know most of the words, as places in the order of all languages."""
+    known = [count for _, count in _find_by_language(words)]
+    return tuple(at for at, count in enumerate(known) if count == max(known))
+
+
+def _find_by_language(
+    words: Sequence[Word],
+) -> list[tuple[tuple[Phrase, ...], tuple[int, int]]]:
+    """Return by language the phrases with roles, and how many words have one or are things."""
     folded = {word.folded.removesuffix("s") for word in words}
-    by_language = [
-        (tuple(_find_in(phrases, words)), len(folded & things))
-        for phrases, things in zip(_read_phrases(), _list_thing_words(), strict=True)
+    found = [tuple(_find_in(phrases, words)) for phrases in _read_phrases()]
+    return [
+        (phrases, (sum(each.end - each.first for each in phrases), len(folded & things)))
+        for phrases, things in zip(found, _list_thing_words(), strict=True)
     ]
-    return max(
-        by_language, key=lambda one: (sum(each.end - each.first for each in one[0]), one[1])
-    )[0]
 
 
 def find_roles(phrase: str) -> frozenset[str]:
@@ -190,10 +204,16 @@ def list_opposites(text: str) -> frozenset[tuple[str, ...]]:
     return frozenset(map(_split_phrase, opposites))
 
 
-def list_same_states(text: str) -> frozenset[tuple[str, ...]]:
+def list_same_states(
+    text: str, languages: Collection[int] = _ALL_LANGUAGES
+) -> frozenset[tuple[str, ...]]:
     """Return the words of all languages for a state, as "unpaid" for the German "unbezahlt".
 
     Those of a value of a property are states too, as "abandoned" for "abgebrochen".
+
+    Args:
+        text: the words for the state.
+        languages: the languages that they may be of, as `find_languages` returns them.
     """
     begins = [begin for table in _read_tables() for begin in table["opposites"]["begin"]]
     said = fold(text)
@@ -202,16 +222,24 @@ def list_same_states(text: str) -> frozenset[tuple[str, ...]]:
         if said.startswith(begin):
             states = list_property_names(_split_phrase(said.removeprefix(begin)))
             same.update(f"{other}{state}" for state in states for other in begins)
-    return frozenset(map(_split_phrase, same)) | list_named_states(_split_phrase(said))
+    return frozenset(map(_split_phrase, same)) | list_named_states(_split_phrase(said), languages)
 
 
-def list_named_states(phrase: Sequence[str]) -> frozenset[tuple[str, ...]]:
+def list_named_states(
+    phrase: Sequence[str], languages: Collection[int] = _ALL_LANGUAGES
+) -> frozenset[tuple[str, ...]]:
     """Return the words of all languages for the state that a phrase names, or nothing.
+
+    The German "rot" is a state, but the English "rot" is none.
 
     Args:
         phrase: the words of the phrase, folded.
+        languages: the languages that it may be of, as `find_languages` returns them.
     """
-    return _find_group(_read_states(), phrase)
+    groups = _read_states()
+    return frozenset[tuple[str, ...]]().union(
+        *(_find_group(groups[language], phrase) for language in languages)
+    )
 
 
 def _list_synonyms(text: str) -> frozenset[str]:
@@ -315,7 +343,9 @@ def _find_group(groups: _Groups, phrase: Sequence[str]) -> frozenset[tuple[str, 
     """Return the group of a phrase, which may be in the plural, or nothing."""
     found = groups.get(tuple(phrase))
     if found is None and len(phrase) == 1:
-        is_same = (one for one in groups if len(one) == 1 and are_same_word(one[0], phrase[0]))
+        begin = phrase[0][: _SHORTEST_STEM - 1]  # which two forms of a word have in common
+        alike = (one for one in groups if len(one) == 1 and one[0].startswith(begin))
+        is_same = (one for one in alike if are_same_word(one[0], phrase[0]))
         found = next((groups[one] for one in is_same), None)
     return found or frozenset()
 
@@ -390,9 +420,11 @@ def _read_things() -> _Groups:
 
 
 @cache
-def _read_states() -> _Groups:
-    """Return the words of all languages for the state that each phrase names."""
-    return _join_groups("states")
+def _read_states() -> tuple[_Groups, ...]:
+    """Return by language the words of all languages for the state that each phrase names."""
+    groups = _join_groups("states")
+    named = (chain.from_iterable(table["states"].values()) for table in _read_tables())
+    return tuple({phrase: groups[phrase] for phrase in map(_split_phrase, each)} for each in named)
 
 
 def _join_groups(table: str) -> _Groups:

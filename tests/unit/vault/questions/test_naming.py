@@ -6,6 +6,7 @@ import pytest
 
 from tests.support.vaults.listed_notes import list_note_names
 from tests.unit.vault.conftest import NotesIndexer
+from vault.questions import words
 from vault.vault import Vault
 
 NOTES: Final = {
@@ -341,6 +342,8 @@ STATED: Final = {
     "Books/Ilias.md": "---\ntags: [book]\nstatus: finished\n---\nGreeks.\n",
     "Food/Risotto.md": "---\ntags: [recipe]\ncolor: white\n---\nWhite wine.\n",
     "Food/Pea soup.md": "---\ntags: [recipe]\ncolor: green\n---\nPeas and white wine.\n",
+    "Food/Steak.md": "---\ntags: [recipe]\ncolor: red\n---\nBeef.\n",
+    "Plants/Fern.md": "---\ntags: [plant]\ndifficulty: medium\n---\nShade.\n",
     "People/Ben.md": "---\ntags: [person]\nfee: open\nlanguage: german\n---\nRows.\n",
     "Animals/Rex.md": "---\ntags: [animal]\n---\nA German shepherd.\n",
 }
@@ -388,6 +391,24 @@ def test_a_state_of_something_else_makes_no_list(
 
 
 @pytest.mark.parametrize(
+    ("question", "query"),
+    [
+        ("Which recipes rot?", "tag:recipe rot"),  # no colour in English
+        ("Welche Rezepte sind rot?", "tag:recipe [color:red]"),
+        ("recettes rouges", "tag:recipe [color:red]"),
+        ("Which plants are in the media?", "tag:plant media"),  # no Spanish level
+        ("¿Qué plantas son de dificultad media?", "tag:plant [difficulty:medium]"),
+    ],
+)
+def test_a_state_is_said_in_the_language_of_the_question(
+    stated: Vault, question: str, query: str
+) -> None:
+    reading = stated.read_question(question)
+    assert reading is not None
+    assert reading.query == query
+
+
+@pytest.mark.parametrize(
     "question",
     [
         "recipes except with white wine",
@@ -400,3 +421,16 @@ def test_nothing_is_claimed_of_a_value_that_only_others_can_have(
     stated: Vault, question: str
 ) -> None:
     assert stated.read_question(question) is None
+
+
+def test_a_word_is_compared_with_few_states(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared, are_same_word = list[str](), words.are_same_word
+
+    def compare(word: str, other: str) -> bool:
+        compared.append(word)
+        return are_same_word(word, other)
+
+    monkeypatch.setattr(words, "are_same_word", compare)
+    assert not words.list_named_states(["xylophone"])
+    assert len(compared) < 10
+    assert ("abandoned",) in words.list_named_states(["abgebrochene"])
