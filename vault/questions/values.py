@@ -139,7 +139,7 @@ class ValueLinker:
 
     def _list_translated(self, item: Item, names: Sequence[str]) -> list[Name]:
         """Return the values of the notes asked for that say the same as an item in other words."""
-        if item.is_number or item.is_date or item.is_silent:
+        if item.is_number or item.is_date:
             return []
         same = list_same_states(item.text, self._around.languages)
         if not same:

@@ -344,6 +344,8 @@ STATED: Final = {
     "Food/Pea soup.md": "---\ntags: [recipe]\ncolor: green\n---\nPeas and white wine.\n",
     "Food/Steak.md": "---\ntags: [recipe]\ncolor: red\n---\nBeef.\n",
     "Plants/Fern.md": "---\ntags: [plant]\ndifficulty: medium\n---\nShade.\n",
+    "Work/Roof.md": "---\ntags: [project]\npriority: high\n---\nTiles.\n",
+    "Work/Cellar.md": "---\ntags: [project]\npriority: low\n---\nDamp.\n",
     "People/Ben.md": "---\ntags: [person]\nfee: open\nlanguage: german\n---\nRows.\n",
     "Animals/Rex.md": "---\ntags: [animal]\n---\nA German shepherd.\n",
 }
@@ -395,6 +397,10 @@ def test_a_state_of_something_else_makes_no_list(
     [
         ("Which recipes rot?", "tag:recipe rot"),  # no colour in English
         ("Welche Rezepte sind rot?", "tag:recipe [color:red]"),
+        ("livres lus", "tag:book [status:read]"),
+        ("Which books am I reading?", "tag:book [status:reading]"),
+        ("Welche Projekte haben Priorität hoch?", "tag:project [priority:high]"),
+        ("Which projects have priority high?", "tag:project [priority:high]"),
         ("recettes rouges", "tag:recipe [color:red]"),
         ("Which plants are in the media?", "tag:plant media"),  # no Spanish level
         ("¿Qué plantas son de dificultad media?", "tag:plant [difficulty:medium]"),
