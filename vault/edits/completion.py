@@ -16,7 +16,7 @@ from datetime import date
 from pathlib import Path
 from typing import Final
 
-from vault.notes.day_formats import load_settings
+from vault.notes.day_formats import TASKS_SETTINGS, load_settings
 from vault.notes.tasks import write_status
 from vault.notes.text.inline import blank_inline_code, remove_comments
 
@@ -25,7 +25,6 @@ __all__ = ["is_deleted_when_done", "may_write_done_day", "write_reopened", "writ
 _OPEN: Final = " "
 _WAITING: Final = ("TODO", "LATER", "WAITING")
 _EARLIER: Final = {"NOW": "LATER"}
-_SETTINGS: Final = ".obsidian/plugins/obsidian-tasks-plugin/data.json"
 _DATE: Final = r"\d{4}-\d\d-\d\d"
 _CLOSED: Final = re.compile(
     rf"[✅❌]\ufe0f?\s*{_DATE}|[\[(](?:completion|cancelled)::[^\[\]()\n]*[\])]"
@@ -95,7 +94,7 @@ def may_write_done_day(root: Path) -> bool:
     Args:
         root: the folder of notes.
     """
-    return load_settings(root, _SETTINGS).get("setDoneDate", True) is not False
+    return load_settings(root, TASKS_SETTINGS).get("setDoneDate", True) is not False
 
 
 def _find_mark(line: str, done: date) -> str:

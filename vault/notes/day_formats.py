@@ -25,8 +25,9 @@ from vault.notes.date_spans import (
 from vault.notes.dates import fold_date_text, parse_month
 from vault.notes.note import read_bytes
 
-__all__ = ["DayFormat", "load_settings", "read_day_formats"]
+__all__ = ["TASKS_SETTINGS", "DayFormat", "load_settings", "read_day_formats"]
 
+TASKS_SETTINGS: Final = ".obsidian/plugins/obsidian-tasks-plugin/data.json"
 _MOST_BYTES: Final = 1_000_000
 _DAILY: Final = ".obsidian/daily-notes.json"
 _PERIODIC: Final = ".obsidian/plugins/periodic-notes/data.json"

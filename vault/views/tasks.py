@@ -22,7 +22,7 @@ from typing import Any, Final
 
 from vault.errors import ViewNotUnderstood
 from vault.notes.dates import find_date_spans
-from vault.notes.day_formats import load_settings
+from vault.notes.day_formats import TASKS_SETTINGS, load_settings
 from vault.notes.tasks import TASK_PRIORITIES
 from vault.search.query import Query
 from vault.views.evaluate import Evaluator, NoteRow
@@ -34,7 +34,6 @@ from vault.views.view import FILE, MARKDOWN_NOTES, Column, Order, View, read_lim
 
 __all__ = ["TasksSettings", "read_tasks_query", "read_tasks_settings"]
 
-_SETTINGS: Final = ".obsidian/plugins/obsidian-tasks-plugin/data.json"
 _NO_FILTER: Final = "# It changes only how the result looks."
 # The presets that the plugin has at first.
 _PRESETS: Final[Mapping[str, str]] = {
@@ -124,6 +123,7 @@ _PRECEDENCE: Final = ("XOR", "AND", "OR")
 _NOT: Final = re.compile(r"\s*NOT\b", re.IGNORECASE)
 _STATUS_FIELD: Final = FieldName(("status",))
 _TEXT: Final = FieldName(("text",))  # with the signs, which the description is without
+_RANK: Final = FieldName(("priorityNumber",))  # 0 is the most urgent priority
 _COMPLETED: Final = FieldName(("completed",))
 _CANCELLED: Final = Binary("==", _STATUS_FIELD, Constant("-"))
 _UNDER_WAY: Final = Binary("==", _STATUS_FIELD, Constant("/"))
@@ -150,7 +150,7 @@ def read_tasks_settings(root: Path | None) -> TasksSettings:
     Args:
         root: the folder of the vault, or None without one.
     """
-    loaded = {} if root is None else load_settings(root, _SETTINGS)
+    loaded = {} if root is None else load_settings(root, TASKS_SETTINGS)
     presets = loaded.get("presets")
     known = presets if isinstance(presets, dict) else {}
     named = {str(name): text for name, text in known.items() if isinstance(text, str)}
@@ -220,7 +220,7 @@ class _TasksQuery:
             Query("", task="any"),
             tuple(self._tests),
             (Column("Task", _TEXT), Column("Note", FILE, is_link=True)),
-            (*self._sort, Order(FieldName(("due",))), Order(_rank_priority())),
+            (*self._sort, Order(FieldName(("due",))), Order(_RANK)),
             self._limit,
             self._groups[0] if self._groups else None,
             tuple(self._groups[1:]),
@@ -485,15 +485,6 @@ def _match_priority(name: str) -> Expression:
     return Unary("!", field) if name == "none" else Binary("==", field, Constant(name))
 
 
-def _rank_priority() -> Expression:
-    """Return what sorts the most urgent tasks first."""
-    found: Expression = Constant(None)
-    for rank, name in enumerate(TASK_PRIORITIES):
-        last = float(len(TASK_PRIORITIES) - rank)
-        found = Call("choice", None, (_match_priority(name), Constant(last), found))
-    return found
-
-
 def _read_status(name: str) -> Expression:
     known: dict[str, Expression] = {
         "done": _COMPLETED,
@@ -520,7 +511,7 @@ def _find_order(name: str, line: str) -> Expression:
         return name_choice(_recurs(), "Recurring", "Not recurring")
     if name == "priority":
         is_sorted = line.lower().startswith("sort")
-        return _rank_priority() if is_sorted else FieldName(("priority",))
+        return _RANK if is_sorted else FieldName(("priority",))
     raise ViewNotUnderstood(line)
 
 
