@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from vault.notes.keywords import fold
 from vault.notes.units import is_known_unit
-from vault.questions.vocabulary import VaultNames
+from vault.questions.vocabulary import VaultNames, fold_levels
 from vault.questions.words import (
     are_alike,
     list_opposites,
@@ -143,7 +143,5 @@ def has_kind(path: str, clause: _Clause, vocabulary: VaultNames) -> bool:
     """Return whether a note has one of several tags, or is in one of several folders."""
     texts = {"tag": vocabulary.tags.get(path, ()), "folder": [path.rpartition("/")[0]]}
     return any(
-        f"/{fold(each.value).strip('/')}/" in f"/{fold(text)}/"
-        for each in clause
-        for text in texts[each.key]
+        fold_levels(each.value) in fold_levels(text) for each in clause for text in texts[each.key]
     )

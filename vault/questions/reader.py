@@ -218,9 +218,10 @@ def _has_value_of_others(items: Sequence[Item], links: Links, vocabulary: VaultN
         if all(each.name and _is_word(each) for each in clause)
     ]
     unnamed = [names for names in bare if names.isdisjoint(said)]
-    return bool(kinds and unnamed) and any(
-        names.isdisjoint(list_own_values(kinds, vocabulary)) for names in unnamed
-    )
+    if not (kinds and unnamed):
+        return False
+    own = list_own_values(kinds, vocabulary).keys()
+    return any(names.isdisjoint(own) for names in unnamed)
 
 
 def _is_word(condition: Condition) -> bool:

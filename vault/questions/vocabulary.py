@@ -7,7 +7,7 @@ import threading
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from itertools import chain, combinations
 from typing import Final, Literal
 
@@ -21,13 +21,14 @@ from vault.questions.words import are_same_word, cut_signs, list_same_things, sp
 from vault.scope import WHOLE, Scope
 from vault.search.conditions import cut_day
 
-__all__ = ["Name", "NameKind", "VaultNames", "VocabularyReader", "read_vocabulary"]
+__all__ = ["Name", "NameKind", "VaultNames", "VocabularyReader", "fold_levels", "read_vocabulary"]
 
 NameKind = Literal["tag", "folder", "note", "property", "value"]
 
 # Properties that say nothing about the subject of a note.
 _OTHER_PROPERTIES: Final = frozenset({"tags", "tag", "aliases", "alias", "cssclasses", "title"})
 _MOST_VALUE_CHARS: Final = 80
+_MOST_CACHED: Final = 8_192
 _SHORTEST_VERB: Final = 5
 _MOST_IN_ENDING: Final = 3
 _SHORTEST_OF_PERSON: Final = 3
@@ -111,8 +112,8 @@ class VaultNames:
 
     def has_both_tags(self, tag: str, other: str) -> bool:
         """Return whether a note has two tags, or tags below them."""
-        wanted = [f"{fold(each)}/" for each in (tag, other)]
-        held = ([f"{fold(each)}/" for each in tags] for tags in self.tags.values())
+        wanted = [fold_levels(each) for each in (tag, other)]
+        held = (list(map(fold_levels, tags)) for tags in self.tags.values())
         return any(all(any(t.startswith(w) for t in tags) for w in wanted) for tags in held)
 
     def find_values_with(self, text: str, name: str) -> list[str]:
@@ -186,6 +187,15 @@ class VaultNames:
             for name in self._by_words[other]
             if name.kind == "property"
         )
+
+
+@lru_cache(_MOST_CACHED)
+def fold_levels(text: str) -> str:
+    """Return a tag or the path of a folder, folded, with a slash at both ends.
+
+    They are few beside the notes that have them.
+    """
+    return f"/{fold(text).strip('/')}/"
 
 
 def _cut_signs(words: Sequence[str]) -> tuple[str, ...]:

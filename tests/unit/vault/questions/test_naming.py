@@ -6,7 +6,9 @@ import pytest
 
 from tests.support.vaults.listed_notes import list_note_names
 from tests.unit.vault.conftest import NotesIndexer
-from vault.questions import words
+from vault.notes import keywords
+from vault.questions import naming, vocabulary, words
+from vault.search.conditions import Condition
 from vault.vault import Vault
 
 NOTES: Final = {
@@ -440,3 +442,20 @@ def test_a_word_is_compared_with_few_states(monkeypatch: pytest.MonkeyPatch) -> 
     assert not words.list_named_states(["xylophone"])
     assert len(compared) < 10
     assert ("abandoned",) in words.list_named_states(["abgebrochene"])
+
+
+def test_tags_and_folders_are_folded_once_for_all_notes(monkeypatch: pytest.MonkeyPatch) -> None:
+    names, folded, fold = vocabulary.VaultNames(), list[str](), keywords.fold
+    for number in range(500):
+        names.properties[f"Tomes/{number}.md"] = {"year": ["1999"]}
+        names.tags[f"Tomes/{number}.md"].add("tome")
+
+    def count(text: str) -> str:
+        folded.append(text)
+        return fold(text)
+
+    for module in (naming, vocabulary):
+        monkeypatch.setattr(module, "fold", count)
+    kinds = [(Condition("tag", "tome"),), (Condition("folder", "Tomes"),)]
+    assert naming.list_own_values(kinds, names) == {"year": {"1999"}}
+    assert len(folded) < 10
