@@ -81,28 +81,11 @@ _UNITS: Final[Mapping[str, Mapping[str, str]]] = {
     "pounds": {"£ gbp pound pounds": "1"},
     "stars": {"star stars stern sterne sternen étoile étoiles estrella estrellas": "1"},
 }
-# Units that are only told apart from words, and short ones that are words or money too.
-_OTHER_MEASURES: Final = frozenset(
-    {
-        *(
-            "nm",
-            "v",
-            "kv",
-            "mv",
-            "hz",
-            "khz",
-            "mhz",
-            "ghz",
-            "bar",
-            "mbar",
-            "psi",
-            "pa",
-            "hpa",
-            "kpa",
-        ),
-        *("ah", "mah", "rpm", "dpi", "px", "db", "lm", "lx", "va", "kva"),
-    }
+# Units that are only told apart from words, short ones that are words too, and those of money.
+_OTHER_UNITS: Final = (
+    "nm v kv mv hz khz mhz ghz bar mbar psi pa hpa kpa ah mah rpm dpi px db lm lx va kva"
 )
+_OTHER_MEASURES: Final = frozenset(_OTHER_UNITS.split())
 _WORDS: Final = frozenset({"in", "an", "mi", "p", "t", "b", "d", "s", "tag"})
 _MONEY: Final = frozenset({"eur", "usd", "gbp"})
 _MOST_IN_SHORT: Final = 3
