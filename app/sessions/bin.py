@@ -173,14 +173,21 @@ class ChatBin:
         target = self._chats / f"{session}.jsonl"
         for file in self._require(session):
             with storage_errors(file.path):
-                if os.path.lexists(target):
-                    content = read_file(file.path)
-                    if content != read_file(target):
-                        self._merge(session, content)
-                    remove_path(file.path)
-                else:
-                    rename_path(file.path, target)
+                with suppress(FileNotFoundError):  # another process has restored or deleted it
+                    self._put_back(file.path, target)
                 self._sync()
+        if not os.path.lexists(target):
+            raise _build_missing(session)
+
+    def _put_back(self, file: Path, target: Path) -> None:
+        """Move a file to the list of chats, or add its entries to the chat that is there."""
+        if not os.path.lexists(target):
+            rename_path(file, target)
+            return
+        content = read_file(file)
+        if content != read_file(target):
+            self._merge(file.name.partition(".")[0], content)
+        remove_path(file)
 
     def remove(self, session: str) -> None:
         """Delete a chat in the bin for good, with everything that only it refers to.
@@ -329,7 +336,8 @@ class ChatBin:
         """
         sessions = dict.fromkeys(file.session for file in files)
         for file in files:
-            with storage_errors(file.path):
+            # Another process may have restored or removed it.
+            with storage_errors(file.path), suppress(FileNotFoundError):
                 rename_path(file.path, file.path.with_suffix(".gone.jsonl"))
         return tuple(session for session in sessions if not self._is_kept(session))
 
@@ -344,6 +352,8 @@ class ChatBin:
         gone = [file for file in self.folder.list_files() if file.is_gone]
         if not gone:
             return
+        with storage_errors(self.folder.path):
+            self._sync()  # a chat whose new name was lost would come back without its requests
         problems: list[StorageFailed] = []
         rest = [file for file in gone if _attempt(problems, file, self._forget_chat)]
         own: dict[BinnedFile, set[bytes]] = {}
@@ -433,10 +443,7 @@ class ChatBin:
 
     def _require(self, session: str) -> list[BinnedFile]:
         if not (found := self._find(session)):
-            raise SessionMissing(
-                f"There is no chat {session} in the bin.",
-                hint=Fix("{} shows those that there are.", Command("sessions list --bin")),
-            )
+            raise _build_missing(session)
         return found
 
     def _find(self, session: str) -> list[BinnedFile]:
@@ -469,6 +476,13 @@ def _attempt(
         problems.append(_not_removed(error))
         return False
     return True
+
+
+def _build_missing(session: str) -> SessionMissing:
+    return SessionMissing(
+        f"There is no chat {session} in the bin.",
+        hint=Fix("{} shows those that there are.", Command("sessions list --bin")),
+    )
 
 
 def _not_removed(error: OSError | StorageFailed) -> StorageFailed:

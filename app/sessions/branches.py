@@ -11,7 +11,7 @@ from functools import partial
 from itertools import takewhile
 from typing import Any
 
-from app.errors import InvalidRequest, NotFound, describe
+from app.errors import InvalidRequest, NotFound, SessionMissing, describe
 from app.faults import log_bug
 from app.library.open_vault import OpenVault
 from app.sessions.ask import TurnRunner
@@ -152,7 +152,12 @@ class BranchEditor:
             write_title(copy, title)
             if copy.project != chat.project:
                 copy.append([build_move_entry(copy, chat.project)])
-            return copy.id
+        try:
+            self._sessions.require_kept(session)
+        except SessionMissing:  # another process removed its requests before there was the copy
+            self._sessions.delete_for_good(copy.id)
+            raise
+        return copy.id
 
     def label(self, session: str, entry: str, text: str) -> str:
         """Label an entry of the log, and return the id of the new entry that stores the label.

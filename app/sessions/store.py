@@ -7,7 +7,7 @@ import re
 import secrets
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
@@ -131,7 +131,7 @@ class SessionStore:
         if (begun := self._unwritten(session)) is not None:
             return self._new(begun)
         path = self._find_file(session)
-        with storage_errors(path):
+        with self._errors(session):
             handle = open_locked(path)
             try:
                 log = self._load(path)
@@ -161,7 +161,7 @@ class SessionStore:
             return self._new(begun)
         path = self._find_file(session)
         self._rescue_partial(session)
-        with storage_errors(path):
+        with self._errors(session):
             return Session(path, self._load(path), self._state, self.sent, handle=None)
 
     def list(self) -> list[SessionInfo]:
@@ -194,7 +194,7 @@ class SessionStore:
         if (begun := self._unwritten(session)) is not None:
             return summarise_log(begun)
         path = self._find_file(session)
-        with storage_errors(path):
+        with self._errors(session):
             return _follow_folders(self._info(path), self._follow)
 
     def delete(self, session: str) -> BinnedChat | None:
@@ -209,7 +209,8 @@ class SessionStore:
             del self._begun[session]
             return None
         self._find_file(session)
-        return self.bin.put(session)
+        with self._errors(session):
+            return self.bin.put(session)
 
     def delete_for_good(self, session: str) -> None:
         """Delete a chat, on the list or in the bin, with everything that only it refers to.
@@ -249,7 +250,7 @@ class SessionStore:
                 keep_torn(path, [other.torn])
             return len(other.entries)
         path = self._find_file(session)
-        with storage_errors(path):
+        with self._errors(session):
             handle = open_locked(path)
             try:
                 own = self._load(path)
@@ -293,6 +294,16 @@ class SessionStore:
     def is_stored(self, session: str) -> bool:
         """Return whether a chat has a file on the list, not in the bin."""
         return _ID.fullmatch(session) is not None and self.file(session).is_file()
+
+    def require_kept(self, session: str) -> None:
+        """Do nothing if a chat is on the list or in the bin.
+
+        Raises:
+            SessionMissing: the chat was deleted for good, with what only it refers to.
+        """
+        places = (self.is_stored, self.bin.holds, self.is_stored)  # it may be restored in between
+        if not any(is_in(session) for is_in in places):
+            raise _build_missing(session)
 
     def newest(self) -> str | None:
         """Return the id of the most recently used chat, or None."""
@@ -340,6 +351,18 @@ class SessionStore:
             del self._begun[session]
         return self._begun.get(session)
 
+    @contextmanager
+    def _errors(self, session: str) -> Iterator[None]:
+        """Convert errors about the file of a chat, also if another process has just moved it."""
+        path = self.file(session)
+        try:
+            with storage_errors(path):
+                yield
+        except StorageFailed:
+            if not os.path.lexists(path):
+                self._find_file(session)
+            raise
+
     def _find_file(self, session: str) -> Path:
         path = self.file(session)
         is_id = _ID.fullmatch(session) is not None
@@ -350,10 +373,7 @@ class SessionStore:
         if not is_id or path.is_symlink() or not path.is_file():
             if self.bin.find_files(session):
                 raise _in_bin(session)
-            raise SessionMissing(
-                f"There is no chat {session}.",
-                hint=Fix("{} shows those that there are.", Command("sessions list")),
-            )
+            raise _build_missing(session)
         return path
 
     def _load(self, path: Path) -> LoadedLog:
@@ -445,6 +465,13 @@ def _follow_folders(info: SessionInfo, follow: Callable[[str], str]) -> SessionI
     project = follow(project) if project and os.path.isabs(project) else project
     same = (vault, project) == (info.vault, info.project)
     return info if same else replace(info, vault=vault, project=project)
+
+
+def _build_missing(session: str) -> SessionMissing:
+    return SessionMissing(
+        f"There is no chat {session}.",
+        hint=Fix("{} shows those that there are.", Command("sessions list")),
+    )
 
 
 def _in_bin(session: str) -> SessionMissing:

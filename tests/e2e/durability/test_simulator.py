@@ -43,7 +43,7 @@ from tests.support.simulator.world import Step
 from vault.edits.files import remove_folders, remove_temporary
 from vault.edits.journal import EditJournal
 
-SEED = 2
+SEED = 3
 HEADER = b'{"type":"session","version":2,"id":"1","timestamp":"2026-05-14T14:03:00Z"}\n'
 
 

@@ -16,7 +16,7 @@ from tests.support.simulator.promises import list_sent, read_tree
 if TYPE_CHECKING:
     from tests.support.simulator.world import World
 
-__all__ = ["CHAT_ACTS"]
+__all__ = ["CHAT_ACTS", "forget_chat"]
 
 
 def _pick(world: "World", program: Assistant) -> str | None:
@@ -157,17 +157,21 @@ def _restore(world: "World", program: Assistant) -> None:
     world.reached["restored from the bin"] += 1
 
 
-def _purge(world: "World", program: Assistant) -> None:
-    if not (binned := program.sessions.bin.list_chats()):
-        _delete(world, program)
-        return
-    session = world.chance.choice(binned).info.session
+def forget_chat(world: "World", program: Assistant, session: str) -> None:
+    """Delete a chat for good. If that fails or is killed, it may be anywhere, or nowhere."""
     world.promises.lines.pop(session, None)
     world.promises.binned.pop(session, None)
     sent = list_sent(world.promises.chats.get(session, ()))
     program.sessions.delete_for_good(session)
     world.promises.gone.add(session)
     world.promises.gone_sent |= sent
+
+
+def _purge(world: "World", program: Assistant) -> None:
+    if not (binned := program.sessions.bin.list_chats()):
+        _delete(world, program)
+        return
+    forget_chat(world, program, world.chance.choice(binned).info.session)
     world.reached["deleted for good"] += 1
 
 

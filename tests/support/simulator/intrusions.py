@@ -12,6 +12,7 @@ from app.assistant import Assistant
 from app.errors import AppError
 from chains.errors import ChainError
 from chains.ledger import OutgoingCall
+from tests.support.simulator.chat_acts import forget_chat
 from tests.support.simulator.disk import Waits
 from tests.support.simulator.home_acts import start_program
 from tests.support.simulator.promises import WILD
@@ -65,6 +66,17 @@ def _rename_chat(world: "World", program: Assistant, number: int) -> Check | Non
         return is_gone or any(title.encode() in file.read_bytes() for file in found)
 
     return is_there
+
+
+def _purge_chat(world: "World", program: Assistant, _number: int) -> Check | None:
+    """Delete a chat for good that the act may read or write to."""
+    files = program.paths.sessions.rglob("*.jsonl")
+    if not (chats := sorted({file.name.partition(".")[0] for file in files})):
+        return None
+    session = world.chance.choice(chats)
+    if session.isalnum():
+        forget_chat(world, program, session)
+    return None
 
 
 def _record_call(world: "World", program: Assistant, number: int) -> Check | None:
@@ -125,13 +137,14 @@ _ENTRIES: Final[dict[str, Callable[[Assistant, int], str]]] = {
 }
 _OTHERS: Final[dict[str, Callable[["World", Assistant, int], Check | None]]] = {
     "chat": _rename_chat,
+    "purge": _purge_chat,
     "calls": _record_call,
     "note": _create_note,
     "learned": _learn,
     "start": _start_third,
 }
 INTRUSIONS: Final = (*_ENTRIES, *_OTHERS)
-_CHATS: Final = ("chat", "chat", "calls", "learned", "start")
+_CHATS: Final = ("chat", "chat", "purge", "calls", "learned", "start")
 _EDITS: Final = ("note", "note", "start")
 # What writes the same files as an act. Of other acts, chance decides.
 _OF_ACTS: Final = {

@@ -3,7 +3,7 @@
 import errno
 import json
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -13,6 +13,7 @@ import pytest
 from app.errors import InvalidRequest, SessionBusy, SessionMissing, StorageFailed
 from app.request_images import StoredRequest
 from app.sessions.bin import DAYS_IN_BIN
+from app.sessions.file import open_locked
 from app.sessions.search import search_chats
 from app.sessions.store import SessionStore
 from app.state_db import StateDB
@@ -81,6 +82,25 @@ def test_a_deleted_chat_is_only_in_the_bin_and_comes_back_as_it_was(
     assert state.request(session, "t1") is not None
     with pytest.raises(SessionMissing, match="in the bin"):
         store.bin.restore(session)
+
+
+@pytest.mark.parametrize("use", ["open", "delete"])
+def test_a_chat_that_another_process_puts_into_the_bin_while_it_is_opened_is_there(
+    store: SessionStore, monkeypatch: pytest.MonkeyPatch, use: str
+) -> None:
+    """It was told as a file that cannot be read: seed 2091 of the simulator."""
+    session = chat(store, "One?")
+    target = store.bin.folder.name_file(session).path
+
+    def lose(path: Path) -> int:
+        target.parent.mkdir()
+        path.rename(target)
+        return open_locked(path)
+
+    for module in ("store", "bin"):
+        monkeypatch.setattr(f"app.sessions.{module}.open_locked", lose)
+    with pytest.raises(SessionMissing, match="in the bin"):
+        getattr(store, use)(session)
 
 
 def test_the_bin_lists_the_chat_deleted_last_first_with_its_last_day(store: SessionStore) -> None:
@@ -261,6 +281,49 @@ def test_a_chat_whose_removal_was_put_off_comes_back(store: SessionStore) -> Non
     store.bin.remove_expired()
     store.bin.restore(session)
     assert list_ids(store) == ([session], [])
+
+
+def test_a_chat_is_gone_on_the_disk_before_its_requests_are_removed(
+    store: SessionStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It came back after a power failure, without its requests: seed 83000003."""
+    session, done = chat(store, "One?"), list[str]()
+    store.delete(session)
+
+    def rename(source: Path, target: Path) -> None:
+        done.append("renamed")
+        calls.rename_path(source, target)
+
+    def remove(_gone: Collection[str], _kept: Collection[str]) -> int:
+        done.append("removed")
+        return 0
+
+    monkeypatch.setattr("app.sessions.bin.rename_path", rename)
+    monkeypatch.setattr("app.sessions.bin.sync_folder", lambda folder: done.append(folder.name))
+    monkeypatch.setattr(store.sent, "remove", remove)
+    store.delete_for_good(session)
+    assert done[:4] == ["renamed", "sessions", "bin", "removed"]
+
+
+@pytest.mark.parametrize("use", ["restore", "delete_for_good"])
+def test_a_chat_that_another_process_deletes_for_good_first_is_no_error_of_the_disk(
+    store: SessionStore, monkeypatch: pytest.MonkeyPatch, use: str
+) -> None:
+    """It was told as a file that cannot be read: seed 1091 of the simulator."""
+    session = chat(store, "One?")
+    store.delete(session)
+
+    def lose(source: Path, target: Path) -> None:
+        source.unlink()
+        calls.rename_path(source, target)
+
+    monkeypatch.setattr("app.sessions.bin.rename_path", lose)
+    if use == "restore":
+        with pytest.raises(SessionMissing, match="no chat"):
+            store.bin.restore(session)
+    else:
+        store.delete_for_good(session)
+    assert list_ids(store) == ([], [])
 
 
 @pytest.mark.parametrize("is_killed", [True, False])

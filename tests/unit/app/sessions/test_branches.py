@@ -481,3 +481,21 @@ def test_what_is_not_in_the_chat_cannot_be_pinned(assistant: Assistant, long_cha
 def test_a_chat_that_is_not_there_has_no_pins(assistant: Assistant) -> None:
     with pytest.raises(SessionMissing):
         assistant.branches.pin("20260101-000000-aaaaaa", "ffffffff", True)
+
+
+def test_a_chat_that_another_process_deletes_for_good_while_it_is_copied_leaves_no_copy(
+    assistant: Assistant, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The requests of its answers were removed: seed 3091 of the simulator."""
+    (result,) = chat(assistant, "How much?")
+
+    def name_fork(session: str, _infos: object) -> str:
+        assistant.sessions.delete_for_good(session)
+        return "Copy"
+
+    monkeypatch.setattr("app.sessions.branches.name_fork", name_fork)
+    assert result.session is not None
+    with pytest.raises(SessionMissing):
+        assistant.branches.fork(result.session)
+    assert assistant.list_sessions() == []
+    assert assistant.sessions.bin.list_chats() == []
