@@ -183,6 +183,13 @@ class EditJournal:
         """
         return find_breaks(self._read_content())
 
+    def list_doubtful(self) -> frozenset[str]:
+        """Return the ids of the steps in those lines, which may not be what was written."""
+        content = self._read_content()
+        lines = content.split(b"\n")
+        found = parse_journal(b"\n".join(lines[number - 1] for number in find_breaks(content)))
+        return frozenset(step.id for step in found)
+
     def list_moves(self, root: str) -> dict[str, str]:
         """Return the present path of each file of a folder that was moved, by its earlier paths.
 

@@ -1,7 +1,7 @@
 """Undo edits to notes that have not changed since then, and list the net changes of edit runs."""
 
 import os
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -222,7 +222,7 @@ class EditHistory:
             _check_roots(steps)
             for step in steps:
                 check(step)
-            _check_unchanged(steps)
+            _check_unchanged(steps, self._journal.list_doubtful())
             self._journal.mark(steps, "undoing")
             revert_steps(self._journal, steps)
             with suppress(EditFailed):  # the notes are as before; undoing again changes nothing
@@ -279,14 +279,24 @@ def _check_roots(steps: Sequence[EditStep]) -> None:
             raise UndoRefused(f"The folder {root} is not there. Mount its drive, then undo again.")
 
 
-def _check_unchanged(steps: Sequence[EditStep]) -> None:
+def _check_unchanged(steps: Sequence[EditStep], doubtful: Set[str]) -> None:
     """Check that all steps can be reverted. Nothing is written.
 
+    Args:
+        steps: the steps.
+        doubtful: the ids of those that may not be what was written to the journal.
+
     Raises:
-        UndoRefused: a note was changed after its step.
+        UndoRefused: a note was changed after its step, or a note without a change may not be the
+            one that the step changed.
     """
-    files = _Files()
+    files = _Files(doubtful)
     changed = [step for step in reversed(steps) if not files.revert(step)]
+    if any(step.id in doubtful for step in changed):
+        raise UndoRefused(
+            "The record of this edit was damaged, so that it may name another note. Nothing was "
+            "undone. Undo other edits one by one, or change the text by hand."
+        )
     if changed:
         raise _build_refusal(changed[::-1])
 
@@ -294,20 +304,25 @@ def _check_unchanged(steps: Sequence[EditStep]) -> None:
 class _Files:
     """Simulates an undo by keeping the hash that each file would have after the undo."""
 
-    def __init__(self) -> None:
+    def __init__(self, doubtful: Set[str]) -> None:
         self._hashes: dict[tuple[str, str], str | None] = {}
+        self._doubtful = doubtful
 
     def revert(self, step: EditStep) -> bool:
-        """Revert a step in the simulation, and return whether the step can be reverted on disk."""
+        """Revert a step in the simulation, and return whether the step can be reverted on disk.
+
+        A step that is reverted already can be, unless it is doubtful.
+        """
         now, then = self._find(step.root, step.new_path), self._find(step.root, step.path)
         if step.to:
-            is_moved = now == step.after and (then is None or _is_one_file(step))
-            is_possible = is_moved or (now is None and then == step.before)
+            is_there = now == step.after and (then is None or _is_one_file(step))
+            is_reverted = now is None and then == step.before
             self._hashes[step.root, step.to] = None
         else:
-            is_possible = now in (step.after, step.before)
+            is_there, is_reverted = now == step.after, now == step.before
         self._hashes[step.root, step.path] = step.before
-        return is_possible
+        is_sure = step.mark == "undoing" or step.id not in self._doubtful
+        return is_there or (is_reverted and is_sure)
 
     def _find(self, root: str, path: str) -> str | None:
         if (root, path) not in self._hashes:

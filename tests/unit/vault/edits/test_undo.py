@@ -55,6 +55,23 @@ def test_a_run_is_undone_to_the_same_bytes_by_another_process(
         history.find_last_run()
 
 
+@pytest.mark.parametrize("is_damaged", [True, False])
+def test_an_edit_whose_record_was_damaged_is_not_told_as_undone(
+    root: Path, tmp_path: Path, editor: NoteEditor, is_damaged: bool
+) -> None:
+    """A flipped bit named a note that was not there: seed 84000008 of the simulator."""
+    editor.apply(editor.plan_create("made4.md", "made"), RUN)
+    journal = tmp_path / "state" / "edits" / "journal.jsonl"
+    (root / "made4.md").rename(root / "kept.md")
+    if is_damaged:
+        journal.write_bytes(journal.read_bytes().replace(b"made4.md", b"made0.md"))
+        with pytest.raises(UndoRefused, match="record of this edit was damaged"):
+            EditHistory(EditJournal(journal.parent)).undo_run("run")
+    else:
+        EditHistory(EditJournal(journal.parent)).undo_run("run")
+    assert list_files(root) == {"kept.md": b"made"}
+
+
 def test_the_net_changes_of_a_run_join_the_edits_of_each_note(
     editor: NoteEditor, edited: dict[str, bytes]
 ) -> None:
