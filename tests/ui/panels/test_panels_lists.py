@@ -21,7 +21,6 @@ from chains.citations.answer_sources import Source, list_cited_sources
 from chains.citations.check import Citation, Unverified
 from chains.events import CITES_NOTHING
 from context.layers import Layer, Segment
-from ui.panels import pinned as pinned_panel
 from ui.panels.chats.projects import ProjectList
 from ui.panels.chats.sessions import ChatList
 from ui.panels.index.footer import IndexFooter
@@ -36,6 +35,7 @@ from ui.theme import Theme
 from ui.widgets.controls import ElidedLabel
 from ui.widgets.lists import elide_path
 from vault.notes.note import Note
+from vault.notes.text import markup
 from vault.records import NoteState
 
 NOTES = (
@@ -542,10 +542,8 @@ def test_all_of_thousands_of_rows_are_shown_in_the_end_and_only_those_in_view_ar
     qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[str] = []
-    remove = pinned_panel.remove_markup
-    monkeypatch.setattr(
-        pinned_panel, "remove_markup", lambda text: made.append(text) or remove(text)
-    )
+    remove = markup.remove_markup
+    monkeypatch.setattr(markup, "remove_markup", lambda text: made.append(text) or remove(text))
     rows = tuple(AnswerRow("Long.md", number, f"- [ ] Step {number}.") for number in range(5_000))
     answer = PinnedAnswer("a", "Steps", "steps", "list", total=5_000, rows=rows, seen=rows)
     shown = PinnedList()
