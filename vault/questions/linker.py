@@ -398,8 +398,8 @@ class _Linker:
         "bezahlt". After "not", one may say the opposite, as "unpaid". Return 0 if there is none.
         """
         item, links = self._items[at], self._links
-        if self._is_state_of_notes(at):
-            return self._take_state(at)
+        if self._is_state_of_notes(at) and self._take_state(at):
+            return 1
         if item.roles or item.names or not (links.heads or links.subject or self._is_summed(at)):
             return 0
         names = self._find_all(list_opposites(item.text))
