@@ -132,6 +132,27 @@ class Item:
         return not self.is_given and "filler" in self.roles
 
 
+@dataclass(frozen=True, slots=True)
+class _Plain:
+    """A part of a question without links, tags or signs, with the names in the vault.
+
+    Attributes:
+        words: its words.
+        dated: for each word, whether it is part of a date.
+        phrases: its phrases that have roles and are no date, by their first word.
+        vocabulary: the names in the vault.
+    """
+
+    words: Sequence[Word]
+    dated: Sequence[bool]
+    phrases: Mapping[int, Phrase]
+    vocabulary: VaultNames
+
+    def has_date(self, first: int, end: int) -> bool:
+        """Return whether one of some words is part of a date."""
+        return any(self.dated[first:end])
+
+
 def list_items(text: str, vocabulary: VaultNames, today: date) -> tuple[Item, ...]:
     """Split a question into items.
 
@@ -197,6 +218,24 @@ def _choose_tag(tag: str, signs: str, vocabulary: VaultNames) -> str:
 
 
 def _list_plain_items(text: str, vocabulary: VaultNames, today: date) -> Iterator[Item]:
+    plain = _read_plain(text, vocabulary, today)
+    at = 0
+    while at < len(plain.words):
+        if plain.dated[at]:
+            yield Item(plain.words[at].text, is_date=True)
+            at += 1
+            continue
+        item, end = (
+            _build_rating(plain, at)
+            or _build_amount(plain, at)
+            or _build_state(plain, at)
+            or _build_item(plain, at)
+        )
+        yield item
+        at = end
+
+
+def _read_plain(text: str, vocabulary: VaultNames, today: date) -> _Plain:
     words = split_words(text)
     dated = _find_date_words(text, words, today)
     phrases = {
@@ -204,30 +243,16 @@ def _list_plain_items(text: str, vocabulary: VaultNames, today: date) -> Iterato
         for phrase in find_phrases(words)
         if not any(dated[phrase.first : phrase.end])
     }
-    at = 0
-    while at < len(words):
-        if dated[at]:
-            yield Item(words[at].text, is_date=True)
-            at += 1
-            continue
-        item, end = (
-            _build_rating(words, at, phrases, vocabulary)
-            or _build_amount(words, at, phrases, vocabulary, dated)
-            or _build_state(words, at, phrases, vocabulary, dated)
-            or _build_item(words, at, phrases, vocabulary, dated)
-        )
-        yield item
-        at = end
+    return _Plain(words, dated, phrases, vocabulary)
 
 
-def _build_rating(
-    words: Sequence[Word], at: int, phrases: Mapping[int, Phrase], vocabulary: VaultNames
-) -> tuple[Item, int] | None:
+def _build_rating(plain: _Plain, at: int) -> tuple[Item, int] | None:
     """Build the item of a number of stars, as "four stars", and return it with its end, or None.
 
     In "4 stars or more", the words behind the number have a role of their own.
     """
-    word, unit = words[at], at + 1
+    words, vocabulary, unit = plain.words, plain.vocabulary, at + 1
+    word = words[at]
     number = word.text if word.text.isdecimal() else str(read_number_word(word.folded) or "")
     if not number or unit >= len(words) or words[unit].is_apart:
         return None
@@ -237,21 +262,15 @@ def _build_rating(
     measured = tuple(sorted({*vocabulary.find_measured(_STARS), *(name.value for name in names)}))
     if not measured:
         return None
-    phrase = phrases.get(unit)
+    phrase = plain.phrases.get(unit)
     end = unit if phrase is not None and phrase.end > unit + 1 else unit + 1
     return Item(number, is_apart=word.is_apart, measured=measured, is_rating=True), end
 
 
-def _build_amount(
-    words: Sequence[Word],
-    at: int,
-    phrases: Mapping[int, Phrase],
-    vocabulary: VaultNames,
-    dated: Sequence[bool],
-) -> tuple[Item, int] | None:
+def _build_amount(plain: _Plain, at: int) -> tuple[Item, int] | None:
     """Build the item of a number with a known unit, and return it with its end, or return None."""
-    end = at + 1
-    may_end = end < len(words) and not dated[end] and end not in phrases
+    words, vocabulary, end = plain.words, plain.vocabulary, at + 1
+    may_end = end < len(words) and not plain.dated[end] and end not in plain.phrases
     if may_end and is_known_unit(words[end].text):
         end += not (words[end].is_apart or vocabulary.find([words[end].folded]))
     text = _join(words[at:end])
@@ -268,25 +287,20 @@ def _build_amount(
     return Item(text, is_apart=is_apart, measured=tuple(sorted(measured))), end
 
 
-def _build_item(
-    words: Sequence[Word],
-    at: int,
-    phrases: Mapping[int, Phrase],
-    vocabulary: VaultNames,
-    dated: Sequence[bool],
-) -> tuple[Item, int]:
+def _build_item(plain: _Plain, at: int) -> tuple[Item, int]:
     """Build the item that begins with a word, and return it with its end."""
-    names, end = _find_name(words, at, vocabulary, dated)
-    if names and not can_be_name(words, at, end, phrases, vocabulary):
+    words = plain.words
+    names, end = _find_name(plain, at)
+    if names and not can_be_name(words, at, end, plain.phrases, plain.vocabulary):
         names, end = (), at
-    phrase = phrases.get(at)
+    phrase = plain.phrases.get(at)
     asked, asked_end = _find_asked(words, at)
     roles, is_apart = frozenset[str](), words[at].is_apart
     is_thing = any(name.kind in _THINGS for name in names)
     if phrase is not None and phrase.end >= end and not (is_thing and phrase.roles <= WEAK_ROLES):
         names = names if phrase.end == end else ()
         roles, end = phrase.roles, phrase.end
-    asked_names = _find_properties(asked, vocabulary)
+    asked_names = _find_properties(asked, plain.vocabulary)
     if asked_end > end:
         text = _join(words[at:asked_end])
         return Item(text, names=asked_names, asked=asked, is_apart=is_apart), asked_end
@@ -302,19 +316,18 @@ def _find_properties(asked: frozenset[str], vocabulary: VaultNames) -> tuple[Nam
     return tuple(dict.fromkeys(name for name in found if name.kind == "property"))
 
 
-def _find_name(
-    words: Sequence[Word], at: int, vocabulary: VaultNames, dated: Sequence[bool]
-) -> tuple[tuple[Name, ...], int]:
+def _find_name(plain: _Plain, at: int) -> tuple[tuple[Name, ...], int]:
     """Find the longest name that begins with a word, and return it with its end."""
+    words, vocabulary = plain.words, plain.vocabulary
     most = min(at + _MOST_IN_NAME, len(words), at + max(vocabulary.longest, 1))
     for end in range(most, at, -1):
-        if not any(dated[at:end]) and (
+        if not plain.has_date(at, end) and (
             names := vocabulary.find([word.folded for word in words[at:end]])
         ):
             return names, end
     for end in range(min(at + _MOST_IN_THING, len(words)), at, -1):
         folded = [word.folded for word in words[at:end]]
-        if not any(dated[at:end]) and (things := _find_things(folded, vocabulary)):
+        if not plain.has_date(at, end) and (things := _find_things(folded, vocabulary)):
             return things, end
     return (), at
 
@@ -325,21 +338,16 @@ def _find_things(words: Sequence[str], vocabulary: VaultNames) -> tuple[Name, ..
     return tuple(dict.fromkeys(name for name in found if name.kind in ("tag", "folder")))
 
 
-def _build_state(
-    words: Sequence[Word],
-    at: int,
-    phrases: Mapping[int, Phrase],
-    vocabulary: VaultNames,
-    dated: Sequence[bool],
-) -> tuple[Item, int] | None:
+def _build_state(plain: _Plain, at: int) -> tuple[Item, int] | None:
     """Build the item of several words that name a state, as "gave up", with its end, or None.
 
     It names the values that say the same. Without any, it is still no phrase that says nothing.
     """
-    least = phrases[at].end if at in phrases else at + 1
+    words, vocabulary = plain.words, plain.vocabulary
+    least = plain.phrases[at].end if at in plain.phrases else at + 1
     for end in range(min(at + _MOST_IN_THING, len(words)), least, -1):
         folded = [word.folded for word in words[at:end]]
-        if any(dated[at:end]) or not list_named_states(folded) or vocabulary.find(folded):
+        if plain.has_date(at, end) or not list_named_states(folded) or vocabulary.find(folded):
             continue
         if same := list_named_states(folded, find_languages(words)):
             found = (name for each in sorted(same) for name in vocabulary.find(each))
