@@ -8,6 +8,7 @@
 - `tokens`: splits a question into phrases with a role, names of the vault, dates and other words.
 - `function_words`: tells whether a word such as "a" names something of the vault.
 - `days`: reads which days a question means, such as all days before a date.
+- `date_links`: links the dates of a question.
 - `linker`: links the words of a question to conditions, a time and tasks.
 - `links`: what a question is linked to.
 - `naming`: names the properties of a question as the notes name them that it asks for.

@@ -106,6 +106,10 @@ class VaultNames:
         """Return all values of a property."""
         return frozenset(value for own in self.properties.values() for value in own.get(name, ()))
 
+    def holds_days(self, name: str) -> bool:
+        """Return whether a property holds days or years."""
+        return name in self.dated or name in self.years
+
     def is_of_one_value(self, name: str) -> bool:
         """Return whether no note has several values of a property."""
         return all(len(own.get(name, ())) <= 1 for own in self.properties.values())
