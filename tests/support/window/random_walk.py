@@ -14,7 +14,7 @@ from typing import Any
 from unittest import mock
 
 import shiboken6
-from PySide6.QtCore import QEventLoop, QPoint, QRect, Qt, QThread, QTimer
+from PySide6.QtCore import QCoreApplication, QEvent, QEventLoop, QPoint, QRect, Qt, QThread, QTimer
 from PySide6.QtGui import QDesktopServices, QInputMethodEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import (
@@ -165,6 +165,8 @@ class Walk:
             self._window = self._open_window()
             return
         if not self._levels:
+            # As at the next painting, which the user sees: a press may have left layouts to do.
+            QCoreApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)
             for untruth in self._find_untruths(self._window):
                 self._faults.note(untruth)
         self._levels.append(level)

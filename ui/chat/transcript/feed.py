@@ -128,8 +128,11 @@ class _Column(QVBoxLayout):
     """A layout that gives each message its full height, even if the feed is not that tall yet.
 
     Qt lays out the messages as soon as one is added, and the scroll area resizes the feed only
-    later. In between, Qt's own layout would squeeze all messages into the old height.
+    later. In between, Qt's own layout would squeeze all messages into the old height. The signal
+    `placed` is emitted each time that the messages have been placed.
     """
+
+    placed = Signal()
 
     def find_height(self, width: int) -> int:
         """Return the height in pixels that the messages need at a given width."""
@@ -141,15 +144,18 @@ class _Column(QVBoxLayout):
         """Place the messages in a rectangle. They may extend beyond its lower edge."""
         height = max(rect.height(), self.find_height(rect.width()))
         super().setGeometry(QRect(rect.x(), rect.y(), rect.width(), height))
+        self.placed.emit()
 
 
 class Feed(QWidget):
     """The widgets of a range of consecutive messages. Messages outside the range have no widget.
 
-    The signal `row_made` is emitted after a message's widget has been built.
+    The signal `row_made` is emitted after a message's widget has been built, and `laid_out` each
+    time that the messages have been laid out.
     """
 
     row_made = Signal()
+    laid_out = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -160,6 +166,7 @@ class Feed(QWidget):
         self._column = _Column(self)
         self._column.setSpacing(0)
         self._column.addStretch(1)
+        self._column.placed.connect(self.laid_out)
         self._timer = QTimer(self, interval=0)
         self._timer.timeout.connect(self._page)
 

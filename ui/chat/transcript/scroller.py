@@ -59,7 +59,7 @@ class Scroller(PlaceKeeper, QWidget):
         self.bar.valueChanged.connect(self._on_moved)
         self.bar.rangeChanged.connect(self._on_range_changed)
         self.area.viewport().installEventFilter(self)
-        feed.installEventFilter(self)
+        feed.laid_out.connect(self._on_laid_out)
 
     @property
     def bar(self) -> QScrollBar:
@@ -157,22 +157,23 @@ class Scroller(PlaceKeeper, QWidget):
         self._place_jump()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Place the button "Jump to latest" again, after the messages have been laid out."""
+        """Place the button "Jump to latest" again, since a hidden chat is laid out when shown."""
         super().showEvent(event)
-        QTimer.singleShot(0, self, self._place_jump)
+        self._on_laid_out()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         """Restore the scroll position when the viewport is resized.
 
-        This happens, for example, when the composer becomes taller. The button "Jump to latest" is
-        placed again after the messages have been laid out, because their buttons may have moved.
+        This happens, for example, when the composer becomes taller.
         """
-        if watched is self.feed:
-            if event.type() == QEvent.Type.LayoutRequest and not self.jump.isHidden():
-                QTimer.singleShot(0, self, self._place_jump)
-        elif event.type() == QEvent.Type.Resize:
+        if event.type() == QEvent.Type.Resize:
             self._settle()
         return False
+
+    def _on_laid_out(self) -> None:
+        """Place the button "Jump to latest" again at once, since other buttons may have moved."""
+        if not self.jump.isHidden():
+            self._place_jump()
 
     def _on_moved(self, value: int) -> None:
         self._seen_bar.setValue(value)
