@@ -153,9 +153,9 @@ def describe_failure(path: Path, error: Exception) -> str:
 
 
 def _decode(line: bytes) -> dict[str, Any] | None:
-    """Decode a line, or return None if the line is damaged."""
+    """Return the object of a line, also behind zeros for a line before, or None if damaged."""
     try:
-        found = json.loads(line)
+        found = json.loads(line.lstrip(b"\0"))
     except (ValueError, RecursionError):
         return None
     if not isinstance(found, dict) or not isinstance(found.get("id"), str):

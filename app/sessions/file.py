@@ -381,8 +381,12 @@ def _decode_text(line: str) -> dict[str, Any] | None:
 
 
 def _decode_bytes(line: bytes) -> dict[str, Any] | None:
+    """Decode a line, also behind zeros: a file system shows them for what it has not written.
+
+    They may stand for the end of the line before, whose writing failed, with its line break.
+    """
     try:
-        value = json.loads(line, parse_constant=lambda _name: _NO_NUMBER)
+        value = json.loads(line.lstrip(b"\0"), parse_constant=lambda _name: _NO_NUMBER)
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) and not is_nested_too_deep(value) else None

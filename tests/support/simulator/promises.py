@@ -299,7 +299,8 @@ def _read_chats(assistant: Assistant, named: Collection[str]) -> dict[str, set[b
         is_chat = not path.name.endswith(".gone.jsonl") and " " not in path.name  # or a copy
         if is_chat and (not named or session in named):
             whole = path.read_bytes().rpartition(b"\n")[0]  # the last line may be cut off
-            found[session] |= set(whole.splitlines())
+            # Zeros may stand before a line, for one that nobody has acknowledged.
+            found[session] |= {line.lstrip(b"\0") for line in whole.splitlines()}
     return dict(found)
 
 

@@ -111,6 +111,13 @@ def test_a_damaged_ledger_is_set_aside_and_its_good_lines_are_kept(path: Path) -
     assert b"no JSON" in path.with_name("ledger.log.damaged").read_bytes()
 
 
+def test_a_line_behind_zeros_for_one_that_was_never_written_is_listed(path: Path) -> None:
+    Ledger(path).record(call("first"))
+    path.write_bytes(b"\0" * 100 + path.read_bytes())
+    assert hosts(path) == ["first"]
+    assert not path.with_name("ledger.log.damaged").exists()
+
+
 def test_fields_of_a_wrong_type_are_listed_as_unknown(path: Path) -> None:
     path.parent.mkdir()
     path.write_text(

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from app.sessions.file import load_log, mend_end
+from app.sessions.file import list_lines, load_log, mend_end
 
 HEADER = b'{"type":"session","version":2,"id":"c1","timestamp":"2026-05-14T14:03:00Z"}\n'
 
@@ -46,6 +46,19 @@ def test_a_number_that_json_does_not_have_is_read_as_null(after: bytes) -> None:
     (entry,) = load_log("c1", HEADER + line + after).entries
     shown = entry.to_dict()
     assert (shown["low"], shown["high"], shown["word"]) == (None, None, "x")
+
+
+@pytest.mark.parametrize("after", [b"", b'"\xff"\n'])
+@pytest.mark.parametrize("zeros", [1, 3, 4_096])
+def test_a_line_is_read_behind_zeros_for_a_line_that_was_never_written(
+    tmp_path: Path, after: bytes, zeros: int
+) -> None:
+    first, line = b'{"type":"other","id":"a"}\n', b'{"type":"other","id":"b"}\n'
+    file = tmp_path / "c1.jsonl"
+    file.write_bytes(HEADER + first + b"\0" * zeros + line + after)
+    log = load_log("c1", file.read_bytes())
+    assert [entry.id for entry in log.entries] == ["a", "b"]
+    assert [one["id"] for one in list_lines(log, file.read_bytes())][1:] == ["a", "b"]
 
 
 @pytest.mark.parametrize("after", [b"", b'"\xff"\n'])
