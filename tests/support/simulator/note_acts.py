@@ -75,6 +75,10 @@ def _undo(world: "World", program: Assistant) -> None:
         is_sound = is_possible and not world.disk.damaged
         world.broken += [f"an edit cannot be undone: {error}"] if is_sound else []
         raise
+    except EditFailed:
+        for path in changed if is_possible else ():
+            world.unsure[path] = {before.get(path), after.get(path)}
+        raise
     world.undone = None
     if is_possible and (left := read_tree(world.notes)) != undone:
         world.broken.append(f"an undo left {left}, not {undone}")

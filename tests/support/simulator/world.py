@@ -148,6 +148,8 @@ class World:
         reached: how often what an act is for has happened.
         undoable: a run of edits that can be undone, and the notes before and after it.
         undone: the run that is being undone, and the notes without it.
+        unsure: by path, what a note may be since an undo of it has failed: the note was put back,
+            and could perhaps not be flushed, so that a power failure takes that back.
         intruded: what another program has added in the middle of the act, by its name.
         added: what else another program has done then, and whether it is found afterwards.
         is_kill_planned: whether the program is to be killed in the event.
@@ -170,6 +172,7 @@ class World:
         self.reached: Counter[str] = Counter()
         self.undoable: tuple[str, dict[str, bytes], dict[str, bytes]] | None = None
         self.undone: tuple[str, dict[str, bytes]] | None = None
+        self.unsure: dict[str, set[bytes | None]] = {}
         self.before: dict[str, bytes] = {}
         self.storm_files = 30
         self.kept = Kept()
@@ -285,7 +288,7 @@ class World:
         self._start_again(self.programs)
         self.reached["power failure behind an act"] += 1
         now = read_tree(self.notes)
-        if now != before and not self._is_half_undone(now):
+        if not self._are_as(now, before) and not self._is_half_undone(now):
             self.broken.append(f"a power failure behind {name} leaves {now}, not {before}")
         when = f"after a power failure behind {name}"
         self._look(when)
@@ -294,6 +297,12 @@ class World:
             left = self.promises.find_remaining_requests(self.programs[0])
             texts = self._find_lost_texts()
             self.broken += [f"{when}: {one}" for one in (*lost, *left, *texts)]
+
+    def _are_as(self, now: Mapping[str, bytes], before: Mapping[str, bytes]) -> bool:
+        """Return whether notes are as before, or as before or behind an undo that has failed."""
+        paths = now.keys() | before.keys()
+        different = {one for one in paths if now.get(one) != before.get(one)}
+        return all(now.get(one) in self.unsure.get(one, ()) for one in different)
 
     def _is_half_undone(self, now: Mapping[str, bytes]) -> bool:
         """Return whether each note is as before or behind an undo that has failed."""
@@ -429,7 +438,7 @@ class World:
         """Undo the edits of a killed event, or go on with its undo. All is as before then."""
         run, before = self.undone or (None, self.before)
         self.undone = None
-        if read_tree(self.notes) == before:
+        if self._are_as(read_tree(self.notes), before):
             return
         try:
             self.programs[-1].edits.undo(run=run)
@@ -437,7 +446,7 @@ class World:
             if self.disk.damaged:
                 return
             self.broken.append(f"the edits of a killed event cannot be undone: {error}")
-        if (now := read_tree(self.notes)) != before:
+        if not self._are_as(now := read_tree(self.notes), before):
             self.broken.append(f"undoing a killed event leaves the notes {now}, not {before}")
 
 
