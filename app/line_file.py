@@ -153,7 +153,10 @@ def describe_failure(path: Path, error: Exception) -> str:
 
 
 def _decode(line: bytes) -> dict[str, Any] | None:
-    """Return the object of a line, also behind zeros for a line before, or None if damaged."""
+    """Decode a line, or return None if the line is damaged.
+
+    Zeros may stand before it: a file system shows them for a line that was never written.
+    """
     try:
         found = json.loads(line.lstrip(b"\0"))
     except (ValueError, RecursionError):

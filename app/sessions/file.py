@@ -381,9 +381,10 @@ def _decode_text(line: str) -> dict[str, Any] | None:
 
 
 def _decode_bytes(line: bytes) -> dict[str, Any] | None:
-    """Decode a line, also behind zeros: a file system shows them for what it has not written.
+    """Decode a line, or return None if it is no JSON object.
 
-    They may stand for the end of the line before, whose writing failed, with its line break.
+    Zeros may stand before it: a file system shows them for a line that was never written. They
+    take the place of its line break, too.
     """
     try:
         value = json.loads(line.lstrip(b"\0"), parse_constant=lambda _name: _NO_NUMBER)

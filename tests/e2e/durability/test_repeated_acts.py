@@ -10,7 +10,9 @@ import pytest
 
 from app.assistant import Assistant
 from tests.support.simulator.disk import Disk, Fault, Killed
+from tests.support.simulator.promises import read_tree
 from tests.support.simulator.world import World
+from vault.errors import EditFailed
 from vault.review.findings import Finding, FindingNote
 
 FINDING = Finding("orphan", (FindingNote("Note.md", "Note"),), "Nothing links to it.", "", 1.0)
@@ -125,3 +127,32 @@ def test_what_is_done_again_after_a_kill_survives_a_power_failure(
             with open_world(tmp_path / f"{kill_at}-{seed}") as world:
                 done, left = do_again(world, ACTS[name], kill_at, seed)
                 assert left == done
+
+
+PLANS = {
+    "a change": lambda edits: edits.plan_append("Beds.md", "New."),
+    "a new note": lambda edits: edits.plan_create("made/Note.md", "New."),
+}
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_an_undo_that_failed_and_is_done_again_survives_a_power_failure(
+    tmp_path: Path, name: str
+) -> None:
+    again = 0
+    for at in range(1, 25):
+        with open_world(tmp_path / str(at)) as world:
+            before = read_tree(world.notes)
+            run = world.programs[0].user_edits.apply(PLANS[name](world.programs[0].user_edits))
+            world.disk.begin(Fault("unsynced", at), random.Random(at))
+            try:
+                world.programs[0].edits.undo(run=run)
+            except EditFailed:
+                again += 1
+                world.disk.end()
+                world.programs[0].edits.undo(run=run)
+            world.disk.end()
+            world.disk.cut_power(random.Random(at))
+            world._start_again(world.programs)
+            assert read_tree(world.notes) == before
+    assert again

@@ -76,10 +76,13 @@ def _undo(world: "World", program: Assistant) -> None:
         world.broken += [f"an edit cannot be undone: {error}"] if is_sound else []
         raise
     except EditFailed:
-        for path in changed if is_possible else ():
-            world.unsure[path] = {before.get(path), after.get(path)}
+        left = read_tree(world.notes)  # of several steps in a note, some may be undone
+        trees = (before, after, left)
+        world.unsure |= {path: {tree.get(path) for tree in trees} for path in changed}
         raise
     world.undone = None
+    for path in changed:
+        world.unsure.pop(path, None)
     if is_possible and (left := read_tree(world.notes)) != undone:
         world.broken.append(f"an undo left {left}, not {undone}")
 

@@ -148,8 +148,8 @@ class World:
         reached: how often what an act is for has happened.
         undoable: a run of edits that can be undone, and the notes before and after it.
         undone: the run that is being undone, and the notes without it.
-        unsure: by path, what a note may be since an undo of it has failed: the note was put back,
-            and could perhaps not be flushed, so that a power failure takes that back.
+        unsure: the contents that a note may have since an undo of it has failed, by its path.
+            What could not be flushed is taken back by a power failure.
         intruded: what another program has added in the middle of the act, by its name.
         added: what else another program has done then, and whether it is found afterwards.
         is_kill_planned: whether the program is to be killed in the event.
@@ -288,7 +288,7 @@ class World:
         self._start_again(self.programs)
         self.reached["power failure behind an act"] += 1
         now = read_tree(self.notes)
-        if not self._are_as(now, before) and not self._is_half_undone(now):
+        if not self._are_as(now, before):
             self.broken.append(f"a power failure behind {name} leaves {now}, not {before}")
         when = f"after a power failure behind {name}"
         self._look(when)
@@ -299,18 +299,14 @@ class World:
             self.broken += [f"{when}: {one}" for one in (*lost, *left, *texts)]
 
     def _are_as(self, now: Mapping[str, bytes], before: Mapping[str, bytes]) -> bool:
-        """Return whether notes are as before, or as before or behind an undo that has failed."""
-        paths = now.keys() | before.keys()
-        different = {one for one in paths if now.get(one) != before.get(one)}
+        """Return whether each note is as before, or what it may be since an undo has failed."""
+        different = {one for one in now.keys() | before.keys() if now.get(one) != before.get(one)}
         return all(now.get(one) in self.unsure.get(one, ()) for one in different)
 
-    def _is_half_undone(self, now: Mapping[str, bytes]) -> bool:
-        """Return whether each note is as before or behind an undo that has failed."""
-        if self.undone is None:
-            return False
-        _run, undone = self.undone
-        paths = now.keys() | self.before.keys() | undone.keys()
-        return all(now.get(one) in (self.before.get(one), undone.get(one)) for one in paths)
+    def _forget_rewritten_notes(self) -> None:
+        """Be sure again of the notes that were written since an undo of them has failed."""
+        before, unsure = self.before, self.unsure
+        self.unsure = {path: texts for path, texts in unsure.items() if before.get(path) in texts}
 
     def _find_lost_texts(self) -> Iterator[str]:
         """Find the texts that are missing to undo an edit. Without them, no undo is possible."""
@@ -326,6 +322,7 @@ class World:
     def _do(self, name: str, act: Act, program: Assistant, step: Step, fault: Fault | None) -> str:
         """Do an act, and return how it ended."""
         self.before, fired = read_tree(self.notes), self.disk.fired.total()
+        self._forget_rewritten_notes()
         self._fired = fired
         self.disk.begin(fault, random.Random(f"disk {step.seed}"), step.second_fault)
         self.workers.dying = step.kills_child
