@@ -21,17 +21,22 @@ Its priority is said by an emoji, as in the Tasks plugin, by a field such as `[p
 in Dataview, or by a letter, as above:
 
     🔺 highest    ⏫ high, [#A]    🔼 medium, [#B]    🔽 low, [#C]    ⏬ lowest
+
+It recurs if it has a rule after an emoji, as in the Tasks plugin, or in a field, as in Dataview:
+
+    - [ ] Water the beds 🔁 every week
+    - [ ] Water the beds [repeat:: every week]
 """
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import Final, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 from vault.notes.date_spans import Span
 from vault.notes.dates import find_written_spans
-from vault.notes.text.inline import ITEM, Line
+from vault.notes.text.inline import ITEM, Line, blank_inline_code
 from vault.notes.text.lines import FRONT
 from vault.notes.text.markdown_text import MarkdownText
 
@@ -40,13 +45,16 @@ __all__ = [
     "TASK_MARKERS",
     "TASK_PRIORITIES",
     "TaskDay",
+    "TaskFormat",
     "TaskItem",
     "TaskKind",
     "TaskPriority",
     "find_marker",
+    "find_recurrence",
     "find_tasks",
     "is_line_of_dates",
     "is_task",
+    "read_global_filter",
     "read_tasks",
     "toggle_status",
     "write_status",
@@ -54,6 +62,7 @@ __all__ = [
 
 TaskKind = Literal["open", "done", "any"]
 TaskDay = Literal["due", "scheduled", "start", "completion", "created"]
+TaskFormat = Literal["emoji", "field"]
 TaskPriority = Literal["lowest", "low", "none", "medium", "high", "highest"]
 # The priorities, the least urgent one first. As in the Tasks plugin, none is more urgent than low.
 TASK_PRIORITIES: Final[tuple[TaskPriority, ...]] = get_args(TaskPriority)
@@ -109,6 +118,12 @@ TASK_DAYS: Final[Mapping[TaskDay, re.Pattern[str]]] = {
     "start": re.compile(rf"(?:🛫\ufe0f?|\bstart:?){_DAY}", re.IGNORECASE),
     "completion": _COMPLETION,
     "created": re.compile(rf"(?:➕\ufe0f?|\bcreated:?){_DAY}", re.IGNORECASE),
+}
+_RECURRENCES: Final[Mapping[TaskFormat, re.Pattern[str]]] = {
+    "emoji": re.compile(r"🔁\ufe0f?\s*(?P<rule>every\b[A-Za-z0-9, !]*+)", re.IGNORECASE),
+    "field": re.compile(
+        r"[\[(]repeat::\s*(?P<rule>(?i:every)\b[^\[\]()\n]*+)[\])]",
+    ),
 }
 
 
@@ -255,6 +270,33 @@ def _read_priority(text: str) -> TaskPriority:
         return "none"
     sign = match["emoji"] or (match["letter"] or "").upper() or match["field"].lower()
     return _SIGNS_OF_PRIORITY[sign]
+
+
+def find_recurrence(text: str, written_as: TaskFormat | None = None) -> str:
+    """Return the rule by which a task recurs, such as "every week", or "" if it does not recur.
+
+    Args:
+        text: the text or line of the task. What is in inline code is no rule.
+        written_as: the format in which the rule is to be, or None for any.
+    """
+    shown = blank_inline_code(text)
+    patterns = _RECURRENCES.values() if written_as is None else (_RECURRENCES[written_as],)
+    found = min(filter(None, (one.search(shown) for one in patterns)), key=_get_start, default=None)
+    return found["rule"].strip() if found else ""
+
+
+def _get_start(found: re.Match[str]) -> int:
+    return found.start()
+
+
+def read_global_filter(settings: Mapping[str, Any]) -> str:
+    """Return the text that a list item needs to be a task of the Tasks plugin, such as `#task`.
+
+    Args:
+        settings: the settings of the plugin. Without that text, each item is such a task.
+    """
+    text = settings.get("globalFilter", "")
+    return text.strip() if isinstance(text, str) else ""
 
 
 def find_marker(text: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from vault.errors import ViewNotUnderstood, ViewTooLong
 from vault.exclude.obsidian import find_refusal
-from vault.notes.tasks import TASK_PRIORITIES, TaskDay, TaskItem, TaskPriority
+from vault.notes.tasks import TASK_PRIORITIES, TaskDay, TaskItem, TaskPriority, find_recurrence
 from vault.notes.text.inline import find_tags
 from vault.views.expressions import LinkValue
 from vault.views.values import Value
@@ -38,9 +38,6 @@ _DATE: Final = r"\ufe0f?\s*\d{4}-\d\d-\d\d"
 _NAMES: Final = r"[A-Za-z0-9_-]+(?:\s*,\s*[A-Za-z0-9_-]+)*"
 _ID: Final = re.compile(rf"🆔\ufe0f?\s*({_NAMES})|[\[(]id::\s*({_NAMES})\s*[\])]")
 _NEEDED: Final = re.compile(rf"⛔\ufe0f?\s*({_NAMES})|[\[(]dependsOn::\s*({_NAMES})\s*[\])]")
-_RECURRENCE: Final = re.compile(
-    r"🔁\ufe0f?\s*([A-Za-z0-9, !]+)|[\[(]repeat::\s*([^\[\]()\n]*)[\])]"
-)
 _FIELD: Final = re.compile(
     rf"[📅📆🗓⏳⌛➕🛫✅❌]{_DATE}|[🔺⏫🔼🔽⏬]\ufe0f?|🏁\ufe0f?\s*\w+|(?:🆔|⛔)\ufe0f?\s*{_NAMES}"
     r"|🔁\ufe0f?\s*[A-Za-z0-9, !]+|\^[A-Za-z0-9-]+\s*$"
@@ -112,11 +109,6 @@ def _find_planned(task: TaskItem) -> date | None:
     return min((day for kind in _PLANNED if (day := task.find_day(kind)) is not None), default=None)
 
 
-def _read_recurrence(task: TaskItem) -> str:
-    found = _RECURRENCE.search(task.text)
-    return (found[1] or found[2] or "").strip() if found else ""
-
-
 def _count_priority(task: TaskItem) -> float:
     return float(len(TASK_PRIORITIES) - 1 - TASK_PRIORITIES.index(task.priority))
 
@@ -133,7 +125,7 @@ TASK_READERS: Final[Mapping[str, Callable[[TaskItem], Value]]] = {
     "id": read_id,
     "dependsOn": read_depended_ids,
     "happens": _find_planned,
-    "recurrence": _read_recurrence,
+    "recurrence": lambda task: find_recurrence(task.text),
     "lineNumber": lambda task: float(task.line - 1),
     "priorityNumber": _count_priority,
     "priorityName": _name_priority,

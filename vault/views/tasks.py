@@ -18,12 +18,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from vault.errors import ViewNotUnderstood
 from vault.notes.dates import find_date_spans
 from vault.notes.day_formats import TASKS_SETTINGS, load_settings
-from vault.notes.tasks import TASK_PRIORITIES
+from vault.notes.tasks import TASK_PRIORITIES, read_global_filter
 from vault.search.query import Query
 from vault.views.evaluate import Evaluator, NoteRow
 from vault.views.expressions import Binary, Call, Constant, Expression, FieldName, Unary
@@ -151,17 +151,12 @@ def read_tasks_settings(root: Path | None) -> TasksSettings:
         root: the folder of the vault, or None without one.
     """
     loaded = {} if root is None else load_settings(root, TASKS_SETTINGS)
-    presets = loaded.get("presets")
+    presets, query = loaded.get("presets"), loaded.get("globalQuery")
     known = presets if isinstance(presets, dict) else {}
     named = {str(name): text for name, text in known.items() if isinstance(text, str)}
     return TasksSettings(
-        {**_PRESETS, **named}, _read_text(loaded, "globalQuery"), _read_text(loaded, "globalFilter")
+        {**_PRESETS, **named}, query if isinstance(query, str) else "", read_global_filter(loaded)
     )
-
-
-def _read_text(loaded: Mapping[str, Any], name: str) -> str:
-    text = loaded.get(name, "")
-    return text.strip() if isinstance(text, str) else ""
 
 
 _NO_SETTINGS: Final = TasksSettings()
@@ -204,7 +199,7 @@ class _TasksQuery:
         if len(text) > _MOST_CHARS:
             raise ViewNotUnderstood("A query that long")
         if self._settings.filter:
-            self._tests.append(_hold(_TEXT, self._settings.filter))
+            self._tests.append(Call("includes", _TEXT, (Constant(self._settings.filter),)))
         for part in self._list_parts(text):
             for line in self._split(part):
                 self._read_line(line)
@@ -436,7 +431,7 @@ def _hold(field: Expression, wanted: str) -> Expression:
 
 
 def _recurs() -> Expression:
-    return Binary("||", _hold(_TEXT, "🔁"), _hold(_TEXT, "[repeat::"))
+    return Unary("!", Call("isempty", _TEXTS["recurrence"]))
 
 
 def _join_days(name: str, make: Callable[[Expression], Expression]) -> Expression:

@@ -342,6 +342,31 @@ def test_huge_settings_are_as_none(tmp_path: Path) -> None:
         assert read_tasks_settings(tmp_path).query == query
 
 
+def test_the_global_filter_holds_in_its_own_case(tmp_path: Path) -> None:
+    folder = write_notes(tmp_path / "notes", {"a.md": "- [ ] Dig #task\n- [ ] Sow #Task\n"})
+    plugin = folder / ".obsidian" / "plugins" / "obsidian-tasks-plugin"
+    plugin.mkdir(parents=True)
+    (plugin / "data.json").write_text('{"globalFilter": "#task"}', "utf-8")
+    vault = Vault(folder, tmp_path / "index", (), NoEmbedder())
+    update_words(vault)
+    view = run(vault, "", "a.md")
+    vault.close()
+    assert isinstance(view, ComputedView)
+    assert [row.task.text for row in view.rows if row.task] == ["Dig #task"]
+
+
+def test_a_rule_makes_a_task_recur_and_a_sign_alone_does_not(tmp_path: Path) -> None:
+    tasks = "Dig 🔁 every day", "Sow `🔁 every day`", "Nap 🔁 often", "Air (repeat:: every day)"
+    notes = {"a.md": "".join(f"- [ ] {task}\n" for task in tasks)}
+    folder = write_notes(tmp_path / "notes", notes)
+    vault = Vault(folder, tmp_path / "index", (), NoEmbedder())
+    update_words(vault)
+    view = run(vault, "is recurring", "a.md")
+    vault.close()
+    assert isinstance(view, ComputedView)
+    assert [row.task.text.split()[0] for row in view.rows if row.task] == ["Dig", "Air"]
+
+
 def test_the_settings_of_the_plugin_are_part_of_its_queries(tmp_path: Path) -> None:
     folder = write_notes(tmp_path / "notes", WAITING)
     plugin = folder / ".obsidian" / "plugins" / "obsidian-tasks-plugin"
