@@ -79,6 +79,11 @@ class TickedTask(Record):
     next_day: str | None = None
     is_deleted: bool = False
 
+    @property
+    def old_line(self) -> int:
+        """The line in which the task was before."""
+        return self.line if self.next_line is None else min(self.line, self.next_line)
+
 
 class NoteEdits:
     """Manages the edits to notes and their journal. Thread-safe."""
@@ -375,8 +380,8 @@ class UserEdits:
         """Tick or untick a task in a note.
 
         Nothing else in the note changes, except for what the Tasks plugin and Logseq change with
-        it: a task with dates gets the day, the next task is inserted above a recurring one, a
-        repeater moves the date, and a task that says so is deleted.
+        it: a task with dates gets the day, the next task is inserted above or below a recurring
+        one, a repeater moves the date, and a task that says so is deleted.
 
         Args:
             path: the note, absolute if it is in a project outside of the vault.
@@ -407,7 +412,7 @@ class UserEdits:
             task.text,
             run,
             tick.plan.diff,
-            line if tick.next_task else None,
+            tick.next_line,
             None if tick.next_day is None else tick.next_day.isoformat(),
             tick.is_deleted,
         )

@@ -15,7 +15,8 @@ from resources.system.names import fold_name
 from vault.access import HIDDEN, is_hidden, read_as_tool
 from vault.edits.completion import (
     is_deleted_when_done,
-    may_write_done_day,
+    read_tick_settings,
+    write_box,
     write_reopened,
     write_ticked,
 )
@@ -69,7 +70,7 @@ class PlannedTick:
 
     Attributes:
         task: the task with its new line and status. Its text is the one before the edit.
-        next_task: the lines of the task that follows a recurring one, or an empty string.
+        next_line: the first line of the task that follows a recurring one, or None.
         next_day: the day of the task that follows, or the one to which a repeater moves the task,
             or None.
         is_deleted: whether the task is deleted, since its line says so.
@@ -77,7 +78,7 @@ class PlannedTick:
 
     plan: EditPlan
     task: TaskItem
-    next_task: str = ""
+    next_line: int | None = None
     next_day: date | None = None
     is_deleted: bool = False
 
@@ -164,8 +165,8 @@ class NoteEditor:
     ) -> PlannedTick:
         """Plan an edit that ticks or unticks a task.
 
-        Above a recurring task that is ticked, the next one is inserted. A task with a repeater
-        stays open, and its date moves.
+        Above a recurring task that is ticked, the next one is inserted, or below it if the Tasks
+        plugin is set so. A task with a repeater stays open, and its date moves.
 
         Args:
             path: the note.
@@ -186,35 +187,20 @@ class NoteEditor:
         if (task := next((one for one in note.tasks if one.line == line), None)) is None:
             raise EditRefused(f"Line {line} of {printable(target)} is no task.")
         lines, today = _TaskLines.read(note, before, task), today or date.today()
-        if task.is_of_kind("done"):
-            return self._plan_status(target, before, task, lines)
-        if (moved := write_repeated_task(lines.shown, today)) is not None:
+        settings, is_done = read_tick_settings(self._root), task.is_of_kind("done")
+        if not is_done and (moved := write_repeated_task(lines.shown, today)) is not None:
             return _plan_repeated(target, before, task, lines, *moved)
-        above, next_day = write_next_task(lines.shown, today) or ("", None)
-        if is_deleted_when_done(lines.shown[0]):
-            return _plan_deletion(target, before, task, lines, above, next_day)
-        done = today if may_write_done_day(self._root) else None
-        return self._plan_status(target, before, task, lines, done, above, next_day)
-
-    def _plan_status(
-        self,
-        path: str,
-        before: bytes,
-        task: TaskItem,
-        lines: "_TaskLines",
-        done: date | None = None,
-        above: str = "",
-        next_day: date | None = None,
-    ) -> PlannedTick:
-        """Plan an edit that sets the status of a task, below the lines of the one that follows."""
-        status = toggle_status(task.status)
-        ticked = write_ticked(lines.shown[0], status, done) if is_task(lines.whole[0]) else None
-        if ticked is None:
-            raise EditRefused(f"Line {task.line} of {printable(path)} is no task.")
-        after = lines.write([ticked])
-        moved = replace(task, status=status, line=task.line + above.count("\n") + bool(above))
-        plan = plan_task(path, before, range(task.line, task.line + 1), after, above)
-        return PlannedTick(plan, moved, above, next_day)
+        status, first = toggle_status(task.status), lines.shown[0]
+        if settings.global_filter not in task.text:
+            return _plan_status(target, before, task, lines, write_box(first, status))
+        if is_done:
+            return _plan_status(target, before, task, lines, write_ticked(first, status, None))
+        following, next_day = write_next_task(lines.shown, today, settings) or ("", None)
+        if is_deleted_when_done(first, settings.written_as):
+            return _plan_deletion(target, before, task, lines, following, next_day)
+        ticked = write_ticked(first, status, today, settings)
+        place = settings.is_next_below
+        return _plan_status(target, before, task, lines, ticked, following, next_day, place)
 
     def plan_related_link(self, path: str, to: str, links: LinkResolver) -> EditPlan:
         """Plan an edit that adds a link to another note under the heading "Related".
@@ -466,6 +452,34 @@ def _measure_indent(line: str) -> int:
     return len(expanded) - len(expanded.lstrip(" >"))
 
 
+def _plan_status(
+    path: str,
+    before: bytes,
+    task: TaskItem,
+    lines: "_TaskLines",
+    ticked: str | None,
+    following: str = "",
+    next_day: date | None = None,
+    is_next_below: bool = False,
+) -> PlannedTick:
+    """Plan an edit that sets the status of a task, with the lines of the one that follows."""
+    if ticked is None or not is_task(lines.whole[0]):
+        raise EditRefused(f"Line {task.line} of {printable(path)} is no task.")
+    # A comment that goes on below the task would hide the next one.
+    is_below = is_next_below and lines.shown == lines.whole
+    above, below = ("", following) if is_below else (following, "")
+    place = range(task.line, task.line + len(lines.whole))
+    after = [*lines.write([ticked]), *lines.whole[1:]]
+    plan = plan_task(path, before, place, after, above, below)
+    moved = replace(
+        task,
+        status=toggle_status(task.status),
+        line=task.line + above.count("\n") + bool(above),
+    )
+    next_line = (place.stop if is_below else task.line) if following else None
+    return PlannedTick(plan, moved, next_line, next_day)
+
+
 def _plan_repeated(
     path: str,
     before: bytes,
@@ -480,7 +494,7 @@ def _plan_repeated(
         raise EditRefused(f"Line {task.line} of {printable(path)} is no task.")
     place = range(task.line, task.line + len(lines.whole))
     plan = plan_task(path, before, place, lines.write([opened, *moved[1:]]))
-    return PlannedTick(plan, replace(task, status=" "), "", next_day)
+    return PlannedTick(plan, replace(task, status=" "), None, next_day)
 
 
 def _plan_deletion(
@@ -499,7 +513,7 @@ def _plan_deletion(
     place = range(task.line, task.line + len(lines.whole))
     plan = plan_task(path, before, place, following.split("\n") if following else ())
     done = replace(task, status=toggle_status(task.status))
-    return PlannedTick(plan, done, following, next_day, is_deleted=True)
+    return PlannedTick(plan, done, task.line if following else None, next_day, is_deleted=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -182,7 +182,7 @@ def plan_replacement(path: str, before: bytes, old: str, new: str) -> EditPlan:
 
 
 def plan_task(
-    path: str, before: bytes, place: range, after: Sequence[str], above: str = ""
+    path: str, before: bytes, place: range, after: Sequence[str], above: str = "", below: str = ""
 ) -> EditPlan:
     """Plan an edit that rewrites or deletes the lines of a task.
 
@@ -192,6 +192,7 @@ def plan_task(
         place: the numbers of the lines of the task, counted from 1.
         after: the new lines, as many as there are, or an empty sequence to delete them.
         above: lines to insert above the task, or an empty string.
+        below: lines to insert below a task that is not deleted, or an empty string.
 
     Raises:
         EditRefused: the text cannot be stored.
@@ -206,6 +207,9 @@ def plan_task(
             for number, text in zip(place, after, strict=True)
             if text != lines[number - 1]
         ]
+        changes += [Replacement(starts[place[-1]] - 1, starts[place[-1]] - 1, f"\n{below}")] * bool(
+            below
+        )
     elif place[-1] < len(lines):
         changes.append(Replacement(starts[place[0] - 1], starts[place[-1]], ""))
     else:  # the line end before it goes with the last line

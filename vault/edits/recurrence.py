@@ -5,7 +5,8 @@
     - [ ] Call home [repeat:: every 2 weeks on Monday and Friday] [due:: 2026-11-27]
 
 The next day is counted from the due date, else from the scheduled date, else from the start date,
-or from today if the rule ends with "when done". The other dates keep their distance from it.
+or from today if the rule ends with "when done". The other dates keep their distance from it. If the
+plugin is set to drop the scheduled date, the start date comes before it.
 
 A task with a repeater, as in Logseq and Org mode, stays the same task. Only its date moves:
 
@@ -26,9 +27,16 @@ from datetime import date, timedelta
 from functools import partial
 from typing import Final, Literal
 
+from vault.edits.completion import TickSettings, place_at_end, write_box, write_day
 from vault.errors import EditRefused
 from vault.notes.date_spans import build_day
-from vault.notes.tasks import TASK_DAYS, TaskDay, is_task, read_tasks, write_status
+from vault.notes.tasks import (
+    TASK_DAYS,
+    TaskDay,
+    find_recurrence,
+    is_task,
+    read_tasks,
+)
 from vault.notes.text.inline import blank_inline_code
 
 __all__ = ["RecurrenceRule", "read_rule", "write_next_task", "write_repeated_task"]
@@ -49,10 +57,6 @@ _WORKDAYS: Final = (0, 1, 2, 3, 4)
 _LONGEST_INTERVAL: Final = 1_000
 _MOST_DAYS: Final = 366 * 60
 _WORD: Final = re.compile(r"[a-z]+|\d+(?:st|nd|rd|th|\.)?|[^\s\da-z]")
-_RULE: Final = re.compile(
-    r"🔁\ufe0f?\s*(?P<sign>[A-Za-z0-9, !]+)|[\[(]repeat::\s*(?P<field>[^\[\]()\n]*)[\])]"
-)
-_EVERY: Final = re.compile(r"\s*every\b", re.IGNORECASE)
 _WHEN_DONE: Final = re.compile(r"(?<!\s)\s++when\s++done\s*+$", re.IGNORECASE)
 # What the next task does not have: when the task was done, its id and those it depends on.
 _ID: Final = r"[A-Za-z0-9_-]+"
@@ -60,6 +64,12 @@ _NOT_KEPT: Final = re.compile(
     r"(?:(?<![ \t])[ \t]++)?(?:[✅❌]\ufe0f?\s*\d{4}-\d\d-\d\d"
     rf"|🆔\ufe0f?\s*{_ID}|⛔\ufe0f?\s*{_ID}(?:\s*,\s*{_ID})*"
     r"|[\[(](?:completion|cancelled|id|dependsOn)::[^\[\]()\n]*[\])])"
+)
+_SCHEDULED: Final = re.compile(
+    r"(?:(?<![ \t])[ \t]++)?(?:[⏳⌛]\ufe0f?\s*\d{4}-\d\d-\d\d|[\[(]scheduled::[^\[\]()\n]*[\])])"
+)
+_CREATED: Final = re.compile(
+    r"(?:(?<![ \t])[ \t]++)?(?:➕\ufe0f?\s*\d{4}-\d\d-\d\d|[\[(]created::[^\[\]()\n]*[\])])"
 )
 _BLOCK_NAME: Final = re.compile(r"(?<![ \t])[ \t]++\^[A-Za-z0-9-]++[ \t]*+$")
 _DAY_NAME: Final = re.compile(r"<(\d{4}-\d\d-\d\d) (?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)\b")
@@ -70,6 +80,7 @@ _REPEATER: Final = re.compile(
 )
 _REPEATED_UNITS: Final[dict[str, Unit]] = {"d": "day", "w": "week", "m": "month", "y": "year"}
 _MOVED_DAYS: Final[tuple[TaskDay, ...]] = ("due", "scheduled", "start")
+_NO_SETTINGS: Final = TickSettings()
 _DATE_CHARS: Final = len("2026-11-27")
 
 
@@ -210,12 +221,15 @@ def _read_place(word: str) -> int:
     return number if 0 < number <= 31 else _PLACES.get(word, 0)
 
 
-def write_next_task(lines: Sequence[str], today: date) -> tuple[str, date | None] | None:
+def write_next_task(
+    lines: Sequence[str], today: date, settings: TickSettings = _NO_SETTINGS
+) -> tuple[str, date | None] | None:
     """Write the task that follows when a recurring task is done, and return it with its next day.
 
     Args:
         lines: the line of the task, and those below it that have its dates.
         today: the day on which the task is done.
+        settings: what the Tasks plugin is set to.
 
     Returns:
         The lines of the next task and its day, which is None if the task has no dates, or None if
@@ -225,21 +239,21 @@ def write_next_task(lines: Sequence[str], today: date) -> tuple[str, date | None
         EditRefused: the rule is not understood, it names no day for decades, or another date of
             the task cannot be moved as far.
     """
-    written = _RULE.search(blank_inline_code(lines[0])) if is_task(lines[0]) else None
-    text = "" if written is None else (written["sign"] or written["field"] or "").strip()
-    if not _EVERY.match(text):
+    text = find_recurrence(lines[0], settings.written_as) if is_task(lines[0]) else ""
+    if not text:
         return None
     rule = read_rule(text)
-    days = _find_days(lines)
+    days = _find_days(lines, settings)
     start = today if rule is not None and rule.is_from_today else days[0] if days else None
     next_day = rule.find_next(start) if rule is not None and start is not None else None
     if rule is None or (start is not None and next_day is None):
         raise _refuse(text)
     shift = (next_day - days[0]) if next_day is not None and days else timedelta()
     try:
-        return "\n".join(_write_lines(lines, shift, today)), next_day if days else None
+        following = "\n".join(_write_lines(lines, shift, today, settings))
     except OverflowError as error:  # a date would be after the year 9999, or before the year 1
         raise _refuse(text) from error
+    return following, next_day if days else None
 
 
 def _refuse(rule: str) -> EditRefused:
@@ -247,20 +261,36 @@ def _refuse(rule: str) -> EditRefused:
     return EditRefused(f"{said} Tick it in Obsidian.")
 
 
-def _find_days(lines: Sequence[str]) -> list[date]:
-    """Return the due, the scheduled and the start date of a task, as far as it has them."""
+def _find_days(lines: Sequence[str], settings: TickSettings) -> list[date]:
+    """Return the dates of a task that move, as far as it has them, the most important one first."""
     task = next(read_tasks(enumerate(lines, 1)))
-    return [day for kind in _MOVED_DAYS if (day := task.find_day(kind)) is not None]
+    kinds = sorted(
+        _MOVED_DAYS, key=lambda kind: settings.drops_scheduled_day and kind == "scheduled"
+    )
+    return [day for kind in kinds if (day := task.find_day(kind)) is not None]
 
 
-def _write_lines(lines: Sequence[str], shift: timedelta, today: date) -> Iterator[str]:
+def _write_first_line(lines: Sequence[str], today: date, settings: TickSettings) -> str:
+    """Return the first line of the next task, open, before its dates are moved."""
+    first = write_box(lines[0], " ")
+    assert first is not None
+    dropped = [_NOT_KEPT]
+    if settings.drops_scheduled_day and len(_find_days(lines, settings)) > 1:
+        dropped.append(_SCHEDULED)
+    if settings.writes_created_day is not None:
+        dropped.append(_CREATED)
+    first = _BLOCK_NAME.sub("", first)
+    for pattern in dropped:
+        first = _replace_outside_code(pattern, lambda _found: "", first)
+    is_new = settings.writes_created_day
+    return place_at_end(first, write_day("created", today, lines[0], settings)) if is_new else first
+
+
+def _write_lines(
+    lines: Sequence[str], shift: timedelta, today: date, settings: TickSettings
+) -> Iterator[str]:
     """Yield the lines of the next task, open and with its dates."""
-    status = write_status(lines[0], " ")
-    assert status is not None
-    start, end, box = status
-    first = _BLOCK_NAME.sub("", lines[0][:start] + box + lines[0][end:])
-    kept = _replace_outside_code(_NOT_KEPT, lambda _found: "", first)
-    for line in (kept, *lines[1:]):
+    for line in (_write_first_line(lines, today, settings), *lines[1:]):
         text = TASK_DAYS["created"].sub(partial(_write_day, today), line)
         for kind in _MOVED_DAYS:
             text = TASK_DAYS[kind].sub(partial(_move_day, shift), text)

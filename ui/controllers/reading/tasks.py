@@ -28,7 +28,7 @@ class TaskTickController(QObject):
     """Changes a task when its checkbox is pressed, in the open note or in an answer.
 
     The character in the checkbox changes, and what the Tasks plugin and Logseq change with it, such
-    as the next task above a recurring one that is done. The change is recorded in the journal of
+    as the next task beside a recurring one that is done. The change is recorded in the journal of
     edits, as an agent's edit is.
     """
 
@@ -87,8 +87,7 @@ class TaskTickController(QObject):
 
     def _on_toggled(self, task: TickedTask) -> None:
         self._is_busy = False
-        before = task.next_line or task.line
-        self._follow(task, before, 0 if task.is_deleted else task.line)
+        self._follow(task, task.old_line, 0 if task.is_deleted else task.line)
         self._show_again()
         said = f"“{one_line(task.text, _TEXT_CHARS)}” {_describe_state(task)}"
         self._frame.notifier.toast(said, (_UNDO, partial(self._undo, task)))
@@ -100,7 +99,7 @@ class TaskTickController(QObject):
         undo.start()
 
     def _on_undone(self, task: TickedTask) -> None:
-        self._follow(task, task.line, task.next_line or task.line)
+        self._follow(task, task.line, task.old_line)
         self._show_again()
         self._frame.notifier.toast(f"Undone. {task.path} is as before.")
 
@@ -120,7 +119,8 @@ def _describe_state(task: TickedTask) -> str:
         state = "is done, and was deleted, as its line says."
     if task.next_line is None:
         return state
-    place = "in its place" if task.is_deleted else "above"
+    where = "below" if task.next_line > task.line else "above"
+    place = "in its place" if task.is_deleted else where
     following = (
         f"The next one is on {task.next_day}." if task.next_day else f"It is open again {place}."
     )

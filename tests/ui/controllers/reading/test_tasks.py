@@ -1,6 +1,7 @@
 """Tasks of the open note are ticked and unticked by mouse and keys, and taken back."""
 
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 
 import pytest
@@ -148,6 +149,29 @@ def test_the_next_task_stands_above_a_recurring_one_and_leaves_with_undo(
     (said,) = window.view.notifier.texts()[-1:]
     assert said.endswith("Strata cannot tell its next day. Tick it in Obsidian.")
     assert (vault / "Plain.md").read_text("utf-8") == before
+
+
+def test_the_next_task_stands_below_if_the_tasks_plugin_is_set_so(
+    window: WindowPage, vault: Path
+) -> None:
+    plugin = vault / ".obsidian" / "plugins" / "obsidian-tasks-plugin"
+    plugin.mkdir(parents=True)
+    settings = '{"recurrenceOnNextLine": true, "globalFilter": "#task"}'
+    (plugin / "data.json").write_text(settings, "utf-8")
+    before = "- [ ] rake #task 🔁 every week\n- [ ] sweep 🔁 every day\n"
+    (vault / "Plain.md").write_text(before, "utf-8")
+    window.view.show_note("Plain.md")
+    settle()
+    click_task(window, "rake")
+    day = f"{date.today()}"
+    added = f"- [x] rake #task 🔁 every week ✅ {day}\n- [ ] rake #task 🔁 every week\n"
+    assert (vault / "Plain.md").read_text("utf-8") == f"{added}- [ ] sweep 🔁 every day\n"
+    click_task(window, "sweep")
+    assert (vault / "Plain.md").read_text("utf-8") == f"{added}- [x] sweep 🔁 every day\n"
+    assert window.view.notifier.texts() == [
+        "“rake #task 🔁 every week” is done. It is open again below.",
+        "“sweep 🔁 every day” is done.",
+    ]
 
 
 def test_only_a_character_in_brackets_before_a_blank_is_a_task(window: WindowPage) -> None:

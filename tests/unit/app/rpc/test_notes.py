@@ -284,6 +284,26 @@ def test_the_next_task_is_added_above_a_recurring_one_and_taken_back_with_the_ti
     assert "[ ] Water" in note.read_text("utf-8")
 
 
+def test_the_settings_of_the_tasks_plugin_hold_for_commands_too(
+    client: Client, indexed: Assistant, small_vault: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plugin = small_vault / ".obsidian" / "plugins" / "obsidian-tasks-plugin"
+    plugin.mkdir(parents=True)
+    settings = {"globalFilter": "#task", "recurrenceOnNextLine": True}
+    (plugin / "data.json").write_text(json.dumps(settings), "utf-8")
+    note = small_vault / "Tasks.md"
+    before = "- [ ] Air 🏁 delete\n- [ ] Water #task 🔁 every week 📅 2026-11-27\n"
+    note.write_text(before, "utf-8")
+    ticked = client.do("tick_task", path="Tasks.md", line=2)
+    assert (ticked["line"], ticked["next_line"], ticked["next_day"]) == (2, 3, "2026-12-04")
+    client.do("undo", run=ticked["run"])
+    assert run(["tick", "Tasks.md", "2", "--vault", str(small_vault)], no_window) == 0
+    assert "The next task is in line 3. It is on 2026-12-04." in capsys.readouterr().out
+    item = client.do("tick_task", path="Tasks.md", line=1)
+    assert (item["status"], item["is_deleted"]) == ("x", False)
+    assert note.read_text("utf-8").startswith("- [x] Air 🏁 delete\n- [x] Water")
+
+
 def test_a_task_that_is_deleted_and_one_with_a_repeater_are_said_to_be_so(
     client: Client, indexed: Assistant, small_vault: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -77,14 +77,166 @@ def test_the_day_stands_before_a_comment_that_goes_on_below(
     assert tick(root, editor, before) == after
 
 
+def set_plugin(root: Path, **settings: object) -> None:
+    """Write settings of the Tasks plugin."""
+    folder = root / ".obsidian" / "plugins" / "obsidian-tasks-plugin"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "data.json").write_text(json.dumps(settings), "utf-8")
+
+
 @pytest.mark.parametrize(("is_set", "day"), [(True, " ✅ 2026-11-28"), (False, "")])
 def test_the_setting_of_the_plugin_decides(
     root: Path, editor: NoteEditor, is_set: bool, day: str
 ) -> None:
-    folder = root / ".obsidian" / "plugins" / "obsidian-tasks-plugin"
-    folder.mkdir(parents=True)
-    (folder / "data.json").write_text(json.dumps({"setDoneDate": is_set}), "utf-8")
+    set_plugin(root, setDoneDate=is_set)
     assert tick(root, editor, "- [ ] a 📅 2026-11-27") == f"- [x] a 📅 2026-11-27{day}"
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("- [ ] a 📅 2026-11-27", "- [x] a 📅 2026-11-27"),
+        ("- [x] a 📅 2026-11-27 ✅ 2026-11-20", "- [ ] a 📅 2026-11-27 ✅ 2026-11-20"),
+        ("- [ ] a 🔁 every day 📅 2026-11-27", "- [x] a 🔁 every day 📅 2026-11-27"),
+        ("- [ ] a #Task 🔁 sometimes, every day", "- [x] a #Task 🔁 sometimes, every day"),
+        ("- [ ] a 🏁 delete\n  - sub", "- [x] a 🏁 delete\n  - sub"),
+        ("- TODO a SCHEDULED: <2026-11-20 Fri +1w>", "- TODO a SCHEDULED: <2026-11-27 Fri +1w>"),
+        ("- [ ] a #task ^id", "- [x] a #task ✅ 2026-11-28 ^id"),
+        (
+            "- [ ] a #task [due:: 2026-11-27]",
+            "- [x] a #task [due:: 2026-11-27]  [completion:: 2026-11-28]",
+        ),
+        (
+            "- [ ] a #task 🔁 every day 📅 2026-11-27",
+            "- [ ] a #task 🔁 every day 📅 2026-11-28\n"
+            "- [x] a #task 🔁 every day 📅 2026-11-27 ✅ 2026-11-28",
+        ),
+        ("- [x] a #task ✅ 2026-11-20", "- [ ] a #task"),
+        ("- [ ] a #task 🏁 delete\n- b", "- b"),
+    ],
+)
+def test_an_item_without_the_global_filter_changes_only_in_its_checkbox(
+    root: Path, editor: NoteEditor, before: str, after: str
+) -> None:
+    set_plugin(root, globalFilter="#task")
+    assert tick(root, editor, before) == after
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("- [ ] a 🔁 every day", "- [x] a 🔁 every day ✅ 2026-11-28\n- [ ] a 🔁 every day"),
+        (
+            "- [ ] a 🔁 every day 📅 2026-11-28\r\n  - b\r\n",
+            "- [x] a 🔁 every day 📅 2026-11-28 ✅ 2026-11-28\r\n"
+            "- [ ] a 🔁 every day 📅 2026-11-29\r\n  - b\r\n",
+        ),
+        (
+            "- TODO a 🔁 every day\n  DEADLINE: <2026-11-28 Sat>\nb",
+            "- DONE a 🔁 every day ✅ 2026-11-28\n  DEADLINE: <2026-11-28 Sat>\n"
+            "- TODO a 🔁 every day\n  DEADLINE: <2026-11-29 Sun>\nb",
+        ),
+        ("- [ ] a 🔁 every day 🏁 delete\nb", "- [ ] a 🔁 every day 🏁 delete\nb"),
+        (
+            "- [ ] a 🔁 every day %% not\nshown %%",
+            "- [ ] a 🔁 every day \n- [x] a 🔁 every day ✅ 2026-11-28 %% not\nshown %%",
+        ),
+    ],
+)
+def test_the_next_task_is_written_below_if_the_plugin_is_set_so(
+    root: Path, editor: NoteEditor, before: str, after: str
+) -> None:
+    set_plugin(root, recurrenceOnNextLine=True)
+    assert tick(root, editor, before) == after
+
+
+def test_the_lines_of_a_task_and_of_the_next_one_below_it_are_told(
+    root: Path, editor: NoteEditor
+) -> None:
+    (root / "a.md").write_text("x\n- TODO a 🔁 every day\n  DEADLINE: <2026-11-28 Sat>\n", "utf-8")
+    above = editor.plan_toggle("a.md", 2, today=TODAY)
+    set_plugin(root, recurrenceOnNextLine=True)
+    below = editor.plan_toggle("a.md", 2, today=TODAY)
+    assert (above.task.line, above.next_line) == (4, 2)
+    assert (below.task.line, below.next_line) == (2, 4)
+
+
+@pytest.mark.parametrize(
+    ("settings", "before", "next_task"),
+    [
+        (
+            {"removeScheduledDateOnRecurrence": True},
+            "- [ ] a 🔁 every week ⏳ 2026-11-20 📅 2026-11-27",
+            "- [ ] a 🔁 every week 📅 2026-12-04",
+        ),
+        (
+            {"removeScheduledDateOnRecurrence": True},
+            "- [ ] a 🔁 every month on the 1st 🛫 2026-11-20 ⏳ 2026-12-05",
+            "- [ ] a 🔁 every month on the 1st 🛫 2026-12-01",
+        ),
+        (
+            {"removeScheduledDateOnRecurrence": True},
+            "- [ ] a [repeat:: every week] [scheduled:: 2026-11-20] [due:: 2026-11-27]",
+            "- [ ] a [repeat:: every week] [due:: 2026-12-04]",
+        ),
+        (
+            {"removeScheduledDateOnRecurrence": True},
+            "- [ ] a 🔁 every week ⏳ 2026-11-20",
+            "- [ ] a 🔁 every week ⏳ 2026-11-27",
+        ),
+        (
+            {"setCreatedDate": True},
+            "- [ ] a 🔁 every week 📅 2026-11-27 ^id",
+            "- [ ] a 🔁 every week 📅 2026-12-04 ➕ 2026-11-28",
+        ),
+        (
+            {"setCreatedDate": True},
+            "- [ ] a [repeat:: every week] [created:: 2026-11-01]",
+            "- [ ] a [repeat:: every week]  [created:: 2026-11-28]",
+        ),
+        (
+            {"setCreatedDate": False},
+            "- [ ] a 🔁 every week ➕ 2026-11-01 📅 2026-11-27",
+            "- [ ] a 🔁 every week 📅 2026-12-04",
+        ),
+    ],
+)
+def test_the_next_task_has_the_days_that_the_plugin_is_set_to(
+    root: Path, editor: NoteEditor, settings: dict[str, bool], before: str, next_task: str
+) -> None:
+    set_plugin(root, **settings)
+    assert tick(root, editor, before).split("\n")[0] == next_task
+
+
+@pytest.mark.parametrize(
+    ("task_format", "before", "after"),
+    [
+        ("dataview", "- [ ] a 📅 2026-11-27", "- [x] a 📅 2026-11-27  [completion:: 2026-11-28]"),
+        ("dataview", "- [ ] a 🏁 delete", "- [x] a 🏁 delete  [completion:: 2026-11-28]"),
+        ("dataview", "- [ ] a 🔁 every day", "- [x] a 🔁 every day  [completion:: 2026-11-28]"),
+        (
+            "tasksPluginEmoji",
+            "- [ ] a [due:: 2026-11-27]",
+            "- [x] a [due:: 2026-11-27] ✅ 2026-11-28",
+        ),
+        (
+            "tasksPluginEmoji",
+            "- [ ] a [repeat:: every day]",
+            "- [x] a [repeat:: every day] ✅ 2026-11-28",
+        ),
+        (
+            "tasksPluginEmoji",
+            "- [ ] a [onCompletion:: delete]",
+            "- [x] a [onCompletion:: delete] ✅ 2026-11-28",
+        ),
+        (7, "- [ ] a [onCompletion:: delete]", ""),
+    ],
+)
+def test_days_and_rules_are_in_the_format_that_the_plugin_is_set_to(
+    root: Path, editor: NoteEditor, task_format: object, before: str, after: str
+) -> None:
+    set_plugin(root, taskFormat=task_format)
+    assert tick(root, editor, before) == after
 
 
 @pytest.mark.parametrize(
