@@ -431,6 +431,17 @@ FAILED_PIN = (
     325844688000910,
     139136542018714,
 )
+# A chat was deleted when the clock had gone back behind the last use of a copy beside it, which
+# could not be merged: so it was used later than it was deleted.
+LATER_COPY = (
+    333075110888432,
+    222015774823472,
+    152266722051160,
+    87013944248528,
+    204239883490502,
+    54082677637436,
+    328763750900472,
+)
 # The undo of an edit was killed, and another program had written elsewhere since the edit.
 KILLED_UNDO = (211512182885853, 5902474178825, 28379636229523)
 
@@ -446,6 +457,7 @@ KILLED_UNDO = (211512182885853, 5902474178825, 28379636229523)
         FAILED_DISMISSAL,
         FAILED_PIN,
         KILLED_UNDO,
+        LATER_COPY,
     ],
 )
 def test_steps_that_have_failed_hold(seeds: Sequence[int]) -> None:
@@ -460,9 +472,11 @@ LATE_MEMORY = (
     3714,
     frozenset({"folder journal._store"}),
 )
+# The line of a killed edit was damaged in the journal, so that the edit before it was undone.
+LOST_EDIT = (219797582297548, 164900376157374), 93000285000038, frozenset[str]()
 
 
-@pytest.mark.parametrize(("seeds", "mix_seed", "skipped"), [TORN_LINE, LATE_MEMORY])
+@pytest.mark.parametrize(("seeds", "mix_seed", "skipped"), [TORN_LINE, LATE_MEMORY, LOST_EDIT])
 def test_steps_of_a_mix_that_have_failed_hold(
     seeds: Sequence[int], mix_seed: int, skipped: frozenset[str]
 ) -> None:

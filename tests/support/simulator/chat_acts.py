@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from app.assistant import Assistant
 from app.errors import AppError, TurnFailed
+from app.sessions.file import load_log
+from app.sessions.session_info import summarise_log
 from app.sessions.transcript import AnswerItem, UserItem
 from chains.cancel import CancelToken
 from chains.errors import ModelError
@@ -140,9 +142,11 @@ def _delete(world: "World", program: Assistant) -> None:
         _ask(world, program)
         return
     world.promises.binned.pop(session, None)
+    copies = program.paths.sessions.glob(f"{session} *.jsonl")
+    uses = [summarise_log(load_log(session, copy.read_bytes())).updated for copy in copies]
     deleted = program.sessions.delete(session)
     # If the clock went back since the last use, a copy beside the chat brings it back.
-    if deleted is None or deleted.info.updated < deleted.deleted:
+    if deleted is None or max([deleted.info.updated, *uses]) < deleted.deleted:
         world.promises.binned[session] = True
 
 

@@ -443,8 +443,15 @@ class World:
             if self.disk.damaged:
                 return
             self.broken.append(f"the edits of a killed event cannot be undone: {error}")
+        if run is None and self._has_lost_edit():  # so another run was undone
+            return
         if not self._are_as(now := read_tree(self.notes), before):
             self.broken.append(f"undoing a killed event leaves the notes {now}, not {before}")
+
+    def _has_lost_edit(self) -> bool:
+        """Return whether the journal reports that the disk has damaged a line of it."""
+        journal = EditJournal(self.programs[-1].paths.edits)
+        return bool(self.disk.damaged) and bool(journal.find_breaks())
 
 
 @cache
