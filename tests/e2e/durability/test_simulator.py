@@ -32,7 +32,9 @@ from resources.system.files import (
 from tests.support.simulator.bugs import BUGS
 from tests.support.simulator.disk import Disk, Fault, Killed
 from tests.support.simulator.run import (
+    Outcome,
     find_bug,
+    find_kinds,
     find_mutation,
     list_steps,
     run_steps,
@@ -536,3 +538,37 @@ def test_a_sync_that_is_left_out_is_found_and_shrunk() -> None:
     outcome = find_mutation("files.write_atomically", 500)
     assert outcome.broken
     assert len(shrink(outcome.steps, frozenset({"files.write_atomically"}))) <= 8
+
+
+def test_steps_are_shrunk_to_those_that_fail_in_the_same_way(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A world with two failures was shrunk to the other one, which had been known already."""
+
+    def run(steps: Sequence[Step], _skipped: frozenset[str]) -> Outcome:
+        """Fail at 6 behind 5, and in another way at 2 without 1 before it."""
+        done = set[int]()
+        for count, step in enumerate(steps, 1):
+            if step.seed == 2 and 1 not in done:
+                return Outcome(
+                    tuple(steps[:count]), ("at the end: the memories: () lacks {'One.'}",)
+                )
+            if step.seed == 6 and 5 in done:
+                return Outcome(tuple(steps[:count]), (f"after ask (done): chat {count} is lost",))
+            done.add(step.seed)
+        return Outcome()
+
+    monkeypatch.setattr("tests.support.simulator.run.run_steps", run)
+    assert shrink([Step(seed) for seed in range(8)]) == (Step(5), Step(6))
+    assert shrink([Step(seed) for seed in (0, 2, 5, 6)]) == (Step(2),)
+
+
+def test_a_kind_of_failure_is_told_by_its_words_alone() -> None:
+    first, second, other = (
+        "after a power failure behind turn clock: the memories: () is none of [('It\\'s 8.',)]",
+        'at the end: the memories: ("It\'s (so.",) is none of [("One.",), ("Two.",)]',
+        "at the end: the pins: ('One',) is none of [()]",
+    )
+    assert find_kinds([first]) == find_kinds([second]) != find_kinds([other])
+    chats = [f"chat {one} was put into the bin, and is on the list" for one in ("18ab", "2")]
+    assert find_kinds(chats) == {"chat was put into the bin and is on the list"}

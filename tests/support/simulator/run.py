@@ -3,9 +3,10 @@
 import gc
 import os
 import random
+import re
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +23,7 @@ from tests.support.simulator.world import Step, World
 __all__ = [
     "Outcome",
     "find_bug",
+    "find_kinds",
     "find_mutation",
     "list_mutations",
     "list_steps",
@@ -48,6 +50,14 @@ _LONG: Final = 20_000
 # The files of a storm in the first world of each long run. Its index takes a millisecond for each.
 _GREAT_STORM: Final = 20_000
 _MEMORY: Final = "/dev/shm"
+# When something was found not to hold, and what differs between two failures of one kind: what is
+# quoted or listed, and names and numbers with a digit or a dot in them.
+_WHEN: Final = re.compile(
+    r"after a power failure behind [\w ]+: |after [\w ]+ \(\w+\): |at the end: "
+)
+_DETAILS: Final = re.compile(
+    r"b?'(?:[^'\\]|\\.)*'|b?\"(?:[^\"\\]|\\.)*\"|[(\[{][^()\[\]{}]*[)\]}]|\S*[\d./]\S*"
+)
 
 
 @dataclass
@@ -193,18 +203,30 @@ def _collect_rarely() -> Iterator[None]:
         gc.set_threshold(*usual)
 
 
-def shrink(steps: Sequence[Step], skipped: frozenset[str] = frozenset()) -> tuple[Step, ...]:
-    """Return fewer steps after which something does not hold either.
+def find_kinds(broken: Iterable[str]) -> frozenset[str]:
+    """Return what kinds of failure there are: their words, without when, where and with what."""
+    kinds = set[str]()
+    for text in broken:
+        words, count = _WHEN.sub("", text, count=1), 1
+        while count:  # of what is listed in a list, the inner one first
+            words, count = _DETAILS.subn("", words)
+        kinds.add(" ".join(re.findall(r"\w+", words)))
+    return frozenset(kinds)
 
-    Ever smaller groups of steps are left out, as long as the rest still fails.
+
+def shrink(steps: Sequence[Step], skipped: frozenset[str] = frozenset()) -> tuple[Step, ...]:
+    """Return fewer steps after which the same kind of thing does not hold either.
+
+    Ever smaller groups of steps are left out, as long as the rest still fails in this way.
     """
+    wanted = find_kinds(run_steps(steps, skipped).broken)
     kept, size = tuple(steps), max(1, len(steps) // 2)
     while size:
         first = 0
         while first < len(kept) - 1:
             fewer = (*kept[:first], *kept[first + size :])
             outcome = run_steps(fewer, skipped)
-            if outcome.broken:
+            if wanted & find_kinds(outcome.broken):
                 kept = outcome.steps
             else:
                 first += size
