@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, ClassVar
 from PySide6.QtCore import (
     QAbstractItemModel,
     QEvent,
+    QItemSelectionModel,
     QModelIndex,
     QPersistentModelIndex,
     QPointF,
@@ -284,7 +285,8 @@ class RowDelegate(QStyledItemDelegate):
 class FitTree(WithMenus, QTreeView):
     """A tree view without header and branch lines that is as tall as its rows, up to a maximum.
 
-    It has at most two levels of rows. Rows with children open and close on a click.
+    It has at most two levels of rows. Rows with children open and close on a click. The selected
+    row is the one that is open elsewhere, so a click that only folds rows leaves it selected.
 
     Signals:
         chosen: the index of a row that was clicked, or activated with Enter or Space.
@@ -326,6 +328,23 @@ class FitTree(WithMenus, QTreeView):
             for signal in changes:
                 signal.connect(self.fit)
         self.fit()
+
+    def selectionCommand(
+        self, index: QModelIndex, event: QEvent | None = None
+    ) -> QItemSelectionModel.SelectionFlag:
+        """Return how a row that becomes the current one changes the selection."""
+        if isinstance(event, QMouseEvent) and self.is_fold(index):
+            return QItemSelectionModel.SelectionFlag.NoUpdate
+        return super().selectionCommand(index, event)
+
+    def is_fold(self, index: QModelIndex) -> bool:
+        """Return whether a click at a row only shows or hides others, or opens its menu."""
+        return False
+
+    def mark(self, index: QModelIndex) -> None:
+        """Select a row, or none if the index is invalid. The current row stays the current one."""
+        flags = QItemSelectionModel.SelectionFlag
+        self.selectionModel().select(index, flags.ClearAndSelect | flags.Rows)
 
     def set_limit(self, height: int) -> None:
         """Set the maximum height in pixels, above which the content scrolls."""

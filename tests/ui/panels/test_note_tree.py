@@ -104,6 +104,17 @@ def test_a_closed_folder_stays_closed_when_the_current_note_is_in_it(tree: NoteT
     assert tree.open_folders() == []
 
 
+def test_a_click_on_a_folder_leaves_the_open_note_selected(tree: NoteTree, qtbot: QtBot) -> None:
+    tree.select("Inbox.md")
+    spot = tree.visualRect(find(tree, "Reading")).center()
+    qtbot.mouseClick(tree.viewport(), Qt.MouseButton.LeftButton, pos=spot)
+    assert "Reading" in tree.open_folders()
+    assert tree.selectedIndexes() == [find(tree, "Inbox.md")]
+    assert tree.currentIndex() == find(tree, "Reading")
+    tree.select("")
+    assert tree.selectedIndexes() == []
+
+
 @pytest.mark.parametrize("names", [NAMES, (*NAMES, "Daily/A.md", "A.md"), NAMES[1:], NAMES[:-2]])
 def test_focus_selection_and_open_folders_survive(
     tree: NoteTree, qtbot: QtBot, names: tuple[str, ...]

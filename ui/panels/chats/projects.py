@@ -209,14 +209,20 @@ class ProjectList(FitTree):
         if event.reason() != Qt.FocusReason.PopupFocusReason and self.state() != _EDITING:
             self._show_current()
 
+    def is_fold(self, index: QModelIndex) -> bool:
+        """Return whether the mouse was pressed on the arrow of a project that has chats."""
+        has_chats = self._model.rowCount(index) > 0
+        return has_chats and self._pressed_x is not None and self._is_arrow(self._pressed_x)
+
     def _on_clicked(self, index: QModelIndex) -> None:
         """Choose a row. The arrow of a project only shows or hides its chats."""
-        pressed_x, self._pressed_x = self._pressed_x, None
-        has_chats = self._model.rowCount(index) > 0
-        if has_chats and pressed_x is not None and self._is_arrow(pressed_x):
+        is_fold = self.is_fold(index)
+        self._pressed_x = None
+        if is_fold:
             self.setExpanded(index, not self.isExpanded(index))
+            self.mark(self._find_open())
             return
-        if has_chats:
+        if self._model.rowCount(index) > 0:
             self.expand(index)
         self.chosen.emit(index)
 
@@ -267,11 +273,15 @@ class ProjectList(FitTree):
             return replace(make_chat_row(row.chat, row.running), depth=1).cell
         return _build_project_row(row, is_open=self._model.is_open(row)).cell
 
-    def _show_current(self) -> None:
+    def _find_open(self) -> QModelIndex:
+        """Return the index of the open chat, or of its project if the chat is not shown."""
         name, session = self._current
         chat = self.find_chat(session)
         project = chat.parent() if chat.isValid() else self._find(name or "")
-        index = chat if chat.isValid() and self.isExpanded(project) else project
+        return chat if chat.isValid() and self.isExpanded(project) else project
+
+    def _show_current(self) -> None:
+        index = self._find_open()
         if index.isValid():
             self.setCurrentIndex(index)
         else:

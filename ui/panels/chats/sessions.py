@@ -157,6 +157,11 @@ class ChatList(FitTree):
             self._select_none()
         self.scrollToTop()
 
+    def is_fold(self, index: QModelIndex) -> bool:
+        """Return whether a row is no chat that a click opens, such as the bin."""
+        row = self._model.find_row(index)
+        return row is not None and not row.session
+
     def closeEditor(self, editor: QWidget, hint: QAbstractItemDelegate.EndEditHint) -> None:
         """Close the title editor, and apply the update that was delayed while it was open."""
         super().closeEditor(editor, hint)
@@ -340,7 +345,13 @@ class ChatList(FitTree):
         found = self._model.find(session) if session else QModelIndex()
         place = found if found.isValid() else self._model.index(row, 0)
         if place.isValid() and self._model.flags(place):
-            self.setCurrentIndex(place)
+            self._stay_at(place)
+
+    def _stay_at(self, index: QModelIndex) -> None:
+        """Make a row the current one. If it is no chat, the open chat stays selected."""
+        self.setCurrentIndex(index)
+        if self.is_fold(index):
+            self.mark(self._model.find(self._open) if self._open else QModelIndex())
 
     def _ask_mark(self, chat: "SessionInfo", mark: "ChatMark") -> None:
         self.mark_requested.emit(chat.session, mark, not getattr(chat, mark))
@@ -352,7 +363,7 @@ class ChatList(FitTree):
         if row.fold is not None:
             self._open_folds ^= {row.fold}
             self._show_chats()
-            self.setCurrentIndex(self._model.find(row.key))
+            self._stay_at(self._model.find(row.key))
             self.scrollTo(self.currentIndex())
             return
         if row.binned is not None:

@@ -178,6 +178,10 @@ class NoteTree(FitTree):
         self.collapsed.connect(self._on_collapsed)
         self.chosen.connect(self._on_chosen)
 
+    def is_fold(self, index: QModelIndex) -> bool:
+        """Return whether a row is a folder."""
+        return index.isValid() and not self._model.is_file(index)
+
     def show_folders(self, folders: Folders) -> None:
         """Replace the tree. Open folders, the current row and the visible rows are kept."""
         if folders is self._model.folders:
@@ -212,6 +216,7 @@ class NoteTree(FitTree):
         if index.isValid():
             self.setCurrentIndex(index)
         elif not path:
+            self.clearSelection()
             self.setCurrentIndex(QModelIndex())
 
     def find_path(self, spot: QPoint) -> str:

@@ -58,6 +58,36 @@ def test_the_menu_of_another_row_leaves_the_open_one_selected(window: WindowPage
     assert window.chat.title == BARREL
 
 
+@pytest.mark.parametrize("way", ["click", "Enter"])
+def test_opening_the_bin_leaves_the_open_chat_selected(window: WindowPage, way: str) -> None:
+    window.chat.new()
+    window.composer.send("What is mulch?")
+    window.sidebar.press_on_chat(PEAS, Qt.Key.Key_E, Qt.KeyboardModifier.ControlModifier)
+    window.sidebar.press_on_chat(BARREL, Qt.Key.Key_Delete)
+    rows, title = window.view.sidebar.chats, window.chat.title
+    for fold in ("Bin", "Archived", "Bin", "Archived"):
+        if way == "Enter":
+            window.sidebar.press_on_chat(fold, Qt.Key.Key_Return)
+        else:
+            spot = rows.visualRect(row_of(rows, fold)).center()
+            QTest.mouseClick(rows.viewport(), Qt.MouseButton.LeftButton, pos=spot)
+        assert [str(one.data()) for one in rows.selectedIndexes()] == [title]
+        assert window.sidebar.current_chat == fold
+    QTest.keyClick(rows, Qt.Key.Key_Up)
+    assert window.sidebar.current_chat == title, "the keys go on from the fold"
+
+
+def test_an_open_chat_in_the_archive_is_selected_again_when_the_archive_opens(
+    window: WindowPage,
+) -> None:
+    window.chat.open(PEAS)
+    window.run("archive_chat")
+    rows = window.view.sidebar.chats
+    for selected in ([PEAS], [], [PEAS]):
+        window.sidebar.press_on_chat("Archived", Qt.Key.Key_Return)
+        assert [str(one.data()) for one in rows.selectedIndexes()] == selected
+
+
 def list_files(window: WindowPage) -> int:
     return len(window.assistant.list_sessions())
 

@@ -423,6 +423,7 @@ def test_the_chats_of_a_project_stand_below_it_and_are_folded_by_arrow_and_keys(
     session = window.chat.session
     QTest.mouseClick(projects.viewport(), Qt.MouseButton.LeftButton, pos=arrow)
     assert (list_rows(window), window.chat.session) == (["Thesis"], session)
+    assert projects.selectedIndexes() == [], "the open chat is in no project"
     projects.setFocus()
     projects.setCurrentIndex(row_of(projects, "Thesis"))
     QTest.keyClick(projects, Qt.Key.Key_Right)
@@ -433,6 +434,9 @@ def test_the_chats_of_a_project_stand_below_it_and_are_folded_by_arrow_and_keys(
     assert window.chat.session == session
     window.view.run_command("previous_chat")
     assert projects.currentIndex().data() == "What is it about?"
+    for selected in ("Thesis", "What is it about?"):
+        QTest.mouseClick(projects.viewport(), Qt.MouseButton.LeftButton, pos=arrow)
+        assert [one.data() for one in projects.selectedIndexes()] == [selected]
     choose_from_row(projects, "What is it about?", "Archive")
     assert list_rows(window) == ["Thesis"]
     assert "Archived" in [row.data() for row in visible_rows(chats)]
