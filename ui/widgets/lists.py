@@ -330,14 +330,14 @@ class FitTree(WithMenus, QTreeView):
         self.fit()
 
     def selectionCommand(
-        self, index: QModelIndex, event: QEvent | None = None
+        self, index: Index, event: QEvent | None = None
     ) -> QItemSelectionModel.SelectionFlag:
         """Return how a row that becomes the current one changes the selection."""
         if isinstance(event, QMouseEvent) and self.is_fold(index):
             return QItemSelectionModel.SelectionFlag.NoUpdate
         return super().selectionCommand(index, event)
 
-    def is_fold(self, index: QModelIndex) -> bool:
+    def is_fold(self, index: Index) -> bool:
         """Return whether a click at a row only shows or hides others, or opens its menu."""
         return False
 

@@ -209,7 +209,7 @@ class ProjectList(FitTree):
         if event.reason() != Qt.FocusReason.PopupFocusReason and self.state() != _EDITING:
             self._show_current()
 
-    def is_fold(self, index: QModelIndex) -> bool:
+    def is_fold(self, index: Index) -> bool:
         """Return whether the mouse was pressed on the arrow of a project that has chats."""
         has_chats = self._model.rowCount(index) > 0
         return has_chats and self._pressed_x is not None and self._is_arrow(self._pressed_x)

@@ -24,7 +24,7 @@ from ui.panels.chats.chats_model import (
     list_hit_rows,
 )
 from ui.widgets.controls import one_line
-from ui.widgets.lists import FitTree, RowDelegate
+from ui.widgets.lists import FitTree, Index, RowDelegate
 from ui.widgets.menus import select_item, show_menu
 from ui.widgets.rows_model import Drag, RowColumn, RowsModel
 
@@ -157,7 +157,7 @@ class ChatList(FitTree):
             self._select_none()
         self.scrollToTop()
 
-    def is_fold(self, index: QModelIndex) -> bool:
+    def is_fold(self, index: Index) -> bool:
         """Return whether a row is no chat that a click opens, such as the bin."""
         row = self._model.find_row(index)
         return row is not None and not row.session

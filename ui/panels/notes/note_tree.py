@@ -178,7 +178,7 @@ class NoteTree(FitTree):
         self.collapsed.connect(self._on_collapsed)
         self.chosen.connect(self._on_chosen)
 
-    def is_fold(self, index: QModelIndex) -> bool:
+    def is_fold(self, index: Index) -> bool:
         """Return whether a row is a folder."""
         return index.isValid() and not self._model.is_file(index)
 
