@@ -195,9 +195,15 @@ def _find_words(words: str, under: str) -> Iterator[list[int]]:
             whole = text.text(0, text.characterCount())
             seen, at = _visible_rect(one), whole.find(words)
             while at >= 0 and seen is not None:
-                first, last = text.characterRect(at), text.characterRect(at + len(words) - 1)
+                start, end = _count_units(whole[:at]), _count_units(whole[: at + len(words) - 1])
+                first, last = text.characterRect(start), text.characterRect(end)
                 yield [*first.united(last).getRect()]
                 at = whole.find(words, at + 1)
+
+
+def _count_units(text: str) -> int:
+    """Count the UTF-16 code units of a text, in which Qt measures places in it."""
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def _list_texts(one: Any, under: str, *, is_inside: bool) -> Iterator[Any]:
