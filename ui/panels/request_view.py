@@ -17,7 +17,7 @@ from ui.widgets.dialogs import fit_dialog
 from ui.widgets.find_bar import FindBar
 from ui.widgets.layouts import grow, make_column, make_row, stretch
 from ui.widgets.menus import MenuButton
-from ui.widgets.texts import count_units
+from ui.widgets.texts import find_units
 
 if TYPE_CHECKING:
     from app.sessions.request_history import ShownRequest
@@ -177,15 +177,8 @@ def find_places(text: str, words: str) -> list[tuple[int, int]]:
     """
     if not words.strip():
         return []
-    found = [match.span() for match in re.finditer(re.escape(words), text, re.IGNORECASE)]
-    if max(text, default="") <= "\uffff":
-        return found
-    places, at, units = [], 0, 0
-    for first, last in found:
-        start = units + count_units(text[at:first])
-        at, units = last, start + count_units(text[first:last])
-        places.append((start, units))
-    return places
+    found = (match.span() for match in re.finditer(re.escape(words), text, re.IGNORECASE))
+    return list(find_units(text, found))
 
 
 def _write_title(request: "ShownRequest") -> str:

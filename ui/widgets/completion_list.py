@@ -23,6 +23,7 @@ from ui.theme import Theme
 from ui.widgets.controls import draw_text, one_line
 from ui.widgets.lists import ROW, Cell, Index, paint_text
 from ui.widgets.rows_model import RowColumn, RowsModel
+from ui.widgets.texts import find_units
 
 __all__ = ["Choice", "ChoiceView", "Match", "find_choices"]
 
@@ -245,7 +246,7 @@ def _paint_match(painter: QPainter, rect: QRect, match: Match) -> int:
         paint_text(painter, rect, text, Qt.TextElideMode.ElideMiddle)
         return rect.right()
     layout = QTextLayout(text, plain)
-    layout.setFormats([_stretch(heavy, *span) for span in match.spans])
+    layout.setFormats([_stretch(heavy, *span) for span in find_units(text, match.spans)])
     layout.beginLayout()
     line = layout.createLine()
     line.setLineWidth(rect.width())

@@ -5,7 +5,7 @@ Importing this module does not import Qt, so that Markdown can be read without Q
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ __all__ = [
     "clean_selection",
     "count_units",
     "escape_hidden",
+    "find_units",
     "from_left",
     "has_rtl",
     "has_tall_letters",
@@ -107,6 +108,23 @@ def clean_selection(text: str) -> str:
 def count_units(text: str) -> int:
     """Count the UTF-16 code units of a text, in which Qt measures places in a document."""
     return len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def find_units(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Yield the start and end of each span of a text, in the UTF-16 code units in which Qt counts.
+
+    Args:
+        text: the text.
+        spans: the start and end of each span in characters. None begins before the last one ends.
+    """
+    if max(text, default="") <= "\uffff":
+        yield from spans
+        return
+    at = units = 0
+    for first, last in spans:
+        start = units + count_units(text[at:first])
+        at, units = last, start + count_units(text[first:last])
+        yield start, units
 
 
 def escape_hidden(text: str) -> str:

@@ -119,6 +119,23 @@ def test_what_fits_in_a_hebrew_choice_is_heavier_where_it_stands(qtbot: QtBot) -
     assert min(changed) > 50
 
 
+def test_what_fits_in_a_choice_is_heavier_behind_an_emoji_too(qtbot: QtBot) -> None:
+    view = ChoiceView("Suggestions")
+    qtbot.addWidget(view)
+    view.resize(600, 60)
+    ink = []
+    for query in ("", "rain"):
+        view.show_matches(find_choices([Choice("x", f"{'🌱' * 8} rain")], query))
+        image = view.grab(QRect(0, 4, 600, 20)).toImage().convertToFormat(GREY)
+        paper = lightness(image, 560, 10)
+        spread = [
+            sum(abs(lightness(image, x, y) - paper) for y in range(20)) for x in range(10, 550)
+        ]
+        end = max(x for x, dark in enumerate(spread) if dark)
+        ink.append(sum(spread[end - 20 : end + 1]))  # the word alone, without the emoji
+    assert ink[1] > 1.15 * ink[0]
+
+
 def lightness(image: QImage, x: int, y: int) -> int:
     return image.pixelColor(x, y).lightness()
 

@@ -1,7 +1,7 @@
 """The source of a note: long texts are coloured in steps, from the first line on."""
 
 import pytest
-from PySide6.QtGui import QFont
+from PySide6.QtGui import QFont, QTextBlock, QTextLayout
 from pytestqt.qtbot import QtBot
 
 from ui.panels.notes.note_text import NoteText
@@ -37,6 +37,21 @@ def test_a_long_text_is_coloured_in_steps(source: NoteText, qtbot: QtBot) -> Non
     qtbot.waitUntil(lambda: count_coloured(source) == LINES)
     assert is_coloured(source, LINES // 2)
     assert is_coloured(source, LINES)
+
+
+@pytest.mark.parametrize("before", ["", "🌱 ", "👩‍🌾 and 𠮷 "])
+def test_colours_are_where_the_words_are_in_every_script(source: NoteText, before: str) -> None:
+    source.show_text(f"{before}[[Link]] 🌱 #tag\n# {before}Heading", 1, 0, 0)
+    link, heading = (source.document().findBlockByNumber(at) for at in (0, 1))
+    units = link.text().encode("utf-16-le")
+    coloured = [units[2 * one.start : 2 * (one.start + one.length)] for one in formats_of(link)]
+    assert [text.decode("utf-16-le", "replace") for text in coloured] == ["[[Link]]", "#tag"]
+    (strong,) = formats_of(heading)
+    assert (strong.start, strong.start + strong.length + 1) == (0, heading.length())
+
+
+def formats_of(block: QTextBlock) -> list[QTextLayout.FormatRange]:
+    return block.layout().formats()
 
 
 def test_a_short_text_is_coloured_at_once(source: NoteText) -> None:

@@ -22,6 +22,7 @@ from PySide6.QtWidgets import QFrame, QMenu, QPlainTextEdit, QTextEdit, QWidget
 
 from ui.theme import Theme, dress
 from ui.widgets.menus import show_menu
+from ui.widgets.texts import count_units, find_units
 from vault.notes.text.lines import (
     CODE_KINDS,
     COMMENT,
@@ -332,11 +333,11 @@ class MarkdownColors(QSyntaxHighlighter):
         if is_heading:
             self._whole(text, "strong")
         for pattern, kind in _INLINE:
-            for match in pattern.finditer(text):
-                self.setFormat(match.start(), match.end() - match.start(), _format(kind))
+            for first, last in find_units(text, (one.span() for one in pattern.finditer(text))):
+                self.setFormat(first, last - first, _format(kind))
 
     def _whole(self, text: str, kind: str) -> None:
-        self.setFormat(0, len(text), _format(kind))
+        self.setFormat(0, count_units(text), _format(kind))
 
 
 def _format(kind: str) -> QTextCharFormat:
