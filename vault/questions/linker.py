@@ -187,7 +187,7 @@ class _Linker:
 
     def _is_lone_sign(self, item: Item) -> bool:
         """Return whether an item is a comparison that was not used. "Under" may mean a folder."""
-        if item.roles.isdisjoint(SIGNS) or item.roles.isdisjoint(self._links.roles):
+        if self._links.roles.isdisjoint(item.roles.intersection(SIGNS)):
             return False
         if "mention" in item.roles and self._mentions:
             return False  # as the German "über"

@@ -309,3 +309,17 @@ def test_no_note_is_sought_that_is_two_things_at_once(films: Vault, question: st
 )
 def test_a_number_with_a_unit_is_no_year(question: str, *, is_year: bool) -> None:
     assert bool(find_spans(question, TODAY)) == is_year
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("Which gear has a kind of bike and a price below 700 EUR?", "City"),
+        ("gear with a kind of bike and a weight above 10 kg", "City"),
+        ("trips with days below 5 and stars of 5", "Lyon"),
+        ("trips with a number of stars of 5 and days below 5", "Lyon"),
+        ("Welches gear hat price 650 und weight unter 20 kg?", "City"),
+    ],
+)
+def test_a_value_beside_a_limit_is_understood(index: Vault, question: str, names: str) -> None:
+    assert list_names(index, question) == names
