@@ -65,6 +65,8 @@ def _say_state(
     if condition.name in own:
         return _say_in_own_words(condition, own[condition.name])
     said = condition.name if condition.name in vocabulary.ticked else condition.value
+    if said == condition.value and not list_same_states(said):
+        return condition  # a number or a name says nothing without its property
     opposites = [" ".join(words) for words in list_opposites(said)]
     for is_opposite, texts in ((False, [said]), (True, opposites)):
         for name, value, text in _list_states(own, vocabulary):
