@@ -24,8 +24,8 @@ from chains.retrieval.listing import build_page
 from chains.retrieval.listing_query import describe_list, read_list_query
 from chains.retrieval.passages import build_passages
 from chains.retrieval.period_search import MOST_PASSAGES_OF_PERIOD, PeriodSearch, mix_results
-from chains.retrieval.table_rows import has_fitting_row
-from chains.retrieval.totals import tell_total, tell_value
+from chains.retrieval.table_rows import find_fitting_rows
+from chains.retrieval.totals import tell_rows, tell_total, tell_value
 from chains.tokenizer import load_counter
 from context.assemble.turn_context import compute_passages_share
 from context.history.exclusion import hide_in_last_turn
@@ -334,8 +334,13 @@ def _list_notes(
         return None
     if listed.is_tentative and turn.model_name == EXTRACTIVE and _is_collection(result, query):
         return None
-    if not result.total and (listed.is_guessed or _may_be_in_table(turn, search, query)):
-        return None
+    if not result.total:
+        rows = call(lambda: find_fitting_rows(search(), parse_query(query)), turn.cancel)
+        if rows.lines and turn.model_name == EXTRACTIVE:
+            told = tell_rows(rows, result.describe_total(), turn.attached)
+            return RetrievalResult(segments=told.segments, filter=describe_list(listed))
+        if rows.is_any or listed.is_guessed:
+            return None
     page = build_page(result, listed, turn.attached, measure_list_room(turn), turn.counter)
     # A quoted answer begins with the summary itself.
     is_told = turn.model_name == EXTRACTIVE
@@ -358,12 +363,6 @@ def _is_collection(result: SearchResult, query: str) -> bool:
     kinds = [each.value.strip("/") for each in conditions if each.key in ("tag", "folder")]
     names = [PurePosixPath(kind).name for kind in kinds]
     return result.total == 1 and any(are_alike(result.hits[0].title, name) for name in names)
-
-
-def _may_be_in_table(turn: Turn, search: Callable[[], Vault], query: str) -> bool:
-    """Return whether no note has a property that is asked for, but a row of a table has it."""
-    conditions = [each for clause in parse_query(query).clauses for each in clause]
-    return call(lambda: has_fitting_row(search(), conditions), turn.cancel)
 
 
 def _find_understood(

@@ -1,7 +1,8 @@
 """Find the table rows that have a value in a given column, and leave out totals."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Final
@@ -13,15 +14,17 @@ from vault.notes.note import Note
 from vault.notes.text.lines import TABLE_ROW, TABLE_RULE
 from vault.search.conditions import Condition, compare_values
 from vault.search.hits import Hit
+from vault.search.query import Query
 
 if TYPE_CHECKING:
     from vault.vault import Vault
 
-__all__ = ["TableRow", "drop_totals", "find_tables", "has_fitting_row"]
+__all__ = ["FittingRows", "TableRow", "drop_totals", "find_fitting_rows", "find_tables"]
 
 _MOST_NOTES: Final = 20
 
 _BETWEEN_CELLS: Final = re.compile(r"(?<!\\)\|")
+_IN_BRACKETS: Final = re.compile(r"\s*(?:\([^()]*\)|\[[^\[\]]*\])\s*$")
 # A value of fewer rows above is no sum by itself, since two rows may cost the same.
 _FEWEST_ABOVE: Final = 2
 
@@ -41,10 +44,29 @@ class TableRow:
     others: tuple[str, ...]
 
 
-def find_tables(hit: Hit, note: Note, name: str) -> Iterator[tuple[TableRow, ...]]:
-    """Yield the rows with a value in a column, for each table of a note that has the column."""
-    from vault.questions.words import are_alike  # only for questions of a person
+@dataclass(frozen=True, slots=True)
+class FittingRows:
+    """The rows of tables that fulfil conditions on properties.
 
+    Attributes:
+        clauses: the conditions. A row fulfils a clause if a cell fulfils one of its conditions.
+        lines: the rows that fulfil all clauses.
+        is_any: whether a row fulfils at least one clause.
+    """
+
+    clauses: tuple[tuple[Condition, ...], ...]
+    lines: tuple[Hit, ...]
+    is_any: bool
+
+
+def find_tables(hit: Hit, note: Note, names: Collection[str]) -> Iterator[tuple[TableRow, ...]]:
+    """Yield the rows with a value in a column, for each table of a note that has the column.
+
+    Args:
+        hit: a passage of the note.
+        note: the note.
+        names: the names that the column may have.
+    """
     column: int | None = None
     rows: list[TableRow] = []
     lines = note.text.split("\n")
@@ -57,7 +79,7 @@ def find_tables(hit: Hit, note: Note, name: str) -> Iterator[tuple[TableRow, ...
             yield tuple(rows)
             rows = []
         if is_header:
-            column = next((n for n, cell in enumerate(cells) if are_alike(cell, name)), None)
+            column = next((n for n, cell in enumerate(cells) if _is_named(cell, names)), None)
         elif not cells:
             column = None
         elif column is not None and "".join(cells[column : column + 1]):
@@ -68,30 +90,46 @@ def find_tables(hit: Hit, note: Note, name: str) -> Iterator[tuple[TableRow, ...
         yield tuple(rows)
 
 
-def has_fitting_row(vault: "Vault", conditions: Sequence[Condition]) -> bool:
-    """Return whether a table has a row that fulfils a condition on a property, in some column.
+def find_fitting_rows(vault: "Vault", query: Query) -> FittingRows:
+    """Find the rows of tables that fulfil the conditions of a query on properties.
+
+    The column may have the name of the property in another language. Conditions that are negated,
+    or on something else, are ignored.
 
     Args:
         vault: the vault.
-        conditions: the conditions. Those that are negated, or on something else, are ignored.
+        query: the query.
     """
-    compared = [each for each in conditions if each.name and not each.is_negated]
-    return any(
-        compare_values(row.value, condition)
-        for condition in compared
-        for row in _list_rows(vault, condition.name)
-    )
+    clauses = tuple(each for each in query.clauses if _is_on_properties(each))
+    lines = dict[tuple[str, int], Hit]()
+    counts = Counter[tuple[str, int]]()
+    for clause in clauses:
+        rows = ((row, each) for each in clause for row in _list_rows(vault, each.name))
+        fitting = [row.line for row, each in rows if compare_values(row.value, each)]
+        places = {(line.path, line.lines[0]): line for line in fitting}
+        lines.update(places)
+        counts.update(places.keys())
+    whole = tuple(lines[place] for place, fulfilled in counts.items() if fulfilled == len(clauses))
+    return FittingRows(clauses, whole, bool(counts))
+
+
+def _is_on_properties(clause: Sequence[Condition]) -> bool:
+    return all(each.name and not each.is_negated for each in clause)
 
 
 def _list_rows(vault: "Vault", name: str) -> Iterator[TableRow]:
-    """Yield the rows with a value in a column of the notes that say the most of its name."""
-    hits = {hit.path: hit for hit in vault.search(name, _MOST_NOTES).hits}
+    """Yield the rows with a value in a column, of the notes that say the most of its names."""
+    from vault.questions.words import list_synonyms  # only for questions of a person
+
+    names = [name, *sorted(list_synonyms(fold(name)) - {fold(name)})]
+    queries = dict.fromkeys([name, " ".join(names)])
+    hits = {hit.path: hit for query in queries for hit in vault.search(query, _MOST_NOTES).hits}
     for hit in hits.values():
         try:
             note = vault.read_allowed(hit.path)
         except VaultError:  # it is gone, or hidden by now
             continue
-        yield from chain.from_iterable(find_tables(hit, note, name))
+        yield from chain.from_iterable(find_tables(hit, note, names))
 
 
 def drop_totals(
@@ -143,6 +181,14 @@ def _is_made_of(amount: Amount, group: Sequence[Amount], *, is_named: bool) -> b
     return amount.number == total.number or (
         mean is not None and round(mean.number, amount.decimals) == amount.number
     )
+
+
+def _is_named(header: str, names: Collection[str]) -> bool:
+    """Return whether a column has one of several names, maybe with a unit, as "Price (€)"."""
+    from vault.questions.words import are_alike  # only for questions of a person
+
+    name = _IN_BRACKETS.sub("", header)
+    return any(are_alike(name, each) for each in names)
 
 
 def _split_cells(line: str) -> list[str]:

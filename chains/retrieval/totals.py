@@ -1,4 +1,4 @@
-"""Tell a property of a note, or add up those of several notes or a column of tables.
+"""Tell a property of a note or a table, or add up those of several notes or of a column.
 
 The answer quotes the lines with the values.
 """
@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from chains.retrieval.listing import ListPage, build_told_page, find_property_line
-from chains.retrieval.table_rows import TableRow, drop_totals, find_tables
+from chains.retrieval.table_rows import FittingRows, TableRow, drop_totals, find_tables
 from vault.coverage import name_count
 from vault.errors import VaultError
 from vault.notes.amounts import (
@@ -25,14 +25,14 @@ from vault.notes.amounts import (
 from vault.notes.note import Note
 from vault.options import SearchOptions
 from vault.search.hits import Hit
-from vault.search.query import describe_filters, parse_query
+from vault.search.query import Query, describe_filters, parse_query
 
 if TYPE_CHECKING:
     from context.layers import Segment
     from vault.questions.reader import Reading
     from vault.vault import Vault
 
-__all__ = ["tell_total", "tell_value"]
+__all__ = ["tell_rows", "tell_total", "tell_value"]
 
 # Of more notes, no total is told.
 _MOST_NOTES: Final = 300
@@ -112,6 +112,21 @@ def tell_value(
     return build_told_page(f"“{told.title}” has this as {reading.property}:", [told], attached)
 
 
+def tell_rows(fitting: FittingRows, total: str, attached: "Sequence[Segment]") -> ListPage:
+    """Build the page that tells the rows of tables with properties that no note has.
+
+    Args:
+        fitting: the rows.
+        total: the sentence that says that no note has the properties.
+        attached: the segments that are attached already, which have numbers.
+    """
+    lines = fitting.lines[:_MOST_PASSAGES]
+    count = name_count(len(fitting.lines), "row")
+    shown = count if len(lines) == len(fitting.lines) else f"The first {len(lines)} of {count}"
+    asked = describe_filters(Query("", clauses=fitting.clauses))
+    return build_told_page(f"{shown} of tables {asked}. {total}", lines, attached)
+
+
 def _read_notes(vault: "Vault", hits: Sequence[Hit]) -> Iterator[tuple[Hit, Note]]:
     for hit in hits:
         try:
@@ -129,7 +144,7 @@ def _find_values(notes: Sequence[tuple[Hit, Note]], name: str) -> _Found:
         lost = [hit for hit, note in having if found[hit.path] != _count_values(note, name)]
         doubt = f"{_name_lost(lost[0])} could not be found" if lost else ""
         return _Found(tuple(rows), _find_mark(rows), doubt)
-    tables = [table for hit, note in notes for table in find_tables(hit, note, name)]
+    tables = [table for hit, note in notes for table in find_tables(hit, note, (name,))]
     mark = find_decimal_mark(row.value for table in tables for row in table)
     kept, doubt = list[_Row](), ""
     for table in tables:

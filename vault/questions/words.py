@@ -40,6 +40,7 @@ __all__ = [
     "list_same_states",
     "list_same_things",
     "list_second_words",
+    "list_synonyms",
     "list_wish_words",
     "names_total",
     "read_number_word",
@@ -197,9 +198,9 @@ def list_wish_words() -> frozenset[str]:
 def list_opposites(text: str) -> frozenset[tuple[str, ...]]:
     """Return the words for the opposite of a text in any language, as "unpaid" for "paid"."""
     begins = [begin for table in _read_tables() for begin in table["opposites"]["begin"]]
-    said = _list_synonyms(fold(text))
+    said = list_synonyms(fold(text))
     cut = (each.removeprefix(begin) for begin in begins for each in said if each.startswith(begin))
-    opposites = {other for each in cut for other in _list_synonyms(each)}
+    opposites = {other for each in cut for other in list_synonyms(each)}
     opposites.update(f"{begin}{each}" for begin in begins for each in said)
     return frozenset(map(_split_phrase, opposites))
 
@@ -240,11 +241,6 @@ def list_named_states(
     return frozenset[tuple[str, ...]]().union(
         *(_find_group(groups[language], phrase) for language in languages)
     )
-
-
-def _list_synonyms(text: str) -> frozenset[str]:
-    """Return a text, and the words of all languages for the property that it asks for."""
-    return list_property_names(_split_phrase(text)) | {text}
 
 
 def list_order_words(kind: str) -> frozenset[str]:
@@ -328,6 +324,11 @@ def list_property_names(phrase: Sequence[str]) -> frozenset[str]:
         phrase: the words of the phrase, folded.
     """
     return _read_asked().get(tuple(phrase), frozenset())
+
+
+def list_synonyms(text: str) -> frozenset[str]:
+    """Return a text, and the words of all languages for the property that it asks for."""
+    return list_property_names(_split_phrase(text)) | {text}
 
 
 def list_same_things(phrase: Sequence[str]) -> frozenset[tuple[str, ...]]:

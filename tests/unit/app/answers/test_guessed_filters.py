@@ -18,6 +18,9 @@ NOTES: Final = {
     "Cup.md": "---\ntags: [race]\ndate: 2026-10-17\n---\n# Cup\n\nFourth of eleven.\n",
     "Calendar.md": "# Calendar\n\n| Race | Date |\n|---|---|\n| Night race | 2027-06-12 |\n",
     "Tasted.md": "# Tasted\n\n| Recipe | Rating |\n|---|---|\n| Pie | 7 |\n| Tart | 8+ |\n",
+    "Gekocht.md": "# Gekocht\n\n| Gericht | Bewertung | Preis (€) |\n|---|---|---|\n"
+    "| Gulasch | 2 | 9 € |\n| Knödel | 2 | 3 € |\n| Sülze | 1 | 4 € |\n",
+    "Stove.md": "---\ntags: [tool]\nprice: 120 €\n---\n# Stove\n\nGas.\n",
     "Keller.md": "---\ntags: [projekt]\n---\n# Keller\n\nDer Boden wird mit Kork ausgelegt.\n",
 }
 NONE: Final = ("No note", "No task", "No open task", "No done task")
@@ -80,6 +83,52 @@ def test_none_is_not_said_beside_a_table_that_has_what_is_asked(
     found = answer(question)
     assert not found.text.startswith(NONE)
     assert "Tasted" in found.text
+
+
+@pytest.mark.parametrize(
+    ("question", "begins", "rows"),
+    [
+        ("Which recipes have a rating of 2?", "2 rows of tables with rating: 2.", "Gulasch Knödel"),
+        ("recipes with a rating below 2", "1 row of tables with rating: below 2.", "Sülze"),
+        ("recetas con valoración de 2", "2 rows of tables with rating: 2.", "Gulasch Knödel"),
+        ("How many recipes have a rating of 7?", "1 row of tables with rating: 7.", "Pie"),
+        ("Which tools cost less than 4 €?", "1 row of tables with price: below 4 €.", "Knödel"),
+        (
+            "recipes with a rating of 2 and a price below 5 €",
+            "1 row of tables with rating: 2, with price: below 5 €.",
+            "Knödel",
+        ),
+    ],
+)
+def test_the_rows_of_tables_are_told_that_have_a_property_in_place_of_notes(
+    answer: Asking, question: str, begins: str, rows: str
+) -> None:
+    found = answer(question)
+    assert found.text.startswith(f"{begins} No note")
+    named = [each for each in ("Gulasch", "Knödel", "Sülze", "Pie", "Tart") if each in found.text]
+    assert named == rows.split()
+    assert found.kind == "answer"
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "recipes with a price of 5",
+        "Rezepte mit einem price von 5",
+        "recetas con price 5",
+        "Which recipes have a price of 4?",
+    ],
+)
+def test_a_number_is_not_looked_for_in_another_property(answer: Asking, question: str) -> None:
+    found = answer(question)
+    assert "Soup: " not in found.text and "Flan: " not in found.text
+    assert "rating: " not in found.text.partition(".")[0]
+
+
+def test_no_row_is_told_that_fulfils_only_one_of_two_conditions(answer: Asking) -> None:
+    text = answer("recipes with a rating of 1 and a price below 3 €").text
+    assert "rows of tables" not in text and "row of tables" not in text
+    assert not text.startswith(NONE)
 
 
 def test_none_is_said_if_no_row_of_a_table_fits_either(answer: Asking) -> None:
