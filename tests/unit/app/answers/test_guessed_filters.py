@@ -121,13 +121,15 @@ def test_the_rows_of_tables_are_told_that_have_a_property_in_place_of_notes(
 )
 def test_a_number_is_not_looked_for_in_another_property(answer: Asking, question: str) -> None:
     found = answer(question)
-    assert "Soup: " not in found.text and "Flan: " not in found.text
+    assert "Soup: " not in found.text
+    assert "Flan: " not in found.text
     assert "rating: " not in found.text.partition(".")[0]
 
 
 def test_no_row_is_told_that_fulfils_only_one_of_two_conditions(answer: Asking) -> None:
     text = answer("recipes with a rating of 1 and a price below 3 €").text
-    assert "rows of tables" not in text and "row of tables" not in text
+    assert "rows of tables" not in text
+    assert "row of tables" not in text
     assert not text.startswith(NONE)
 
 

@@ -378,6 +378,24 @@ def test_a_state_that_is_wished_is_not_one_that_notes_have(
 
 
 @pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("Which books did I finish?", ["Ilias"]),
+        ("Which books have I finished?", ["Ilias"]),
+        ("How many books did I read?", ["Emma"]),
+        ("¿Qué libros terminé?", ["Ilias"]),
+        ("¿Cuántos libros leí?", ["Emma"]),
+        ("Which books did I not finish?", None),
+        ("When did I finish Ilias?", None),
+    ],
+)
+def test_a_state_can_be_said_as_what_was_done(
+    stated: Vault, question: str, names: list[str] | None
+) -> None:
+    assert list_note_names(stated, question) == names
+
+
+@pytest.mark.parametrize(
     ("question", "operation", "query"),
     [
         ("recipes with white wine", "one", "tag:recipe [color:white] wine"),
