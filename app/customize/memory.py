@@ -63,11 +63,14 @@ class MemoryNote:
         memory = " ".join(text.split())
         try:
             before = self._read().text
+            is_known = any(known == memory for _, known in _find_items(before))
+            if is_known:
+                self.file.flush()  # whoever wrote it may have failed to
         except AppError as error:
             raise ToolFailed(str(error)) from error
         if not memory:
             raise ToolFailed("There is nothing to remember.")
-        if any(known == memory for _, known in _find_items(before)):
+        if is_known:
             raise ToolFailed(ALREADY_REMEMBERED)
         start = before if before.strip() else _HEADING
         after = f"{start.rstrip()}{_choose_gap(start)}- {memory}\n"
@@ -105,6 +108,7 @@ class MemoryNote:
             text = self._read().text
             items, lines = _find_items(text), text.split("\n")
             if not 1 <= number <= len(items):
+                self.file.flush()  # whoever took it out may have failed to
                 raise NotFound(
                     f"There is no memory {number}.",
                     hint=Fix("{} shows all.", Command("memory list")),

@@ -11,7 +11,13 @@ from typing import Final
 from app.errors import InvalidRequest, storage_errors
 from app.library.forgotten import ForgottenLines
 from context.layers import Layer, Segment
-from resources.system.files import make_private_folder, read_file, remove_synced, write_atomically
+from resources.system.files import (
+    flush_file,
+    make_private_folder,
+    read_file,
+    remove_synced,
+    write_atomically,
+)
 from vault.errors import ReadingFailed
 from vault.notes.encodings import decode_text, normalize_line_ends
 
@@ -116,6 +122,15 @@ class UserTextFile:
                 "Models are not given them until they are shorter."
             )
         return UserText(self.path, text, digest, problem, self._kind)
+
+    def flush(self) -> None:
+        """Flush what is in the file, or that there is none: who wrote it may have failed to.
+
+        Raises:
+            StorageFailed: the file cannot be flushed.
+        """
+        with storage_errors(self.path):
+            flush_file(self.path)
 
     def write(self, text: str) -> None:
         """Replace the text in the file. A blank text removes the file.

@@ -95,6 +95,7 @@ class PinnedStore:
             make_private_folder(file.parent)
             with lock_folder(file.parent):
                 remove_leftovers(file.parent, frozenset([file.name]))
+                self._flush(file)  # also if there is nothing to change any more
                 stored = self._read(file)
                 changed = tuple(change(stored.answers))
                 if changed != stored.answers:
@@ -103,7 +104,6 @@ class PinnedStore:
                     _write(file, changed, stored.others)
                     self._flushed = _find_version(file)
                     self._known = self._flushed, _Stored(changed, stored.others)
-                self._flush(file)
                 return changed
 
     def _flush(self, file: Path) -> None:

@@ -127,6 +127,15 @@ class ChatBin:
             self._sync()
             return self._make_entry(file)
 
+    def flush(self) -> None:
+        """Flush which chats are on the list and in the bin: who moved one may have failed to.
+
+        Raises:
+            StorageFailed: a folder cannot be flushed.
+        """
+        with storage_errors(self.folder.path), suppress(FileNotFoundError):
+            self._sync()
+
     def list_chats(self) -> list[BinnedChat]:
         """Return the chats in the bin, the one deleted last first.
 
@@ -443,6 +452,7 @@ class ChatBin:
 
     def _require(self, session: str) -> list[BinnedFile]:
         if not (found := self._find(session)):
+            self.flush()
             raise _build_missing(session)
         return found
 

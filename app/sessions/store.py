@@ -208,6 +208,8 @@ class SessionStore:
         if self._unwritten(session) is not None:
             del self._begun[session]
             return None
+        if not self.is_stored(session):
+            self.bin.flush()
         self._find_file(session)
         with self._errors(session):
             return self.bin.put(session)

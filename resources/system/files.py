@@ -226,10 +226,10 @@ def make_private_folder(folder: Path) -> None:
     _flushed.add(name)
 
 
-def _flush_name(folder: Path) -> None:
-    """Flush the parent of a folder, unless it may be searched but not read, or has no such call."""
+def _flush_name(path: Path) -> None:
+    """Flush the folder of a path, unless it may be searched but not read, or has no such call."""
     try:
-        calls.sync_folder(folder.parent)
+        calls.sync_folder(path.parent)
     except OSError as error:
         if error.errno not in _NOT_FLUSHED:
             raise
@@ -349,6 +349,8 @@ def create_empty(path: Path) -> None:
 def flush_file(path: Path) -> None:
     """Flush a file and its name, since the process that wrote it may have been killed before.
 
+    Of a file that does not exist, the removal is flushed.
+
     Raises:
         OSError: the file could not be flushed.
     """
@@ -356,6 +358,8 @@ def flush_file(path: Path) -> None:
     make_private_folder(target.parent)
     try:
         handle = open_file(target, os.O_RDWR)
+    except FileNotFoundError:
+        pass
     except OSError as error:  # nobody can have written it just now
         if error.errno not in _NOT_FLUSHED:
             raise
@@ -424,14 +428,18 @@ def remove_if_there(path: Path) -> None:
 def remove_synced(path: Path) -> None:
     """Remove a file, unless it does not exist, and flush its folder. It never comes back.
 
+    If it does not exist, its removal may not have been flushed, so its folder is flushed too.
+
     Raises:
         OSError: the file cannot be removed, or it may come back after a power failure.
     """
     try:
         calls.remove_path(path)
     except FileNotFoundError:
-        return
-    calls.sync_folder(path.parent)
+        with contextlib.suppress(FileNotFoundError):  # nor does its folder
+            _flush_name(path)
+    else:
+        calls.sync_folder(path.parent)
 
 
 def create_synced(path: Path, content: bytes) -> int:

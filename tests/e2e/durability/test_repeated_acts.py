@@ -4,22 +4,33 @@ import random
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 import pytest
 
 from app.assistant import Assistant
+from app.errors import AppError
+from chains.errors import ChainError
 from tests.support.simulator.disk import Disk, Fault, Killed
 from tests.support.simulator.promises import read_tree
 from tests.support.simulator.world import World
-from vault.errors import EditFailed
+from vault.errors import EditFailed, VaultError
 from vault.review.findings import Finding, FindingNote
 
+CHAT = (
+    b'{"type":"session","version":2,"id":"SESSION","timestamp":"2026-05-14T14:03:00.000Z"}\n'
+    b'{"type":"message","id":"aa","parentId":null,"timestamp":"2026-05-14T14:03:01.000Z",'
+    b'"role":"user","content":"Why?","turnId":"t"}\n'
+)
+# What an act is refused with, or fails with.
+REFUSALS = (AppError, ChainError, VaultError)
 FINDING = Finding("orphan", (FindingNote("Note.md", "Note"),), "Nothing links to it.", "", 1.0)
 
 
 def find_pin(program: Assistant, title: str) -> str:
-    return next(one.answer.id for one in program.pinned.list() if one.answer.title == title)
+    ids = (one.answer.id for one in program.pinned.list() if one.answer.title == title)
+    return next(ids, "removed")
 
 
 def list_pins(program: Assistant) -> list[str]:
@@ -70,6 +81,10 @@ ACTS = {
         lambda one: one.projects.memory("area").write("- New.\n"),
         lambda one: one.projects.memory("area").read().text,
     ),
+    "remove memories of a project": RepeatedAct(
+        lambda one: one.projects.memory("area").write(""),
+        lambda one: one.projects.memory("area").read().text,
+    ),
     "write instructions of a project": RepeatedAct(
         lambda one: one.projects.instructions("area").write("New.\n"),
         lambda one: one.projects.instructions("area").read().text,
@@ -77,6 +92,31 @@ ACTS = {
     "remove a project": RepeatedAct(
         lambda one: one.projects.remove("area"),
         lambda one: [project.name for project in one.projects.list()],
+    ),
+}
+
+
+def list_chats(program: Assistant) -> tuple[list[str], list[str]]:
+    """Return the chats on the list and in the bin."""
+    listed, binned = program.sessions.list(), program.sessions.bin.list_chats()
+    return sorted(one.session for one in listed), sorted(one.info.session for one in binned)
+
+
+# Done again, each of these is refused, since it was done already. Its user takes it for done.
+REFUSED = {
+    "remember": RepeatedAct(
+        lambda one: one.customization.memories.propose("New.").apply(),
+        lambda one: one.customization.memories.list_memories(),
+    ),
+    "forget": RepeatedAct(
+        lambda one: one.customization.memories.forget(1),
+        lambda one: one.customization.memories.list_memories(),
+    ),
+    "remove a pin": RepeatedAct(lambda one: one.pinned.remove(find_pin(one, "First")), list_pins),
+    "delete a chat": RepeatedAct(lambda one: one.sessions.delete("listed"), list_chats),
+    "restore a chat": RepeatedAct(lambda one: one.sessions.bin.restore("binned"), list_chats),
+    "delete a chat for good": RepeatedAct(
+        lambda one: one.sessions.delete_for_good("binned"), list_chats
     ),
 }
 
@@ -92,25 +132,33 @@ def open_world(root: Path) -> Iterator[World]:
         for title in ("First", "Second"):
             program.pinned.add("open tasks", title=title)
         program.projects.add("area")
+        program.projects.memory("area").write("- Old.\n")
         program.customization.memories.propose("Old.").apply()
+        for session in ("listed", "binned"):
+            program.sessions.merge(session, CHAT.replace(b"SESSION", session.encode()))
+        program.sessions.delete("binned")
         world.disk.adopt()
         yield world
 
 
-def do_again(world: World, act: RepeatedAct, kill_at: int, seed: int) -> tuple[object, object]:
-    """Let an act be killed, do it again, and let the power fail.
+def do_again(world: World, act: RepeatedAct, fault: Fault, seed: int) -> tuple[object, object]:
+    """Let an act be killed or fail, do it again, and let the power fail.
 
     Return what was there before the power failed, and behind it. An act that has fewer operations
-    than `kill_at` is done once only.
+    than the one that fails is done once only.
     """
-    world.disk.begin(Fault("kill", kill_at), random.Random(seed))
-    with suppress(Killed):
+    world.disk.begin(fault, random.Random(seed))
+    is_over = False
+    with suppress(Killed, *REFUSALS):
         act.do(world.programs[0])
+        is_over = True
     if world.disk.is_dead:
         world._restart(world.programs[0])
-        act.do(world.programs[0])
     else:
         world.disk.end()
+    if not is_over:
+        with suppress(*REFUSALS):
+            act.do(world.programs[0])
     done = act.read(world.programs[0])
     world.disk.cut_power(random.Random(seed))
     world._start_again(world.programs)
@@ -125,8 +173,22 @@ def test_what_is_done_again_after_a_kill_survives_a_power_failure(
     for kill_at in range(1, 9):
         for seed in range(3):
             with open_world(tmp_path / f"{kill_at}-{seed}") as world:
-                done, left = do_again(world, ACTS[name], kill_at, seed)
+                done, left = do_again(world, ACTS[name], Fault("kill", kill_at), seed)
                 assert left == done
+
+
+@pytest.mark.parametrize("name", [*ACTS, *REFUSED])
+def test_what_is_done_again_after_a_failed_flush_survives_a_power_failure(
+    name: str, tmp_path: Path
+) -> None:
+    """Whoever was told that a memory is remembered already has lost it: seed 92000018."""
+    act = {**ACTS, **REFUSED}[name]
+    for at, seed in product(range(1, 20), range(2)):
+        with open_world(tmp_path / f"{at}-{seed}") as world:
+            done, left = do_again(world, act, Fault("unsynced", at), seed)
+            assert left == done
+            if not world.disk.fired["unsynced"]:
+                return
 
 
 PLANS = {
