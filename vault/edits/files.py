@@ -33,6 +33,7 @@ __all__ = [
     "convert_errors",
     "create_file",
     "find_missing_folders",
+    "flush_folder",
     "has_temporary",
     "move_file",
     "read_file",
@@ -135,8 +136,9 @@ def move_file(root: Path, path: str, to: str, content: bytes) -> None:
             _check_content(folder, name, path, content)
             if _is_one_name(folder, name, new_folder, new_name):
                 folder.rename(name, new_folder, new_name)
-            elif not _is_same_file(folder, name, new_folder, new_name):
-                _give_name(folder, name, new_folder, new_name, to)
+            else:
+                if not _is_same_file(folder, name, new_folder, new_name):
+                    _give_name(folder, name, new_folder, new_name, to)
                 _sync(new_folder)
             if _has_two_names(folder, name, new_folder, new_name):
                 folder.remove_file(name)
@@ -193,7 +195,7 @@ def remove_temporary(root: Path, path: str, temporary: str) -> bool:
                 folder.remove_file(temporary)
             _sync(folder)
     except (FileNotFoundError, NotADirectoryError):  # a file may be in its place
-        return _flush_above(root, path)
+        return _flush_above(root, posixpath.dirname(path))
     except UnsafePath:  # there is a link in its place
         return True
     except OSError:
@@ -201,21 +203,40 @@ def remove_temporary(root: Path, path: str, temporary: str) -> bool:
     return True
 
 
+def flush_folder(root: Path, path: str) -> None:
+    """Flush a folder, or the nearest one above it that is there.
+
+    What was changed or removed in it before, by who could not flush it, is then so for good.
+
+    Args:
+        root: the vault's folder.
+        path: the path of the folder, empty for the vault's folder.
+
+    Raises:
+        EditFailed: the folder could not be flushed.
+    """
+    with convert_errors(path), suppress(UnsafePath):  # there is a link in its place
+        _sync_nearest(root, path)
+
+
 def _flush_above(root: Path, path: str) -> bool:
     """Flush the nearest folder that is there above a removed one, and return whether it succeeds.
 
     Otherwise, the removed folder may come back after a power failure, with what was in it.
     """
-    for folder in PurePosixPath(path).parents:
-        try:
+    try:
+        _sync_nearest(root, path)
+    except (OSError, UnsafePath):
+        return False
+    return True
+
+
+def _sync_nearest(root: Path, path: str) -> None:
+    for folder in (PurePosixPath(path), *PurePosixPath(path).parents):
+        with suppress(FileNotFoundError, NotADirectoryError):
             with _open_parent(root, str(folder / "_")) as (nearest, _):
                 _sync(nearest)
-        except (FileNotFoundError, NotADirectoryError):
-            continue
-        except (OSError, UnsafePath):
-            return False
-        return True
-    return True
+            return
 
 
 def has_temporary(root: Path, path: str, temporary: str) -> bool:

@@ -1,6 +1,7 @@
 """Undo edits to notes that have not changed since then, and list the net changes of edit runs."""
 
 import os
+import posixpath
 from collections.abc import Callable, Collection, Iterable, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from typing import Final, Literal
 
 from vault.edits.diff import build_diff
 from vault.edits.files import (
+    flush_folder,
     has_temporary,
     move_file,
     read_file,
@@ -225,6 +227,7 @@ class EditHistory:
             _check_unchanged(steps, self._journal.list_doubtful())
             self._journal.mark(steps, "undoing")
             revert_steps(self._journal, steps)
+            _flush(steps)
             with suppress(EditFailed):  # the notes are as before; undoing again changes nothing
                 self._journal.mark(steps, "undone")
         return UndoneRun(steps[0].run, tuple(steps))
@@ -260,6 +263,17 @@ def _revert(journal: EditJournal, step: EditStep) -> None:
     elif not is_before:
         replace_file(root, step.path, content, journal.load(step.before), step.temporary)
     remove_folders(root, step.folders)
+
+
+def _flush(steps: Sequence[EditStep]) -> None:
+    """Flush the folders of steps that are undone. An undo before may have failed to flush some.
+
+    Raises:
+        EditFailed: a folder could not be flushed.
+    """
+    paths = ((step.root, path) for step in steps for path in (step.path, step.new_path))
+    for root, folder in dict.fromkeys((root, posixpath.dirname(path)) for root, path in paths):
+        flush_folder(Path(root), folder)
 
 
 def _check_roots(steps: Sequence[EditStep]) -> None:

@@ -15,6 +15,8 @@ from chains.errors import ChainError
 from tests.support.simulator.disk import Disk, Fault, Killed
 from tests.support.simulator.promises import read_tree
 from tests.support.simulator.world import World
+from vault.edits.editor import NoteEditor
+from vault.edits.journal import EditJournal, EditRun
 from vault.errors import EditFailed, VaultError
 from vault.review.findings import Finding, FindingNote
 
@@ -192,8 +194,12 @@ def test_what_is_done_again_after_a_failed_flush_survives_a_power_failure(
 
 
 PLANS = {
-    "a change": lambda edits: edits.plan_append("Beds.md", "New."),
-    "a new note": lambda edits: edits.plan_create("made/Note.md", "New."),
+    "a change": lambda editor: editor.plan_append("Beds.md", "New."),
+    "a new note": lambda editor: editor.plan_create("made/Note.md", "New."),
+    "a new name": lambda editor: editor.plan_move("Pump.md", "Well.md"),
+    "a moved note": lambda editor: editor.plan_move("area/Plan.md", "other/Plan.md"),
+    "a note in a new folder": lambda editor: editor.plan_move("Pump.md", "made/up/Well.md"),
+    "a note with a link to it": lambda editor: editor.plan_move("Beds.md", "other/Rows.md"),
 }
 
 
@@ -201,20 +207,27 @@ PLANS = {
 def test_an_undo_that_failed_and_is_done_again_survives_a_power_failure(
     tmp_path: Path, name: str
 ) -> None:
+    """A note that was moved back was found at both places."""
     again = 0
-    for at in range(1, 25):
-        with open_world(tmp_path / str(at)) as world:
+    for at, seed in product(range(1, 60), range(2)):
+        with open_world(tmp_path / f"{at}-{seed}") as world:
+            program = world.programs[0]
+            (world.notes / "Pump.md").write_text("# Pump\n\nWater the [[Beds]].\n")
+            world.disk.adopt()
             before = read_tree(world.notes)
-            run = world.programs[0].user_edits.apply(PLANS[name](world.programs[0].user_edits))
-            world.disk.begin(Fault("unsynced", at), random.Random(at))
+            editor = NoteEditor(world.notes, EditJournal(program.paths.edits))
+            editor.apply(PLANS[name](editor), EditRun("run"))
+            world.disk.begin(Fault("unsynced", at), random.Random(seed))
             try:
-                world.programs[0].edits.undo(run=run)
+                program.edits.undo(run="run")
             except EditFailed:
                 again += 1
                 world.disk.end()
-                world.programs[0].edits.undo(run=run)
+                program.edits.undo(run="run")
             world.disk.end()
-            world.disk.cut_power(random.Random(at))
+            world.disk.cut_power(random.Random(seed))
             world._start_again(world.programs)
             assert read_tree(world.notes) == before
+            if not world.disk.fired["unsynced"]:
+                break
     assert again
