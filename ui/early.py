@@ -14,7 +14,11 @@ __all__ = ["EarlyActions"]
 
 
 class EarlyActions(QObject):
-    """Keeps which note, chat and attachments the user wants, and whether Send was pressed.
+    """Keeps which note, chat and attachments the user wants, and the messages that were sent.
+
+    A message that the user sends is shown in a line of the composer until the vault is open. One
+    with something attached stays in the composer, because only reading it shows whether it can be
+    sent.
 
     Attributes:
         names: the tree of notes that is listed until the vault is open.
@@ -30,7 +34,8 @@ class EarlyActions(QObject):
         self.names = Folders()
         self._sidebar, self._composer = sidebar, composer
         self._is_over = self._is_attached = False
-        self._is_sent = self._wants_new_chat = False
+        self._wants_new_chat = False
+        self._sent: list[str] = []
         self._note = self._command = self._typed = ""
         self._attaching: list[tuple[SignalInstance, tuple[object, ...]]] = []
         composer.submitted.connect(self._on_submitted)
@@ -111,22 +116,19 @@ class EarlyActions(QObject):
         for signal, values in self._attaching:
             signal.emit(*values)
 
+    def take_sent(self) -> list[str]:
+        """Return the messages to send once the vault is open, in their order."""
+        sent, self._sent = self._sent, []
+        return sent
+
     def restore_typed(self, typed: str) -> None:
         """Add text that the user typed while the vault was opening to the end of the draft.
-
-        If the user has already pressed Send and there is no draft, the text is also sent. It is not
-        sent if something was attached, because only reading it shows whether it can be sent.
 
         Args:
             typed: the text.
         """
-        draft = self._composer.text()
-        if not typed.strip():
-            return
-        self._composer.set_text(f"{draft}\n{typed}".strip())
-        if self._is_sent and not draft.strip() and not self._attaching:
-            self._composer.submitted.emit(typed)
-        self._is_sent = False
+        if typed.strip():
+            self._composer.set_text(f"{self._composer.text()}\n{typed}".strip())
 
     def take_note(self) -> str:
         """Return the note that was clicked before the vault was open, or an empty string.
@@ -144,5 +146,16 @@ class EarlyActions(QObject):
         if not self._is_over:
             self._note = path
 
-    def _on_submitted(self, _text: str) -> None:
-        self._is_sent = not self._is_attached
+    def _on_submitted(self, text: str) -> None:
+        if self._is_attached or self._attaching:
+            return
+        self._sent.append(text)
+        self._composer.set_text("")
+        waiting = "\n".join(self._sent)
+        self._composer.show_waiting("Sent when the vault is open", waiting, self._take_back)
+
+    def _take_back(self) -> None:
+        """Put the messages that were sent back into the composer, before any newer text."""
+        self._composer.waiting.hide()
+        self._composer.set_text("\n".join([*self.take_sent(), self._composer.text()]).strip())
+        self._composer.setFocus()

@@ -251,6 +251,8 @@ class MainWindow(QMainWindow):
         else:
             controllers.composer.open(None)
             controllers.context.refresh()
+        for message in early.take_sent():
+            controllers.composer.send_early(message)
         early.repeat_attaching()
         early.restore_typed(typed)
         if note := early.take_note():

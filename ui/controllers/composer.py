@@ -166,6 +166,21 @@ class ComposerController(ChatController):
             self.message_taken.emit()
             self._send(Ask(question))
 
+    def send_early(self, text: str) -> None:
+        """Send a message, or run a command, that was written before the draft could be shown.
+
+        The draft stays in the composer, because the user has not seen it. A command would change
+        it, so the command is put before it instead.
+        """
+        if not self._composer.text().strip():
+            self.submit(text)
+        elif text.lstrip().startswith("/"):
+            self._put_back(Ask(text))
+        elif self._session.is_running:
+            self.queue.add(Ask(text))
+        else:
+            self.send_chosen(text)
+
     def _send(self, ask: Ask) -> None:
         ask = self._session.address(ask)
         self._frame.count_sent_message()

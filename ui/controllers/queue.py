@@ -6,17 +6,12 @@ from pathlib import Path
 from PySide6.QtCore import Signal
 
 from chains.request.ask import Ask
-from ui.chat.composer.composer_controls import ComposerLine
 from ui.controllers.drafts import DraftStore, join_messages
 from ui.controllers.session import ChatController, Collaborators, SessionController
 from ui.controllers.turns import ChatTurn
-from ui.widgets.buttons import ButtonText
-from ui.widgets.controls import one_line
 
 __all__ = ["QueueController"]
 
-_TAKE_BACK = ButtonText("Take it back", "Put the waiting message back into the message box")
-_SHOWN_CHARS = 60
 _SENT_AFTER = frozenset({"complete", "limit"})
 
 
@@ -48,7 +43,6 @@ class QueueController(ChatController):
     ) -> None:
         super().__init__(shared, session)
         self._drafts = drafts
-        self._line: ComposerLine = self._frame.composer.waiting
         self._queued: dict[ChatTurn, _Queued] = {}
         self._due: _Queued | None = None  # sent as soon as the chat is loaded with its answer
         session.turn_ended.connect(self._on_turn_ended)
@@ -99,11 +93,10 @@ class QueueController(ChatController):
     def _show(self) -> None:
         shown = self._find_shown()
         if shown is None:
-            self._line.hide()
+            self._frame.composer.waiting.hide()
             return
-        text = one_line(shown.ask.question)
-        text = text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS].rstrip()}…"
-        self._line.say(f"Sent after this answer: {text}", [(_TAKE_BACK, self.take_back)])
+        text = shown.ask.question
+        self._frame.composer.show_waiting("Sent after this answer", text, self.take_back)
 
     def _on_turn_ended(self, turn: ChatTurn) -> None:
         queued = self._queued.pop(turn, None)

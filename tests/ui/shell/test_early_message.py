@@ -6,13 +6,14 @@ import pytest
 from PySide6.QtCore import QMimeData, Qt, QUrl
 from PySide6.QtGui import QImage
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QDialog, QLabel, QWidget
+from PySide6.QtWidgets import QAbstractButton, QApplication, QDialog, QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.assistant import Assistant
 from app.errors import InvalidRequest
 from app.startup import StartupInfo
 from tests.support.models.model_server import Answer, ModelServer
+from tests.support.window.clicks import click_button
 from tests.support.window.window_pages import WindowPage
 from ui.palette import Palette
 from ui.panels.context.panel import ContextPanel
@@ -64,16 +65,78 @@ def test_without_enter_it_stays_in_the_message_box(
     assert server.bodies == []
 
 
-def test_it_is_not_sent_together_with_an_older_draft(
+def write_draft(assistant: Assistant) -> str:
+    """Store the draft of a new chat, as one that was not sent yesterday, and return its text."""
+    assistant.paths.state.mkdir(parents=True, exist_ok=True)
+    drafts = '{"": {"text": "A draft of yesterday"}}'
+    (assistant.paths.state / "drafts.json").write_text(drafts, "utf-8")
+    return "A draft of yesterday"
+
+
+def test_it_is_sent_without_an_older_draft_which_stays(
     frame: MainWindow, assistant: Assistant, server: ModelServer
 ) -> None:
-    drafts = '{"": {"text": "A draft of yesterday"}}'
-    assistant.paths.state.mkdir(parents=True, exist_ok=True)
-    (assistant.paths.state / "drafts.json").write_text(drafts, "utf-8")
-    QTest.keyClicks(frame.composer.input, "When do I water?")
+    server.script(Answer("Every evening."), Answer("By hand."))
+    draft = write_draft(assistant)
+    for text in ("When do I water?", "And how?"):
+        QTest.keyClicks(frame.composer.input, text)
+        QTest.keyClick(frame.composer.input, Qt.Key.Key_Return)
+    QTest.keyClicks(frame.composer.input, "Where")
+    window = finish_start(frame, assistant)
+    assert window.chat.user_messages()[0].text == "When do I water?"
+    assert window.composer.text == f"{draft}\nWhere"
+    QApplication.processEvents()
+    assert [said.text for said in window.chat.user_messages()] == ["When do I water?", "And how?"]
+    assert window.composer.text == f"{draft}\nWhere"
+
+
+def test_an_older_draft_without_enter_gets_what_is_typed(
+    frame: MainWindow, assistant: Assistant, server: ModelServer
+) -> None:
+    draft = write_draft(assistant)
+    QTest.keyClicks(frame.composer.input, "When do I")
+    window = finish_start(frame, assistant)
+    assert window.composer.text == f"{draft}\nWhen do I"
+    assert server.bodies == []
+
+
+def test_a_command_stands_before_an_older_draft(
+    frame: MainWindow, assistant: Assistant, server: ModelServer
+) -> None:
+    draft = write_draft(assistant)
+    QTest.keyClicks(frame.composer.input, "/new")
+    QTest.keyClick(frame.composer.input, Qt.Key.Key_Escape)  # the list of commands
     QTest.keyClick(frame.composer.input, Qt.Key.Key_Return)
     window = finish_start(frame, assistant)
-    assert window.composer.text.endswith("When do I water?")
+    assert window.composer.text.split() == ["/new", *draft.split()]
+    assert server.bodies == []
+
+
+def test_what_is_typed_after_enter_is_another_message(
+    frame: MainWindow, assistant: Assistant, server: ModelServer
+) -> None:
+    server.script(Answer("Every evening."))
+    QTest.keyClicks(frame.composer.input, "When do I water?")
+    QTest.keyClick(frame.composer.input, Qt.Key.Key_Return)
+    assert frame.composer.text() == ""
+    assert frame.composer.waiting.text == "Sent when the vault is open: When do I water?"
+    QTest.keyClicks(frame.composer.input, "And how")
+    window = finish_start(frame, assistant)
+    assert [said.text for said in window.chat.user_messages()] == ["When do I water?"]
+    assert window.composer.text == "And how"
+    assert window.view.composer.waiting.isHidden()
+
+
+def test_a_message_that_waits_for_the_vault_can_be_taken_back(
+    frame: MainWindow, assistant: Assistant, server: ModelServer
+) -> None:
+    QTest.keyClicks(frame.composer.input, "When do I water?")
+    QTest.keyClick(frame.composer.input, Qt.Key.Key_Return)
+    QTest.keyClicks(frame.composer.input, "Now")
+    click_button(frame, "Take it back")
+    assert frame.composer.waiting.isHidden()
+    window = finish_start(frame, assistant)
+    assert window.composer.text == "When do I water?\nNow"
     assert server.bodies == []
 
 

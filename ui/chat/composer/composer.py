@@ -22,7 +22,7 @@ from ui.chat.composer.menus import ModelMenu, ModeMenu
 from ui.chat.composer.text import ComposerText
 from ui.theme import Theme
 from ui.widgets.buttons import ButtonText, IconButton, LabelledAction, add_shortcut
-from ui.widgets.controls import make_wrapped_label
+from ui.widgets.controls import make_wrapped_label, one_line
 from ui.widgets.geometry import OUTDENT, Scaled, set_in
 from ui.widgets.layouts import make_column, make_row, stretch
 
@@ -37,6 +37,8 @@ _OFFLINE = "Offline: no call leaves this computer. Change it in the settings"
 _SEND_IMAGES = ButtonText(
     "Send images to this model", "Add it to the models that see images; this can be undone"
 )
+_TAKE_BACK = ButtonText("Take it back", "Put the waiting message back into the message box")
+_SHOWN_CHARS = 60
 _TOO_MUCH = "The message does not fit. Shorten it, or raise the limit."
 
 
@@ -61,7 +63,8 @@ class Composer(Scaled, QWidget):
 
     Attributes:
         offer: a line that asks whether to read large attachments in parts or to search them.
-        waiting: a line about a message that will be sent when the current answer is complete.
+        waiting: a line about a message that will be sent when the current answer is complete, or
+            when the vault is open.
         queue: a line about a long message that was split or was attached as a file.
         is_command: returns whether a text is a command that sends nothing, and so can always run.
     """
@@ -212,6 +215,18 @@ class Composer(Scaled, QWidget):
     def error(self) -> str:
         """Return the error shown below the message text, or an empty string if none is shown."""
         return "" if self._error.isHidden() else self._error.text
+
+    def show_waiting(self, when: str, text: str, take_back: Callable[[], None]) -> None:
+        """Show a message that is sent later, with a button that puts it back.
+
+        Args:
+            when: when it is sent, as the start of a sentence.
+            text: the message.
+            take_back: called when the button is pressed.
+        """
+        text = one_line(text)
+        text = text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS].rstrip()}…"
+        self.waiting.say(f"{when}: {text}", [(_TAKE_BACK, take_back)])
 
     def set_drop_target(self, is_target: bool) -> None:
         """Highlight the composer while the user drags something that can be attached."""
