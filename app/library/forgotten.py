@@ -7,20 +7,30 @@ the higher number counts, and for equal ones the line stays. Headings are no mem
 
 Only what the user takes out in Strata counts. A line that is missing for another reason, such as a
 file that a sync program replaced, is not forgotten.
+
+The file says what was done, so it is written after the note. Before the note, what is about to be
+done is written to a file that is not synced. If the change fails or is killed, the note shows
+afterwards how much of that was done. Otherwise, a line that is still there, because the note could
+not be written, would count as one that another computer has brought back, and would be lost.
 """
 
 import hashlib
 import json
 import logging
+import os
 import re
 import secrets
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from resources.system.files import (
+    flush_file,
     lock_folder,
     make_private_folder,
     read_file,
+    remove_if_there,
     remove_leftovers,
     write_atomically,
 )
@@ -61,16 +71,31 @@ class ForgottenLines:
         self._note = note
         self._computer_file = computer_file
 
-    def note_change(self, before: str, after: str) -> None:
-        """Record the lines that a change takes out, or puts back.
+    @contextmanager
+    def record_change(self, before: str, after: str) -> Iterator[None]:
+        """Record the lines that a `with` block takes out of the note, or puts back.
+
+        If the block fails, only what it has done is recorded, by the next change or the next start.
 
         Args:
             before: the text of the note.
             after: its text from now on.
 
         Raises:
-            OSError: the record cannot be written.
+            OSError: what is about to be done cannot be written, and the block was not entered.
         """
+        self._finish()
+        planned = self._plan(before, after)
+        if planned:
+            _write(self._planned_file, planned)
+        yield
+        if planned:
+            try:
+                self._finish()
+            except OSError as error:
+                _log.warning("What was forgotten is recorded at the next start: %s", error)
+
+    def _plan(self, before: str, after: str) -> _Marks:
         old, new = (_hash_lines(text.encode("utf-8", "replace")) for text in (before, after))
         marks = self._read_all()
         gone = {line: _Mark(_count(marks, line) + 1, is_kept=False) for line in old - new}
@@ -79,9 +104,17 @@ class ForgottenLines:
             for line in new - old
             if _is_gone(marks, line)
         }
-        if gone or back:
+        return {**gone, **back}
+
+    def _finish(self) -> None:
+        """Record what a change has done of what it was about to do."""
+        if not self._planned_file.exists():
+            return
+        here, planned = self._hash_note(), _read(self._planned_file)
+        if done := {line: one for line, one in planned.items() if one.is_kept == (line in here)}:
             # Not all that is known by now, because it may not have been applied here yet.
-            self._write({**_read(self._find_own_file()), **gone, **back})
+            self._record(_join(_read(self._find_own_file()), done))
+        remove_if_there(self._planned_file)
 
     def is_forgotten(self, line: bytes) -> bool:
         """Return whether a line was taken out on any computer."""
@@ -96,12 +129,12 @@ class ForgottenLines:
         Raises:
             OSError: the note or the record cannot be read or written.
         """
-        if not (self._note.exists() or self._list_files()):
+        if not (self._note.exists() or self._list_files() or self._planned_file.exists()):
             return
         with lock_folder(self._note.parent):
             remove_leftovers(self._note.parent, frozenset({self._find_own_file().name}))
-            marks = self._read_all()
-            here = _hash_lines(read_file(self._note)) if self._note.exists() else set[str]()
+            self._finish()
+            marks, here = self._read_all(), self._hash_note()
             for line in here:
                 if _is_gone(marks, line) and self._is_known_everywhere(line, marks[line]):
                     marks[line] = _Mark(marks[line].number + 1, is_kept=True)
@@ -112,7 +145,10 @@ class ForgottenLines:
                     if not _is_gone(marks, _hash(line))
                 )
                 write_atomically(self._note, b"".join(kept))
-            self._write(marks)
+            self._record(marks)
+
+    def _hash_note(self) -> set[str]:
+        return _hash_lines(read_file(self._note)) if self._note.exists() else set()
 
     def _is_known_everywhere(self, line: str, mark: _Mark) -> bool:
         others = (_read(file).get(line) for file in self._list_files())
@@ -124,16 +160,21 @@ class ForgottenLines:
     def _read_all(self) -> _Marks:
         marks: _Marks = {}
         for file in self._list_files():
-            for line, mark in _read(file).items():
-                marks[line] = max(mark, marks.get(line, mark))
+            marks = _join(marks, _read(file))
         return marks
 
-    def _write(self, marks: _Marks) -> None:
+    def _record(self, marks: _Marks) -> None:
         """Write the file of this computer, which tells the others what was applied here."""
         file = self._find_own_file()
         if not file.exists() or _read(file) != marks:
-            make_private_folder(file.parent)
-            write_atomically(file, json.dumps(dict(sorted(marks.items()))).encode())
+            flush_file(self._computer_file)  # under another name, the file would be of another one
+            _write(file, marks)
+
+    @property
+    def _planned_file(self) -> Path:
+        """The file with what a change is about to do. No other computer sees it."""
+        name = hashlib.sha256(os.fsencode(self._note.absolute())).hexdigest()[:16]
+        return self._computer_file.with_name(f"forgetting-{name}.json")
 
     def _find_own_file(self) -> Path:
         return self._note.with_name(f"{self._note.stem}.forgotten-{self._name_computer()}.json")
@@ -159,6 +200,16 @@ def _read(file: Path) -> _Marks:
     except _DAMAGE as error:
         _log.warning("What was forgotten cannot be read from %s: %s", file, error)
         return {}
+
+
+def _write(file: Path, marks: _Marks) -> None:
+    make_private_folder(file.parent)
+    write_atomically(file, json.dumps(dict(sorted(marks.items()))).encode())
+
+
+def _join(some: Mapping[str, _Mark], others: Mapping[str, _Mark]) -> _Marks:
+    """Return all marks, and for each line the higher one."""
+    return {line: max(some.get(line, mark), mark) for line, mark in {**some, **others}.items()}
 
 
 def _count(marks: _Marks, line: str) -> int:

@@ -147,10 +147,15 @@ class UserTextFile:
                 hint="Shorten them. Attach long texts to the message that needs them.",
             )
         with storage_errors(self.path):
-            if self._forgotten is not None:
-                self._forgotten.note_change(self.read().text, text)
-            if not text.strip():
-                remove_synced(self.path)
+            if self._forgotten is None:
+                self._replace(text)
                 return
-            make_private_folder(self.path.parent)
-            write_atomically(self.path, text.encode("utf-8", "replace"))
+            with self._forgotten.record_change(self.read().text, text):
+                self._replace(text)
+
+    def _replace(self, text: str) -> None:
+        if not text.strip():
+            remove_synced(self.path)
+            return
+        make_private_folder(self.path.parent)
+        write_atomically(self.path, text.encode("utf-8", "replace"))

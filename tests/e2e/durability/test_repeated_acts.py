@@ -12,7 +12,7 @@ import pytest
 from app.assistant import Assistant
 from app.errors import AppError
 from chains.errors import ChainError
-from tests.support.simulator.disk import Disk, Fault, Killed
+from tests.support.simulator.disk import Disk, Fault, FaultKind, Killed
 from tests.support.simulator.promises import read_tree
 from tests.support.simulator.world import World
 from vault.edits.editor import NoteEditor
@@ -191,6 +191,42 @@ def test_what_is_done_again_after_a_failed_flush_survives_a_power_failure(
             assert left == done
             if not world.disk.fired["unsynced"]:
                 return
+
+
+@pytest.mark.parametrize("kind", ["full", "broken", "unsynced", "kill", "power"])
+def test_a_memory_whose_change_has_failed_is_as_before_or_as_after(
+    kind: FaultKind, tmp_path: Path
+) -> None:
+    """Its record counted as of another computer, and took the old one away: seed 92000018."""
+    for at, seed in product(range(1, 20), range(2)):
+        with open_world(tmp_path / f"{at}-{seed}") as world:
+            (world.root / "home/config/memories.forgotten-00000000.json").write_text("{}")
+            world.disk.adopt()
+            world.disk.begin(Fault(kind, at), random.Random(seed))
+            with suppress(Killed, AppError):
+                world.programs[0].customization.memories.edit(1, "New.")
+            if world.disk.is_dead:
+                world._restart(world.programs[0])
+            world.disk.end()
+            world.disk.cut_power(random.Random(seed))
+            world._start_again(world.programs)
+            left = world.programs[0].customization.memories.list_memories()
+            assert left in [("Old.",), ("New.",)]
+
+
+def test_a_computer_keeps_its_name_through_a_kill_and_a_power_failure(tmp_path: Path) -> None:
+    """Under another name, its own record counted as one of another computer: seed 92000018."""
+    for at, seed in product(range(1, 10), range(4)):
+        with open_world(tmp_path / f"{at}-{seed}") as world:
+            world.disk.begin(Fault("kill", at), random.Random(seed))
+            with suppress(Killed):
+                world.programs[0].customization.memories.edit(1, "New.")
+            if world.disk.is_dead:
+                world._restart(world.programs[0])
+            world.disk.end()
+            world.disk.cut_power(random.Random(seed))
+            world._start_again(world.programs)
+            assert len([*(world.root / "home/config").glob("memories.forgotten-*.json")]) == 1
 
 
 PLANS = {

@@ -444,6 +444,15 @@ LATER_COPY = (
     54082677637436,
     328763750900472,
 )
+# The name of the computer was lost, and its record of what was forgotten took a memory away.
+LOST_MEMORY = (
+    184194049027822,
+    82203701666586,
+    256673500256436,
+    61390952969412,
+    23330374549652,
+    62217720056000,
+)
 # The undo of an edit was killed, and another program had written elsewhere since the edit.
 KILLED_UNDO = (211512182885853, 5902474178825, 28379636229523)
 
@@ -460,6 +469,7 @@ KILLED_UNDO = (211512182885853, 5902474178825, 28379636229523)
         FAILED_PIN,
         KILLED_UNDO,
         LATER_COPY,
+        LOST_MEMORY,
     ],
 )
 def test_steps_that_have_failed_hold(seeds: Sequence[int]) -> None:
