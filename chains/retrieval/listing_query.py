@@ -6,6 +6,7 @@ the last list ended is known here.
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
 from vault.search.query import Query, describe_filters, parse_query, split_filter, write_query
@@ -20,6 +21,7 @@ __all__ = [
     "ListQuery",
     "describe_list",
     "list_filter_parts",
+    "list_kinds",
     "read_list_query",
 ]
 
@@ -100,6 +102,18 @@ def describe_list(listed: ListQuery) -> Mapping[str, object]:
     query = parse_query(listed.query)
     parts = [{"text": part.text, "without": part.without} for part in _list_parts(query)]
     return {"query": listed.query, "text": describe_filters(query), "parts": parts}
+
+
+def list_kinds(query: Query) -> tuple[str, ...]:
+    """Return the names of the tags and folders whose notes a query is for, without levels above.
+
+    Args:
+        query: the query.
+    """
+    conditions = (each for clause in query.clauses for each in clause)
+    wanted = (each for each in conditions if each.key in ("tag", "folder") and not each.is_negated)
+    kinds = (each.value.strip("/") for each in wanted)
+    return tuple(PurePosixPath(kind).name for kind in kinds)
 
 
 def list_filter_parts(stored_fields: Mapping[str, object]) -> tuple[FilterPart, ...]:

@@ -21,7 +21,7 @@ from chains.retrieval.follow_up import (
     rewrite_query,
 )
 from chains.retrieval.listing import build_page
-from chains.retrieval.listing_query import describe_list, read_list_query
+from chains.retrieval.listing_query import describe_list, list_kinds, read_list_query
 from chains.retrieval.passages import build_passages
 from chains.retrieval.period_search import MOST_PASSAGES_OF_PERIOD, PeriodSearch, mix_results
 from chains.retrieval.table_rows import find_fitting_rows
@@ -359,10 +359,8 @@ def _is_collection(result: SearchResult, query: str) -> bool:
 
     "Which setting makes it dark?" does not ask for the note "Settings", but for a line of it.
     """
-    conditions = [each for clause in parse_query(query).clauses for each in clause]
-    kinds = [each.value.strip("/") for each in conditions if each.key in ("tag", "folder")]
-    names = [PurePosixPath(kind).name for kind in kinds]
-    return result.total == 1 and any(are_alike(result.hits[0].title, name) for name in names)
+    kinds = list_kinds(parse_query(query))
+    return result.total == 1 and any(are_alike(result.hits[0].title, kind) for kind in kinds)
 
 
 def _find_understood(

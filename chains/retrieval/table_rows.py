@@ -5,8 +5,10 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Final
 
+from chains.retrieval.listing_query import list_kinds
 from vault.errors import VaultError
 from vault.notes.amounts import Amount, DecimalMark, add_amounts, average_amounts, parse_amount
 from vault.notes.keywords import fold
@@ -37,11 +39,13 @@ class TableRow:
         line: the line of the note.
         value: the cell in the column.
         others: the other cells that hold something.
+        columns: the names of all columns.
     """
 
     line: Hit
     value: str
     others: tuple[str, ...]
+    columns: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +72,7 @@ def find_tables(hit: Hit, note: Note, names: Collection[str]) -> Iterator[tuple[
         names: the names that the column may have.
     """
     column: int | None = None
+    columns: tuple[str, ...] = ()
     rows: list[TableRow] = []
     lines = note.text.split("\n")
     for at, kind in enumerate(note.kinds):
@@ -79,13 +84,14 @@ def find_tables(hit: Hit, note: Note, names: Collection[str]) -> Iterator[tuple[
             yield tuple(rows)
             rows = []
         if is_header:
+            columns = tuple(cells)
             column = next((n for n, cell in enumerate(cells) if _is_named(cell, names)), None)
         elif not cells:
             column = None
         elif column is not None and "".join(cells[column : column + 1]):
             line = replace(hit, text=lines[at], lines=(at + 1, at + 1), version=note.version)
             others = tuple(cell for n, cell in enumerate(cells) if cell and n != column)
-            rows.append(TableRow(line, cells[column], others))
+            rows.append(TableRow(line, cells[column], others, columns))
     if rows:
         yield tuple(rows)
 
@@ -101,16 +107,33 @@ def find_fitting_rows(vault: "Vault", query: Query) -> FittingRows:
         query: the query.
     """
     clauses = tuple(each for each in query.clauses if _is_on_properties(each))
-    lines = dict[tuple[str, int], Hit]()
+    found = dict[tuple[str, int], TableRow]()
     counts = Counter[tuple[str, int]]()
     for clause in clauses:
         rows = ((row, each) for each in clause for row in _list_rows(vault, each.name))
-        fitting = [row.line for row, each in rows if compare_values(row.value, each)]
-        places = {(line.path, line.lines[0]): line for line in fitting}
-        lines.update(places)
+        fitting = [row for row, each in rows if compare_values(row.value, each)]
+        places = {(row.line.path, row.line.lines[0]): row for row in fitting}
+        found.update(places)
         counts.update(places.keys())
-    whole = tuple(lines[place] for place, fulfilled in counts.items() if fulfilled == len(clauses))
-    return FittingRows(clauses, whole, bool(counts))
+    whole = [found[place] for place, fulfilled in counts.items() if fulfilled == len(clauses)]
+    lines = tuple(row.line for row in _choose_of_kinds(whole, list_kinds(query)))
+    return FittingRows(clauses, lines, bool(counts))
+
+
+def _choose_of_kinds(rows: Sequence[TableRow], kinds: Sequence[str]) -> list[TableRow]:
+    """Return the rows of tables that name what is asked for, or else of those that name no thing.
+
+    Asked for recipes, a table with the column "Recipe", or in the note "Recipes", comes before one
+    of dishes, and one of films is left out.
+    """
+    from vault.questions.words import are_same_things, names_thing  # only for questions of a person
+
+    def is_of_kind(row: TableRow) -> bool:
+        names = (*row.columns, row.line.title, *PurePosixPath(row.line.path).parent.parts)
+        return any(are_same_things(name, kind) for name in names for kind in kinds)
+
+    own = [row for row in rows if is_of_kind(row)]
+    return own or [row for row in rows if not kinds or not any(map(names_thing, row.columns))]
 
 
 def _is_on_properties(clause: Sequence[Condition]) -> bool:

@@ -21,6 +21,7 @@ __all__ = [
     "Phrase",
     "Word",
     "are_alike",
+    "are_same_things",
     "are_same_word",
     "asks_to_exclude",
     "cut_signs",
@@ -42,6 +43,7 @@ __all__ = [
     "list_second_words",
     "list_synonyms",
     "list_wish_words",
+    "names_thing",
     "names_total",
     "read_number_word",
     "split_words",
@@ -338,6 +340,17 @@ def list_same_things(phrase: Sequence[str]) -> frozenset[tuple[str, ...]]:
         phrase: the words of the phrase, folded.
     """
     return _find_group(_read_things(), phrase)
+
+
+def are_same_things(text: str, other: str) -> bool:
+    """Return whether two names mean the same thing in some language, as "Rezepte" and "recipe"."""
+    groups = [list_same_things(_split_phrase(each)) for each in (text, other)]
+    return are_alike(text, other) or not groups[0].isdisjoint(groups[1])
+
+
+def names_thing(text: str) -> bool:
+    """Return whether a text is a word for things that notes may be of, such as "Film"."""
+    return bool(list_same_things(_split_phrase(text)))
 
 
 def _find_group(groups: _Groups, phrase: Sequence[str]) -> frozenset[tuple[str, ...]]:

@@ -20,6 +20,7 @@ NOTES: Final = {
     "Tasted.md": "# Tasted\n\n| Recipe | Rating |\n|---|---|\n| Pie | 7 |\n| Tart | 8+ |\n",
     "Gekocht.md": "# Gekocht\n\n| Gericht | Bewertung | Preis (€) |\n|---|---|---|\n"
     "| Gulasch | 2 | 9 € |\n| Knödel | 2 | 3 € |\n| Sülze | 1 | 4 € |\n",
+    "Seen.md": "# Seen\n\n| Film | Stars |\n|---|---|\n| Ran | 3 |\n| Ikiru | 1 |\n",
     "Stove.md": "---\ntags: [tool]\nprice: 120 €\n---\n# Stove\n\nGas.\n",
     "Keller.md": "---\ntags: [projekt]\n---\n# Keller\n\nDer Boden wird mit Kork ausgelegt.\n",
 }
@@ -91,6 +92,7 @@ def test_none_is_not_said_beside_a_table_that_has_what_is_asked(
         ("Which recipes have a rating of 2?", "2 rows of tables with rating: 2.", "Gulasch Knödel"),
         ("recipes with a rating below 2", "1 row of tables with rating: below 2.", "Sülze"),
         ("recetas con valoración de 2", "2 rows of tables with rating: 2.", "Gulasch Knödel"),
+        ("Welche Rezepte haben 2 Sterne?", "2 rows of tables with rating: 2.", "Gulasch Knödel"),
         ("How many recipes have a rating of 7?", "1 row of tables with rating: 7.", "Pie"),
         ("Which tools cost less than 4 €?", "1 row of tables with price: below 4 €.", "Knödel"),
         (
@@ -105,7 +107,9 @@ def test_the_rows_of_tables_are_told_that_have_a_property_in_place_of_notes(
 ) -> None:
     found = answer(question)
     assert found.text.startswith(f"{begins} No note")
-    named = [each for each in ("Gulasch", "Knödel", "Sülze", "Pie", "Tart") if each in found.text]
+    named = [
+        each for each in ("Gulasch", "Knödel", "Sülze", "Pie", "Tart", "Ran") if each in found.text
+    ]
     assert named == rows.split()
     assert found.kind == "answer"
 
@@ -131,6 +135,12 @@ def test_no_row_is_told_that_fulfils_only_one_of_two_conditions(answer: Asking) 
     assert "rows of tables" not in text
     assert "row of tables" not in text
     assert not text.startswith(NONE)
+
+
+def test_the_rows_of_other_things_are_not_told(answer: Asking) -> None:
+    text = answer("Which recipes have a rating of 3?").text
+    assert not text.startswith(NONE)
+    assert "row of tables" not in text
 
 
 def test_none_is_said_if_no_row_of_a_table_fits_either(answer: Asking) -> None:
