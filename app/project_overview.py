@@ -3,6 +3,7 @@
 The window's project page, `strata project show` and the RPC request `get_project` show this.
 """
 
+from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ from app.errors import AppError, describe
 from app.library.project_pages import ProjectPage
 from app.library.projects import ProjectSettings
 from app.sessions.session_info import SessionInfo
+from chains.cancel import CancelToken
 from chains.request.ask import Ask
 from chains.request.project import PAGE_ID
 from chains.tokenizer import load_counter
@@ -141,6 +143,8 @@ class ProjectOverview(Record):
 def describe_project(assistant: Assistant, name: str) -> ProjectOverview:
     """Gather everything about a project. No page is fetched, and no note is sent.
 
+    The index is updated first, as before a question.
+
     As for any preview of a request, a server may be asked for the limit of its model.
 
     Args:
@@ -186,6 +190,8 @@ def _measure(
     """
     try:
         vault = assistant.projects.open(name)
+        # A folder outside of the vault is not watched, and is indexed here like before a question.
+        deque(assistant.projects.open_library(name).freshen(CancelToken(), []), maxlen=0)
         sizes = vault.count_tokens()
         files = vault.list_newest()
         notes = [(file.path, file.relative, sizes.get(file.path, 0)) for file in files]

@@ -152,6 +152,19 @@ def test_a_transcript_that_is_excluded_later_is_not_sent(
         assistant.pages.add(store, "talk.txt", CancelToken())
 
 
+def test_the_notes_of_a_folder_outside_of_the_vault_are_listed_before_the_first_question(
+    assistant: Assistant, tmp_path: Path
+) -> None:
+    garden = tmp_path / "Garden"
+    garden.mkdir()
+    (garden / "Beds.md").write_text("# Beds\n\nTwo beds of beans.")
+    name = assistant.projects.add(str(garden))
+    found = describe_project(assistant, name)
+    assert [(note.path, note.tokens > 0) for note in found.notes] == [("Beds.md", True)]
+    (garden / "Tools.md").write_text("A rake.")
+    assert len(describe_project(assistant, name).notes) == 2
+
+
 def test_of_a_page_that_does_not_fit_the_beginning_is_sent_and_short_pages_come_first(
     assistant: Assistant, server: ModelServer, store: PageStore, web: WebServer
 ) -> None:
