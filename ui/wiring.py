@@ -114,10 +114,10 @@ def make_controllers(
     index, again = IndexController(shared, session), RehearsalController(shared, session, context)
     vault = VaultController(shared, session, composer, index, notes, reading)
     instructions = InstructionsController(shared, session, vault)
-    for changed in (errors.hooks_switched, instructions.decided, vault.opened, vault.indexed):
+    projects, indexed = ProjectController(*chat_list), (vault.opened, vault.indexed)
+    for changed in (errors.hooks_switched, instructions.decided, projects.changed, *indexed):
         changed.connect(context.refresh)
     review = _make_review(shared, session, vault)
-    projects = ProjectController(*chat_list)
     for act in (review.forget, projects.refresh, sessions.end_search, sessions.show_known):
         vault.opened.connect(act)
     palette = PaletteController(shared, session, sessions, projects.choices, notes)

@@ -64,6 +64,7 @@ class ProjectView(Pane):
     Signals:
         model_wanted: emitted when the user wants to set up a model.
         titled: emitted with the name of the page, such as "Project Thesis".
+        changed: emitted after something was saved that a request of the project holds.
 
     Args:
         assistant: reads and writes everything about the project.
@@ -77,6 +78,7 @@ class ProjectView(Pane):
 
     model_wanted = Signal()
     titled = Signal(str)
+    changed = Signal()
 
     def __init__(
         self, assistant: Assistant, name: str, runner: TaskRunner, parent: QWidget
@@ -94,9 +96,10 @@ class ProjectView(Pane):
         self._overviews = LatestOnly(runner, SAVED_AFTER_MS, self)
         self._overviews.answered.connect(self._on_described)
         self._overviews.failed.connect(self.contents.show_error)
-        for saved in (self.instructions.saved, self.memories.saved, self.notes.saved):
+        texts = self.instructions.saved, self.memories.saved, self.notes.saved
+        for saved in (*texts, self.pages.changed):
             saved.connect(self._measure)
-        self.pages.changed.connect(self._measure)
+            saved.connect(self.changed)
         self.notes.model.setup_wanted.connect(self.model_wanted)
         self.notes.model.file_wanted.connect(self.model_wanted)
         self._lay_out(str(projects.find_folder(name)))

@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
+from PySide6.QtCore import Signal
+
 from app.errors import describe
 from app.library.projects import Project
 from ui.controllers.navigation import SessionListController
@@ -24,7 +26,12 @@ _UNDO_REMOVE = ButtonText("Undo", "Put the project back into the list")
 
 
 class ProjectController(ChatController):
-    """Fills the list of projects, keeps it up to date, and opens projects."""
+    """Fills the list of projects, keeps it up to date, and opens projects.
+
+    The signal `changed` is emitted after something was saved on the page of a project.
+    """
+
+    changed = Signal()
 
     def __init__(
         self, shared: Collaborators, session: SessionController, sessions: SessionListController
@@ -161,6 +168,7 @@ class ProjectController(ChatController):
             page = ProjectView(self._assistant, name, self._runner, middle)
             page.model_wanted.connect(self._frame.navigation.set_model)
             page.titled.connect(partial(middle.set_page_title, page))
+            page.changed.connect(self.changed)
             self._pages[name] = page
         page = self._pages[name]
         page.refresh()

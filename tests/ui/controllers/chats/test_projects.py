@@ -244,6 +244,20 @@ def test_a_project_whose_folder_is_gone_says_so_and_can_be_removed(
     assert len(assistant.list_sessions()) == 1
 
 
+def test_what_is_saved_on_the_page_of_a_project_is_in_the_preview_of_the_next_request(
+    window: WindowPage, server: ModelServer, qtbot: QtBot
+) -> None:
+    def read_tokens() -> int:
+        return int(window.context.used.split()[0].replace(",", ""))
+
+    window.view.open_project("Thesis")
+    page, before = open_project_settings(window), read_tokens()
+    type_over(page.instructions.field, "Answer in rhymes. " * 20)
+    qtbot.waitUntil(lambda: read_tokens() > before + 60)
+    type_over(page.memories.field, "- The walrus is called Ada. " * 10)
+    qtbot.waitUntil(lambda: read_tokens() > before + 120)
+
+
 def test_what_is_typed_on_the_page_of_a_project_applies_by_itself(
     window: WindowPage, server: ModelServer, thesis: Path, assistant: Assistant, qtbot: QtBot
 ) -> None:
