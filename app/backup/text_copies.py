@@ -44,7 +44,8 @@ def merge_text_copies(paths: Paths, settings: SettingsStore) -> list[str]:
         Sentences that tell the user what became of settings, and what was put aside.
     """
     said: list[str] = []
-    for place in (paths.memories, *sorted(paths.projects.glob("*/memory.md"))):
+    of_projects = (folder / "memory.md" for folder in sorted(paths.projects.glob("*/")))
+    for place in (paths.memories, *of_projects):  # also if all was taken out of one
         forgotten = ForgottenLines(place, paths.computer)
         try:
             forgotten.apply()

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from app.assistant import Assistant
+from app.backup.text_copies import merge_text_copies
 from app.errors import AppError
 from chains.errors import ChainError
 from tests.support.simulator.disk import Disk, Fault, FaultKind, Killed
@@ -227,6 +228,33 @@ def test_a_computer_keeps_its_name_through_a_kill_and_a_power_failure(tmp_path: 
             world.disk.cut_power(random.Random(seed))
             world._start_again(world.programs)
             assert len([*(world.root / "home/config").glob("memories.forgotten-*.json")]) == 1
+
+
+@pytest.mark.parametrize("kind", ["full", "broken", "unsynced"])
+def test_what_is_taken_out_of_memories_stays_out_though_its_record_could_not_be_written(
+    kind: FaultKind, tmp_path: Path
+) -> None:
+    """Without a note, the next start did not look for what it had to record."""
+    for at in range(1, 40):
+        with open_world(tmp_path / str(at)) as world:
+            program = world.programs[0]
+            note = program.projects.memory("area").path
+            note.with_name("memory.forgotten-00000000.json").write_text("{}")
+            world.disk.adopt()
+            world.disk.begin(Fault(kind, at), random.Random(at))
+            is_done = False
+            with suppress(AppError):
+                program.projects.memory("area").write("")
+                is_done = True
+            world.disk.end()
+            world.disk.cut_power(random.Random(at))
+            world._start_again(world.programs)
+            if is_done:  # then another computer brings it back
+                note.write_text("- Old.\n")
+                merge_text_copies(program.paths, program.settings)
+                assert not note.read_text()
+            if not world.disk.fired[kind]:
+                return
 
 
 PLANS = {
