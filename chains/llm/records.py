@@ -30,6 +30,10 @@ def _call_it_free(*_size: object) -> float:
     return 0.0
 
 
+def _ignore_wait(_seconds: float) -> None:
+    pass
+
+
 @dataclass(frozen=True)
 class CallOrigin:
     """The turn that makes a model call.
@@ -47,12 +51,21 @@ class CallOrigin:
 
 @dataclass(frozen=True)
 class CallRecorder:
-    """Records the model calls of one turn in the ledger, and books what they cost."""
+    """Records the model calls of one turn in the ledger, and books what they cost.
+
+    Attributes:
+        ledger: records each call.
+        origin: the chat and turn of the calls.
+        spending: the limit for the calls.
+        price: returns the most that a call can cost.
+        add_wait: receives the seconds in which the user was asked about the limit.
+    """
 
     ledger: LedgerPort = field(default_factory=NoLedger)
     origin: CallOrigin = CallOrigin()
     spending: SpendingPort = field(default_factory=NoSpendingLimit)
     price: PriceCall = _call_it_free
+    add_wait: Callable[[float], None] = _ignore_wait
 
     def open_record(self, request: Request, endpoint: Endpoint) -> "ModelCallRecord":
         """Create the record for sending a request, without writing it yet."""
@@ -66,7 +79,8 @@ class CallRecorder:
             notes=notes,
             tokens=report.used,
         )
-        return ModelCallRecord(self.ledger, call, self.spending, self._price(request, endpoint))
+        priced = self._price(request, endpoint)
+        return ModelCallRecord(self.ledger, call, self.spending, priced, self.add_wait)
 
     def _price(self, request: Request, endpoint: Endpoint) -> PricedCall:
         """Return a call with the most that it can cost, by the tokens that Strata counted."""
@@ -86,9 +100,14 @@ class ModelCallRecord:
     """
 
     def __init__(
-        self, ledger: LedgerPort, call: OutgoingCall, spending: SpendingPort, priced: PricedCall
+        self,
+        ledger: LedgerPort,
+        call: OutgoingCall,
+        spending: SpendingPort,
+        priced: PricedCall,
+        add_wait: Callable[[float], None],
     ) -> None:
-        self._ledger, self._spending = ledger, spending
+        self._ledger, self._spending, self._add_wait = ledger, spending, add_wait
         self._call, self._priced = call, priced
         self._written: OpenRecord | None = None
         self._booked: Reservation | None = None
@@ -101,7 +120,11 @@ class ModelCallRecord:
         Raises:
             SpendingLimitReached: the call may pass a limit, and the user did not allow it.
         """
-        return self._spending.check(self._priced, cancel) if self._has_cost else 0.0
+        if not self._has_cost:
+            return 0.0
+        waited_s = self._spending.check(self._priced, cancel)
+        self._add_wait(waited_s)
+        return waited_s
 
     def write(self, host: str, bytes_out: int) -> None:
         """Record the model call in the ledger, unless this was already done.

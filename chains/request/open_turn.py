@@ -229,7 +229,8 @@ def open_language_model(turn: Turn, model: ModelInfo, read: Sequence[Segment] = 
 
     ports, settings = turn.ports, turn.settings
     origin = CallOrigin(turn.session.id or None, turn.id or None, read)
-    recorder = CallRecorder(ports.ledger, origin, ports.spending, price_call)
+    limit, add_wait = ports.spending, turn.tool_time.extend
+    recorder = CallRecorder(ports.ledger, origin, limit, price_call, add_wait)
     port = partial(LiteLLMModel, recorder=recorder)
     shapes = ShapeMemory(ports.learned, model.learned_owner)
     make = partial(port, offline=settings.privacy_offline, max_seconds=settings.chat_max_seconds)

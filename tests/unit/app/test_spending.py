@@ -4,6 +4,7 @@ import json
 import threading
 from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -328,6 +329,18 @@ def test_sending_once_holds_for_the_whole_answer_and_no_longer(
     assert (len(list_sent(server)), len(questions)) == (2, 1)
     result_of(ask(reading, QUESTION))
     assert len(questions) == 2
+
+
+@pytest.mark.usefixtures("priced")
+def test_the_time_in_which_the_user_was_asked_is_no_part_of_the_answer(
+    reading: Assistant, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reading.settings.set("spending.dayLimit", MOST / 2)
+    server.script(Answer("It holds 500 litres."))
+    seconds = count(0, 1_000)  # the user thinks for a quarter of an hour
+    monkeypatch.setattr("app.spending.monotonic", lambda: next(seconds))
+    reading.spending.connect(lambda question: question.answer("send"))
+    assert result_of(ask(reading, QUESTION)).answer.seconds == 0
 
 
 @pytest.mark.usefixtures("priced")
