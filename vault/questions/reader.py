@@ -19,6 +19,7 @@ from vault.questions.links import STATES, Links
 from vault.questions.naming import has_kind, is_of_kind, list_own_values, name_as_in_notes
 from vault.questions.pieces import cut_other_questions, write_filters, write_properties
 from vault.questions.priority import write_priorities
+from vault.questions.surroundings import asks_inside
 from vault.questions.tokens import Item, find_spans, list_items, names_tag, write_stars
 from vault.questions.vocabulary import Name, VaultNames
 from vault.questions.words import are_alike, find_roles, list_property_names
@@ -36,6 +37,7 @@ _DUE: Final = frozenset({"due", "overdue"})
 _JOINING: Final = frozenset({"and", "or", "not"})
 _PLACES: Final = frozenset({"folder", "tag"})
 _THINGS_ASKED: Final = frozenset({"notes", "tasks", "tag", "folder", "property", "link"})
+_MORE_OF_NOTES: Final = frozenset({"tag", "folder", "link", "tasks", "changed", "created", "not"})
 _OF_SEVERAL: Final = frozenset({"total", "mean"})
 _RECENT: Final = timedelta(days=30)
 # The path of a file, without a word beside it.
@@ -127,7 +129,7 @@ def _read_one(text: str, read_names: Callable[[], VaultNames], today: date) -> R
     if written != text:
         given = parse_query(write_filters(written))
         said = name_weekdays(given.words)
-    items = _name_tasks(list_items(said, vocabulary, today))
+    items = _put_active(_name_tasks(list_items(said, vocabulary, today)))
     if _asks_for_more(items):
         return Reading("more", "")
     if _asks_to_act(items):
@@ -190,6 +192,24 @@ def _name_tasks(items: Sequence[Item]) -> tuple[Item, ...]:
         replace(item, roles=frozenset({"tasks"})) if has_state and "items" in item.roles else item
         for item in items
     )
+
+
+def _put_active(items: Sequence[Item]) -> tuple[Item, ...]:
+    """Return the items of a passive question in the order of an active one.
+
+    "In which notes is the price mentioned" is read as "Which notes mention the price". What says
+    more of the notes, such as a day or a tag, keeps the question as it is.
+    """
+    roles = [item.roles for item in items]
+    first = next((at for at, each in enumerate(roles) if "notes" in each), -1)
+    last = next((at for at, item in reversed([*enumerate(items)]) if not item.is_silent), -1)
+    between = items[first + 1 : last]
+    is_passive = first > 0 and asks_inside(items) and "mention" in roles[last]
+    if not (is_passive and between and "in" not in between[0].roles):
+        return tuple(items)
+    if any(item.is_date or item.roles & _MORE_OF_NOTES for item in between):
+        return tuple(items)
+    return (*items[: first + 1], items[last], *between, *items[last + 1 :])
 
 
 def _asks_who_has_thing(items: Sequence[Item], links: Links, vocabulary: VaultNames) -> bool:

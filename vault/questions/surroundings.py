@@ -8,6 +8,7 @@ from vault.questions.links import STATES
 from vault.questions.tokens import Item
 from vault.questions.vocabulary import Name
 from vault.questions.words import (
+    begins_inside,
     find_languages,
     find_roles,
     list_named_states,
@@ -16,7 +17,7 @@ from vault.questions.words import (
 )
 from vault.search.conditions import Comparison
 
-__all__ = ["SIGNS", "Surroundings"]
+__all__ = ["SIGNS", "Surroundings", "asks_inside"]
 
 SIGNS: Final[dict[str, Comparison]] = {
     "at_least": ">=",
@@ -30,6 +31,18 @@ _EXCEPTING: Final = frozenset({"except", "excepting"})
 # Roles that end the words before an exception, as that of "of" in "except those of Sofia".
 _ENDS: Final = _EXCEPTING | {"in", "from", "towards", "having"}
 _NO_ROLES: Final = frozenset[str]()
+
+
+def asks_inside(items: Sequence[Item]) -> bool:
+    """Return whether a question begins or ends with a word such as "in".
+
+    "In which notes is Anna mentioned" and "Which notes is Anna mentioned in" ask for the notes that
+    mention her, and not for those that her note mentions.
+
+    Args:
+        items: the items of the question.
+    """
+    return bool(items) and (begins_inside(items[0].text) or "in" in items[-1].roles)
 
 
 class Surroundings:

@@ -27,6 +27,7 @@ from vault.questions.words import (
     list_property_names,
     list_role_phrases,
     list_same_things,
+    names_one,
     read_number_word,
     split_words,
 )
@@ -44,6 +45,8 @@ _GIVEN: Final = re.compile(
     r"|(?:(?<=(?<![\w.,-])\d)|(?<=(?<![\w.,-])\d\d)|(?<=(?<![\w.,-])\d\.\d))"
     r"(?:\s?[-–]\s|[-–]|\.\.)(?=\d{1,2}(?![\w-])))"
 )
+# The roles of words before the limit of an amount.
+_LIMITS: Final = frozenset({"above", "below", "at_least", "at_most", "exactly"})
 # The roles of signs, also of those before a date. Of all others, no condition can say the meaning.
 _SIGN_ROLES: Final = {
     sign: frozenset(roles.split())
@@ -273,7 +276,8 @@ def _build_amount(plain: _Plain, at: int) -> tuple[Item, int] | None:
     may_end = end < len(words) and not plain.dated[end] and end not in plain.phrases
     if may_end and is_known_unit(words[end].text):
         end += not (words[end].is_apart or vocabulary.find([words[end].folded]))
-    text = _join(words[at:end])
+    number = _read_limit(plain, at) if end > at + 1 else ""
+    text = f"{number} {words[at + 1].text}" if number else _join(words[at:end])
     amount = parse_amount(text)
     if amount is None or not is_known_unit(amount.unit):
         return None
@@ -285,6 +289,17 @@ def _build_amount(plain: _Plain, at: int) -> tuple[Item, int] | None:
         measured.update(name.value for name in names)
     is_apart = words[at].is_apart
     return Item(text, is_apart=is_apart, measured=tuple(sorted(measured))), end
+
+
+def _read_limit(plain: _Plain, at: int) -> str:
+    """Return the number that a word behind one such as "above" names, or an empty string.
+
+    In "more than an hour" and "at least two hours", these are 1 and 2.
+    """
+    is_limited = any(each.end == at and each.roles & _LIMITS for each in plain.phrases.values())
+    word = plain.words[at].folded
+    number = read_number_word(word) or int(names_one(word))
+    return str(number) if is_limited and number else ""
 
 
 def _build_item(plain: _Plain, at: int) -> tuple[Item, int]:

@@ -24,6 +24,7 @@ __all__ = [
     "are_same_things",
     "are_same_word",
     "asks_to_exclude",
+    "begins_inside",
     "cut_signs",
     "find_languages",
     "find_phrases",
@@ -43,6 +44,7 @@ __all__ = [
     "list_second_words",
     "list_synonyms",
     "list_wish_words",
+    "names_one",
     "names_thing",
     "names_total",
     "read_number_word",
@@ -187,6 +189,11 @@ def read_number_word(word: str) -> int:
     return next((each.index(word) + 1 for each in numbers if word in each), 0)
 
 
+def names_one(word: str) -> bool:
+    """Return whether a folded word before a unit is the number one, as in "an hour"."""
+    return any(word in map(fold, table["values"]["one"]) for table in _read_tables())
+
+
 def list_nothing_words() -> frozenset[str]:
     """Return the words of all languages for nothing as a value, such as "none" and "keine"."""
     return frozenset(fold(word) for table in _read_tables() for word in table["values"]["none"])
@@ -266,6 +273,12 @@ def list_second_words(kind: str) -> tuple[tuple[str, ...], ...]:
         kind: `joins`, `leading`, `begins` or `relative`.
     """
     return tuple(tuple(table["second"][kind]) for table in _read_tables())
+
+
+def begins_inside(text: str) -> bool:
+    """Return whether a text begins with a word such as "in", maybe as part of "in how many"."""
+    inside = {_split_phrase(phrase) for phrase in list_role_phrases("in")}
+    return _split_phrase(text)[:1] in inside
 
 
 def names_total(cell: str) -> bool:

@@ -346,6 +346,8 @@ STATED: Final = {
     "Food/Pea soup.md": "---\ntags: [recipe]\ncolor: green\n---\nPeas and white wine.\n",
     "Food/Steak.md": "---\ntags: [recipe]\ncolor: red\n---\nBeef.\n",
     "Plants/Fern.md": "---\ntags: [plant]\ndifficulty: medium\n---\nShade.\n",
+    "Courses/Sewing.md": "---\ntags: [course]\nfee: 90 EUR\n---\nHems.\n",
+    "Courses/Tango.md": "---\ntags: [course]\nfee: 60 EUR\n---\nSteps.\n",
     "Work/Roof.md": "---\ntags: [project]\npriority: high\n---\nTiles.\n",
     "Work/Cellar.md": "---\ntags: [project]\npriority: low\n---\nDamp.\n",
     "People/Ben.md": "---\ntags: [person]\nfee: open\nlanguage: german\n---\nRows.\n",
@@ -393,6 +395,46 @@ def test_a_state_can_be_said_as_what_was_done(
     stated: Vault, question: str, names: list[str] | None
 ) -> None:
     assert list_note_names(stated, question) == names
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which courses cost more than 80 EUR?",
+        "Welche Kurse kosten mehr als 80 EUR?",
+        "Quels cours coûtent plus de 80 EUR ?",
+        "¿Qué cursos cuestan más de 80 EUR?",
+    ],
+)
+def test_what_costs_something_may_have_a_fee(stated: Vault, question: str) -> None:
+    assert list_note_names(stated, question) == ["Sewing"]
+
+
+@pytest.mark.parametrize(
+    ("question", "query"),
+    [
+        ("In which notes is Ben mentioned?", "Ben"),
+        ("Which notes is Ben mentioned in?", "Ben"),
+        ("In wie vielen Notizen wird Ben erwähnt?", "Ben"),
+        ("Dans combien de notes Ben est-il mentionné ?", "Ben"),
+        ("In how many notes is the base fee mentioned?", "base fee"),
+        ("In which notes is the color of tiles mentioned?", "color of tiles"),
+        ("In how many notes in Work is damp mentioned?", "folder:Work damp"),
+        ("Which notes does Ben mention?", "linked-from:Ben"),
+    ],
+)
+def test_a_passive_question_asks_for_the_notes_that_mention_something(
+    stated: Vault, question: str, query: str
+) -> None:
+    reading = stated.read_question(question)
+    assert reading is not None
+    assert reading.operation in ("list", "count")
+    assert reading.query == query
+
+
+def test_no_note_is_claimed_where_something_is_mentioned_in_notes_of_a_day(stated: Vault) -> None:
+    reading = stated.read_question("In which notes from October is Ben mentioned?")
+    assert reading is None or "linked-from" not in reading.query
 
 
 @pytest.mark.parametrize(

@@ -218,3 +218,20 @@ def test_what_is_claimed_of_amounts_is_certain(
 )
 def test_an_amount_stays_one_beside_a_date(index: Vault, question: str, names: str) -> None:
     assert list_names(index, question) == names
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("Which notes have a duration above an hour?", "Film Walk"),
+        ("Which notes have a duration of less than an hour?", "Nap"),
+        ("Which notes have a duration of at least one hour?", "Film Walk"),
+        ("¿Qué notas tienen un weight de más de un kilo?", "Heavy Light Ton"),
+        ("Welche Notizen haben eine duration über einer Stunde?", "Film Walk"),
+        ("Quelles notes ont une duration de plus d'une heure ?", "Film Walk"),
+        ("Quelles notes ont un weight de moins d'un kilogramme ?", "Tiny"),
+        ("¿Qué notas tienen una duration de menos de dos horas?", "Film Nap"),
+    ],
+)
+def test_a_limit_can_be_written_as_a_word(index: Vault, question: str, names: str) -> None:
+    assert list_names(index, question) == names
