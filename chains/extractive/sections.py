@@ -19,7 +19,7 @@ from chains.extractive.excerpts import find_hidden_lines, show_section
 from chains.extractive.parts import Part, build_parts
 from chains.extractive.period import Period, list_days
 from chains.extractive.question import AskedQuestion, QuestionKind
-from chains.extractive.ranking import Compare, ScoredPart, rank_parts, sort_dated
+from chains.extractive.ranking import Compare, ScoredPart, list_matched, rank_parts, sort_dated
 from chains.extractive.spans import SectionSpan, choose_spans
 from context.layers import Segment
 from vault.notes.text.lines import SECTION_KINDS, UNDERLINE
@@ -146,6 +146,8 @@ def _choose_lit(
     for scored in ordered:
         if scored.score < least or len(lit) == MOST_LIT:
             break
+        if _lacks_word(question, ordered[0].part, scored.part):
+            continue
         if not any(_overlap(scored.part, other) for other in lit):
             lit.append(scored.part)
     lit += _list_rows(question, lit, parts)
@@ -153,6 +155,15 @@ def _choose_lit(
     if question.kind == "list" or (question.kind == "how_to" and is_step):
         lit += _list_siblings(lit[0], parts, lit)
     return lit
+
+
+def _lacks_word(question: AskedQuestion, best: Part, part: Part) -> bool:
+    """Return whether a row lacks a word of a question that the best row of its table has.
+
+    Asked for a stock of 0, a row with a stock of 2 is no answer.
+    """
+    is_of_table = best.kind == part.kind == "row" and best.columns == part.columns
+    return is_of_table and not list_matched(question, best) <= list_matched(question, part)
 
 
 def _list_rows(question: AskedQuestion, lit: Sequence[Part], parts: Sequence[Part]) -> list[Part]:

@@ -21,6 +21,8 @@ NOTES: Final = {
     "Gekocht.md": "# Gekocht\n\n| Gericht | Bewertung | Preis (€) |\n|---|---|---|\n"
     "| Gulasch | 2 | 9 € |\n| Knödel | 2 | 3 € |\n| Sülze | 1 | 4 € |\n",
     "Seen.md": "# Seen\n\n| Film | Stars |\n|---|---|\n| Ran | 3 |\n| Ikiru | 1 |\n",
+    "Spares.md": "# Spares\n\n| Part | Stock |\n|---|---|\n| Impeller | 2 |\n| Oil filter | 0 |\n"
+    "| Belt | 1 |\n| Anode | 0 |\n",
     "Stove.md": "---\ntags: [tool]\nprice: 120 €\n---\n# Stove\n\nGas.\n",
     "Keller.md": "---\ntags: [projekt]\n---\n# Keller\n\nDer Boden wird mit Kork ausgelegt.\n",
 }
@@ -221,3 +223,17 @@ def test_a_property_and_a_limit_can_be_typed_as_filters(
 @pytest.mark.parametrize("text", ["note:this", "rating:excellent", "https://rating:5"])
 def test_other_words_with_a_colon_are_searched(answer: Asking, text: str) -> None:
     assert answer(text).kind not in ("list", "tasks")
+
+
+@pytest.mark.parametrize(
+    ("question", "rows"),
+    [
+        ("Which spares have a stock of 0?", ["| Oil filter | 0 |", "| Anode | 0 |"]),
+        ("Which spares have a stock of 2?", ["| Impeller | 2 |"]),
+    ],
+)
+def test_the_rows_with_the_figure_that_is_asked_for_are_lit(
+    answer: Asking, question: str, rows: list[str]
+) -> None:
+    lit = [each.quote for each in answer(question).checked.citations if "|" in (each.quote or "")]
+    assert "\n".join(filter(None, lit)).split("\n") == rows
