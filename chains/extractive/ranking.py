@@ -34,7 +34,7 @@ __all__ = [
     "Compare",
     "ScoredPart",
     "find_days_of_part",
-    "list_matched",
+    "list_matched_words",
     "rank_parts",
     "sort_dated",
 ]
@@ -210,11 +210,11 @@ def sort_dated(question: AskedQuestion, ranked: Sequence[ScoredPart]) -> list[Sc
     dated = [scored for scored in ranked if question.order and find_days_of_part(scored.part)]
     if not dated:
         return list(ranked)
-    held, least = list_matched(question, dated[0].part), dated[0].score - MARGIN_OF_DATED
+    held, least = list_matched_words(question, dated[0].part), dated[0].score - MARGIN_OF_DATED
     near = [
         scored
         for scored in dated
-        if scored.score >= least and held <= list_matched(question, scored.part)
+        if scored.score >= least and held <= list_matched_words(question, scored.part)
     ]
     by_date = sorted(near, key=lambda scored: _rank_date(question, scored.part))
     return [*by_date, *(scored for scored in ranked if scored not in near)]
@@ -345,7 +345,7 @@ def _match_all(words: frozenset[str], others: frozenset[str]) -> bool:
     return all(measure_match(word, others) for word in words)
 
 
-def list_matched(question: AskedQuestion, part: Part) -> frozenset[str]:
+def list_matched_words(question: AskedQuestion, part: Part) -> frozenset[str]:
     """Return the words of a question that a part contains, maybe in another form."""
     return frozenset(word for word in question.words if measure_match(word, part.words))
 

@@ -19,7 +19,13 @@ from chains.extractive.excerpts import find_hidden_lines, show_section
 from chains.extractive.parts import Part, build_parts
 from chains.extractive.period import Period, list_days
 from chains.extractive.question import AskedQuestion, QuestionKind
-from chains.extractive.ranking import Compare, ScoredPart, list_matched, rank_parts, sort_dated
+from chains.extractive.ranking import (
+    Compare,
+    ScoredPart,
+    list_matched_words,
+    rank_parts,
+    sort_dated,
+)
 from chains.extractive.spans import SectionSpan, choose_spans
 from context.layers import Segment
 from vault.notes.text.lines import SECTION_KINDS, UNDERLINE
@@ -163,7 +169,9 @@ def _lacks_word(question: AskedQuestion, best: Part, part: Part) -> bool:
     Asked for a stock of 0, a row with a stock of 2 is no answer.
     """
     is_of_table = best.kind == part.kind == "row" and best.columns == part.columns
-    return is_of_table and not list_matched(question, best) <= list_matched(question, part)
+    return is_of_table and not list_matched_words(question, best) <= list_matched_words(
+        question, part
+    )
 
 
 def _list_rows(question: AskedQuestion, lit: Sequence[Part], parts: Sequence[Part]) -> list[Part]:

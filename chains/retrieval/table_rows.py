@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["FittingRows", "TableRow", "drop_totals", "find_fitting_rows", "find_tables"]
 
-_MOST_NOTES: Final = 20
+# Of so many notes, the tables are read for each name of a column.
+_MOST_NOTES: Final = 300
 
 _BETWEEN_CELLS: Final = re.compile(r"(?<!\\)\|")
 _IN_BRACKETS: Final = re.compile(r"\s*(?:\([^()]*\)|\[[^\[\]]*\])\s*$")
@@ -56,11 +57,13 @@ class FittingRows:
         clauses: the conditions. A row fulfils a clause if a cell fulfils one of its conditions.
         lines: the rows that fulfil all clauses.
         is_any: whether a row fulfils at least one clause.
+        is_whole: whether all notes that name the columns were read.
     """
 
     clauses: tuple[tuple[Condition, ...], ...]
     lines: tuple[Hit, ...]
     is_any: bool
+    is_whole: bool
 
 
 def find_tables(hit: Hit, note: Note, names: Collection[str]) -> Iterator[tuple[TableRow, ...]]:
@@ -109,22 +112,26 @@ def find_fitting_rows(vault: "Vault", query: Query) -> FittingRows:
     clauses = tuple(each for each in query.clauses if _is_on_properties(each))
     found = dict[tuple[str, int], TableRow]()
     counts = Counter[tuple[str, int]]()
+    is_whole = True
     for clause in clauses:
-        rows = ((row, each) for each in clause for row in _list_rows(vault, each.name))
-        fitting = [row for row, each in rows if compare_values(row.value, each)]
-        places = {(row.line.path, row.line.lines[0]): row for row in fitting}
-        found.update(places)
-        counts.update(places.keys())
+        fitting = dict[tuple[str, int], TableRow]()
+        for condition in clause:
+            rows, is_all = _list_rows(vault, condition.name)
+            is_whole = is_whole and is_all
+            fits = (row for row in rows if compare_values(row.value, condition))
+            fitting.update({(row.line.path, row.line.lines[0]): row for row in fits})
+        found.update(fitting)
+        counts.update(fitting.keys())
     whole = [found[place] for place, fulfilled in counts.items() if fulfilled == len(clauses)]
-    lines = tuple(row.line for row in _choose_of_kinds(whole, list_kinds(query)))
-    return FittingRows(clauses, lines, bool(counts))
+    lines = tuple(row.line for row in _leave_out_other_kinds(whole, list_kinds(query)))
+    return FittingRows(clauses, lines, bool(counts), is_whole)
 
 
-def _choose_of_kinds(rows: Sequence[TableRow], kinds: Sequence[str]) -> list[TableRow]:
-    """Return the rows of tables that name what is asked for, or else of those that name no thing.
+def _leave_out_other_kinds(rows: Sequence[TableRow], kinds: Sequence[str]) -> list[TableRow]:
+    """Return the rows without those of tables that name only other things than what is asked for.
 
-    Asked for recipes, a table with the column "Recipe", or in the note "Recipes", comes before one
-    of dishes, and one of films is left out.
+    Asked for recipes, the rows of a table of films are left out. A table of dishes, or one that
+    names no kind of things, may have recipes, and so may one in a note or folder "Recipes".
     """
     from vault.questions.words import are_same_things, names_thing  # only for questions of a person
 
@@ -132,27 +139,35 @@ def _choose_of_kinds(rows: Sequence[TableRow], kinds: Sequence[str]) -> list[Tab
         names = (*row.columns, row.line.title, *PurePosixPath(row.line.path).parent.parts)
         return any(are_same_things(name, kind) for name in names for kind in kinds)
 
-    own = [row for row in rows if is_of_kind(row)]
-    return own or [row for row in rows if not kinds or not any(map(names_thing, row.columns))]
+    def is_of_other(row: TableRow) -> bool:
+        return any(map(names_thing, row.columns)) and not is_of_kind(row)
+
+    return [row for row in rows if not kinds or not is_of_other(row)]
 
 
 def _is_on_properties(clause: Sequence[Condition]) -> bool:
     return all(each.name and not each.is_negated for each in clause)
 
 
-def _list_rows(vault: "Vault", name: str) -> Iterator[TableRow]:
-    """Yield the rows with a value in a column, of the notes that say the most of its names."""
+def _list_rows(vault: "Vault", name: str) -> tuple[list[TableRow], bool]:
+    """Return the rows with a value in a column, and whether all notes that name it were read.
+
+    The notes are listed and not searched for, so that no row depends on how notes are ranked.
+    """
     from vault.questions.words import list_synonyms  # only for questions of a person
 
-    names = [name, *sorted(list_synonyms(fold(name)) - {fold(name)})]
-    queries = dict.fromkeys([name, " ".join(names)])
-    hits = {hit.path: hit for query in queries for hit in vault.search(query, _MOST_NOTES).hits}
+    names = sorted({name, *list_synonyms(fold(name))})
+    listed = [vault.list_notes(f'"{each}"', _MOST_NOTES) for each in names]
+    is_whole = all((each.total or 0) <= len(each.hits) for each in listed)
+    hits = {hit.path: hit for each in listed for hit in each.hits}
+    rows = list[TableRow]()
     for hit in hits.values():
         try:
             note = vault.read_allowed(hit.path)
         except VaultError:  # it is gone, or hidden by now
             continue
-        yield from chain.from_iterable(find_tables(hit, note, names))
+        rows += chain.from_iterable(find_tables(hit, note, names))
+    return rows, is_whole
 
 
 def drop_totals(

@@ -122,7 +122,8 @@ def tell_rows(fitting: FittingRows, total: str, attached: "Sequence[Segment]") -
     """
     lines = fitting.lines[:_MOST_PASSAGES]
     count = name_count(len(fitting.lines), "row")
-    shown = count if len(lines) == len(fitting.lines) else f"The first {len(lines)} of {count}"
+    count = count if fitting.is_whole else f"At least {count}"
+    shown = count if len(lines) == len(fitting.lines) else f"{count} (of which {len(lines)} follow)"
     asked = describe_filters(Query("", clauses=fitting.clauses))
     return build_told_page(f"{shown} of tables {asked}. {total}", lines, attached)
 

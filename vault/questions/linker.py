@@ -20,7 +20,7 @@ from vault.questions.links import (
     list_conditions,
 )
 from vault.questions.naming import is_of_kind, list_own_values
-from vault.questions.surroundings import SIGNS, Surroundings, asks_inside
+from vault.questions.surroundings import SIGNS, Surroundings, asks_in_which
 from vault.questions.tokens import Item
 from vault.questions.values import ValueLinker
 from vault.questions.vocabulary import Name, VaultNames
@@ -106,7 +106,7 @@ class _Linker:
         links.words = [item.text for item in self._mentioned]
         if self._mentions and not links.words:  # as in "In how many notes is … mentioned?"
             links.words, links.left = links.left, []
-        if self._mentions and not links.words and links.notes and asks_inside(self._items):
+        if self._mentions and not links.words and links.notes and asks_in_which(self._items):
             links.is_unclear = True  # as in "In which notes of May is Anna mentioned?"
         elif self._mentions and not links.words and links.notes:
             links.add(link_from(links.notes.pop()))  # "Which notes does Plan mention?"

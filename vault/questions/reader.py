@@ -19,7 +19,7 @@ from vault.questions.links import STATES, Links
 from vault.questions.naming import has_kind, is_of_kind, list_own_values, name_as_in_notes
 from vault.questions.pieces import cut_other_questions, write_filters, write_properties
 from vault.questions.priority import write_priorities
-from vault.questions.surroundings import asks_inside
+from vault.questions.surroundings import asks_in_which
 from vault.questions.tokens import Item, find_spans, list_items, names_tag, write_stars
 from vault.questions.vocabulary import Name, VaultNames
 from vault.questions.words import are_alike, find_roles, list_property_names
@@ -204,7 +204,7 @@ def _put_active(items: Sequence[Item]) -> tuple[Item, ...]:
     first = next((at for at, each in enumerate(roles) if "notes" in each), -1)
     last = next((at for at, item in reversed([*enumerate(items)]) if not item.is_silent), -1)
     between = items[first + 1 : last]
-    is_passive = first > 0 and asks_inside(items) and "mention" in roles[last]
+    is_passive = first > 0 and asks_in_which(items) and "mention" in roles[last]
     if not (is_passive and between and "in" not in between[0].roles):
         return tuple(items)
     if any(item.is_date or item.roles & _MORE_OF_NOTES for item in between):

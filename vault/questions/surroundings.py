@@ -8,7 +8,7 @@ from vault.questions.links import STATES
 from vault.questions.tokens import Item
 from vault.questions.vocabulary import Name
 from vault.questions.words import (
-    begins_inside,
+    begins_with_in,
     find_languages,
     find_roles,
     list_named_states,
@@ -17,7 +17,7 @@ from vault.questions.words import (
 )
 from vault.search.conditions import Comparison
 
-__all__ = ["SIGNS", "Surroundings", "asks_inside"]
+__all__ = ["SIGNS", "Surroundings", "asks_in_which"]
 
 SIGNS: Final[dict[str, Comparison]] = {
     "at_least": ">=",
@@ -33,7 +33,7 @@ _ENDS: Final = _EXCEPTING | {"in", "from", "towards", "having"}
 _NO_ROLES: Final = frozenset[str]()
 
 
-def asks_inside(items: Sequence[Item]) -> bool:
+def asks_in_which(items: Sequence[Item]) -> bool:
     """Return whether a question begins or ends with a word such as "in".
 
     "In which notes is Anna mentioned" and "Which notes is Anna mentioned in" ask for the notes that
@@ -42,7 +42,7 @@ def asks_inside(items: Sequence[Item]) -> bool:
     Args:
         items: the items of the question.
     """
-    return bool(items) and (begins_inside(items[0].text) or "in" in items[-1].roles)
+    return bool(items) and (begins_with_in(items[0].text) or "in" in items[-1].roles)
 
 
 class Surroundings:

@@ -292,7 +292,7 @@ def _build_amount(plain: _Plain, at: int) -> tuple[Item, int] | None:
 
 
 def _read_limit(plain: _Plain, at: int) -> str:
-    """Return the number that a word behind one such as "above" names, or an empty string.
+    """Return the number that a word names behind a limit such as "above", or an empty string.
 
     In "more than an hour" and "at least two hours", these are 1 and 2.
     """

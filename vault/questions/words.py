@@ -24,7 +24,7 @@ __all__ = [
     "are_same_things",
     "are_same_word",
     "asks_to_exclude",
-    "begins_inside",
+    "begins_with_in",
     "cut_signs",
     "find_languages",
     "find_phrases",
@@ -275,7 +275,7 @@ def list_second_words(kind: str) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(table["second"][kind]) for table in _read_tables())
 
 
-def begins_inside(text: str) -> bool:
+def begins_with_in(text: str) -> bool:
     """Return whether a text begins with a word such as "in", maybe as part of "in how many"."""
     inside = {_split_phrase(phrase) for phrase in list_role_phrases("in")}
     return _split_phrase(text)[:1] in inside
@@ -362,7 +362,7 @@ def are_same_things(text: str, other: str) -> bool:
 
 
 def names_thing(text: str) -> bool:
-    """Return whether a text is a word for things that notes may be of, such as "Film"."""
+    """Return whether a text names a kind of things that notes may be about, such as "Film"."""
     return bool(list_same_things(_split_phrase(text)))
 
 

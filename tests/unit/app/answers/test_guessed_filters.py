@@ -17,7 +17,8 @@ NOTES: Final = {
     "Site.md": "---\npriority: high\n---\n# Site\n\n- [ ] Test it\n- [x] Draw it ⏫\n",
     "Cup.md": "---\ntags: [race]\ndate: 2026-10-17\n---\n# Cup\n\nFourth of eleven.\n",
     "Calendar.md": "# Calendar\n\n| Race | Date |\n|---|---|\n| Night race | 2027-06-12 |\n",
-    "Tasted.md": "# Tasted\n\n| Recipe | Rating |\n|---|---|\n| Pie | 7 |\n| Tart | 8+ |\n",
+    "Tasted.md": "# Tasted\n\n| Recipe | Rating |\n|---|---|\n"
+    "| Pie | 7 |\n| Tart | 8+ |\n| Quiche | 2 |\n",
     "Gekocht.md": "# Gekocht\n\n| Gericht | Bewertung | Preis (€) |\n|---|---|---|\n"
     "| Gulasch | 2 | 9 € |\n| Knödel | 2 | 3 € |\n| Sülze | 1 | 4 € |\n",
     "Seen.md": "# Seen\n\n| Film | Stars |\n|---|---|\n| Ran | 3 |\n| Ikiru | 1 |\n",
@@ -91,10 +92,22 @@ def test_none_is_not_said_beside_a_table_that_has_what_is_asked(
 @pytest.mark.parametrize(
     ("question", "begins", "rows"),
     [
-        ("Which recipes have a rating of 2?", "2 rows of tables with rating: 2.", "Gulasch Knödel"),
+        (
+            "Which recipes have a rating of 2?",
+            "3 rows of tables with rating: 2.",
+            "Gulasch Knödel Quiche",
+        ),
         ("recipes with a rating below 2", "1 row of tables with rating: below 2.", "Sülze"),
-        ("recetas con valoración de 2", "2 rows of tables with rating: 2.", "Gulasch Knödel"),
-        ("Welche Rezepte haben 2 Sterne?", "2 rows of tables with rating: 2.", "Gulasch Knödel"),
+        (
+            "recetas con valoración de 2",
+            "3 rows of tables with rating: 2.",
+            "Gulasch Knödel Quiche",
+        ),
+        (
+            "Welche Rezepte haben 2 Sterne?",
+            "3 rows of tables with rating: 2.",
+            "Gulasch Knödel Quiche",
+        ),
         ("How many recipes have a rating of 7?", "1 row of tables with rating: 7.", "Pie"),
         ("Which tools cost less than 4 €?", "1 row of tables with price: below 4 €.", "Knödel"),
         (
@@ -110,7 +123,9 @@ def test_the_rows_of_tables_are_told_that_have_a_property_in_place_of_notes(
     found = answer(question)
     assert found.text.startswith(f"{begins} No note")
     named = [
-        each for each in ("Gulasch", "Knödel", "Sülze", "Pie", "Tart", "Ran") if each in found.text
+        each
+        for each in ("Gulasch", "Knödel", "Sülze", "Pie", "Tart", "Quiche", "Ran")
+        if each in found.text
     ]
     assert named == rows.split()
     assert found.kind == "answer"
