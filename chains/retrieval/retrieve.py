@@ -21,7 +21,12 @@ from chains.retrieval.follow_up import (
     rewrite_query,
 )
 from chains.retrieval.listing import build_page
-from chains.retrieval.listing_query import describe_list, list_kinds, read_list_query
+from chains.retrieval.listing_query import (
+    LISTED,
+    describe_list,
+    list_kinds,
+    read_list_query,
+)
 from chains.retrieval.passages import build_passages
 from chains.retrieval.period_search import MOST_PASSAGES_OF_PERIOD, PeriodSearch, mix_results
 from chains.retrieval.table_rows import find_fitting_rows
@@ -338,7 +343,12 @@ def _list_notes(
         rows = call(lambda: find_fitting_rows(search(), parse_query(query)), turn.cancel)
         if rows.lines and turn.model_name == EXTRACTIVE:
             told = tell_rows(rows, result.describe_total(), turn.attached)
-            return RetrievalResult(segments=told.segments, filter=describe_list(listed))
+            # Its filter can be changed in the window, as that of a list.
+            stored_fields = {LISTED: {"query": query, "next": None, "total": 0}}
+            filters = describe_list(listed)
+            return RetrievalResult(
+                segments=told.segments, stored_fields=stored_fields, filter=filters
+            )
         if rows.is_any or listed.is_guessed:
             return None
     page = build_page(result, listed, turn.attached, measure_list_room(turn), turn.counter)

@@ -1,9 +1,14 @@
 """What is told of a list: nothing where its filter is only guessed, and all that was said of it."""
 
+from pathlib import Path
 from typing import Final
 
 import pytest
 
+from app.assistant import Assistant
+from app.sessions.transcript import AnswerItem
+from chains.cancel import CancelToken
+from tests.support.sessions.turns import ask, result_of
 from tests.unit.app.answers.conftest import Asking
 
 NOTES: Final = {
@@ -145,6 +150,20 @@ def test_a_number_is_not_looked_for_in_another_property(answer: Asking, question
     assert "Soup: " not in found.text
     assert "Flan: " not in found.text
     assert "rating: " not in found.text.partition(".")[0]
+
+
+def test_the_filter_of_rows_can_be_changed(assistant: Assistant, tmp_path: Path) -> None:
+    for path in ("Gekocht.md", "Stove.md"):
+        (tmp_path / path).write_text(NOTES[path], "utf-8")
+    assistant.open_vault(tmp_path, remember=False)
+    list(assistant.index(CancelToken()))
+    session = result_of(
+        ask(assistant, "Which tools cost less than 4 €?", model="extractive")
+    ).session
+    item = assistant.history.transcript(session or "").items[-1]
+    assert isinstance(item, AnswerItem)
+    parts = [part.text for part in item.filter_parts]
+    assert parts == ["with the tag #tool", "with price: below 4 €"]
 
 
 def test_no_row_is_told_that_fulfils_only_one_of_two_conditions(answer: Asking) -> None:
