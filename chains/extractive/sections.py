@@ -46,6 +46,7 @@ MOST_ITEMS_LIT: Final = 30
 # The lines that are shown of all notes of a period, and the fewest of each.
 MOST_LINES_OF_PERIOD: Final = 40
 FEWEST_LINES_OF_NOTE: Final = 3
+_NUMBER: Final = re.compile(r"\d+")
 _STEP: Final = re.compile(r"\s*\d{1,3}[.)]\s")
 _HEADING_KINDS: Final = frozenset({*SECTION_KINDS, UNDERLINE})
 
@@ -144,7 +145,7 @@ def _choose_lit(
         parts: all parts of the section, in their order.
         span: the section.
     """
-    ordered = sorted(ranked, key=lambda each: -each.score)
+    ordered = sorted(_drop_poorer_rows(question, ranked), key=lambda each: -each.score)
     if not ordered:
         return []
     least = ordered[0].score - _MARGINS[question.kind]
@@ -152,8 +153,6 @@ def _choose_lit(
     for scored in ordered:
         if scored.score < least or len(lit) == MOST_LIT:
             break
-        if _lacks_word(question, ordered[0].part, scored.part):
-            continue
         if not any(_overlap(scored.part, other) for other in lit):
             lit.append(scored.part)
     lit += _list_rows(question, lit, parts)
@@ -163,15 +162,24 @@ def _choose_lit(
     return lit
 
 
-def _lacks_word(question: AskedQuestion, best: Part, part: Part) -> bool:
-    """Return whether a row lacks a word of a question that the best row of its table has.
+def _drop_poorer_rows(question: AskedQuestion, ranked: Sequence[ScoredPart]) -> list[ScoredPart]:
+    """Return the parts without rows that another row of their table outdoes.
 
-    Asked for a stock of 0, a row with a stock of 2 is no answer.
+    It has all words and figures of the question that they have, and another one: asked for a stock
+    of 0, a row with a stock of 2 is no answer.
     """
-    is_of_table = best.kind == part.kind == "row" and best.columns == part.columns
-    return is_of_table and not list_matched_words(question, best) <= list_matched_words(
-        question, part
-    )
+    rows = [each.part for each in ranked if each.part.kind == "row"]
+    asked = frozenset(_NUMBER.findall(question.searched))
+    held = {
+        row: list_matched_words(question, row) | asked.intersection(_NUMBER.findall(row.text))
+        for row in rows
+    }
+    poorer = {
+        row
+        for row in rows
+        if any(held[row] < held[other] for other in rows if other.columns == row.columns)
+    }
+    return [each for each in ranked if each.part not in poorer]
 
 
 def _list_rows(question: AskedQuestion, lit: Sequence[Part], parts: Sequence[Part]) -> list[Part]:

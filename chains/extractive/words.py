@@ -68,7 +68,6 @@ _TOTAL_WORDS: Final = """
 _TOTAL: Final = frozenset(_TOTAL_WORDS.split())
 _IN_ALL: Final = frozenset({("in", "all"), ("en", "tout")})
 _COMPARING: Final = frozenset(_COMPARING_WORDS.split())
-_FIGURES: Final = frozenset("0123456789")
 WEAK_WORTH: Final = 0.25
 
 # Matches a word with a capital letter or a digit behind its first letter, or a letter behind its
@@ -109,9 +108,9 @@ def list_subject_words(text: str) -> frozenset[str]:
 
     A single capital letter such as "R" counts as a word, and so do names that look like function
     words, such as "Will" in "notes by Will", and figures of amounts of money, such as "$5".
-    Function words, greetings, words such as "help" and single figures, as in "2 + 2", are left out.
+    Function words, greetings and words such as "help" are left out.
     """
-    words = split_words(text) - _FIGURES | frozenset(_LETTER.findall(text))
+    words = split_words(text) | frozenset(_LETTER.findall(text))
     figures = frozenset(str(amount.number) for amount in find_money(text))
     functions = find_function_words(text) - list_names(text)
     return (words | figures) - functions - _WEAK - _COURTESY
@@ -120,8 +119,7 @@ def list_subject_words(text: str) -> frozenset[str]:
 def split_words(text: str) -> frozenset[str]:
     """Return the words of a text, normalized as in the full-text index, without single letters.
 
-    A figure such as the 4 in "a rating of 4" is a word. Scripts without spaces yield pairs of
-    letters. A letter that stands alone there is a word.
+    Scripts without spaces yield pairs of letters. A letter that stands alone there is a word.
     """
     words = keywords.split_words(text)
     measured = (
@@ -131,7 +129,7 @@ def split_words(text: str) -> frozenset[str]:
     return frozenset(
         word
         for before, word in pairwise(("", *words))
-        if len(word) > 1 or word.isdecimal() or (is_unspaced(word) and before[1:] != word)
+        if len(word) > 1 or (is_unspaced(word) and before[1:] != word)
     )
 
 
