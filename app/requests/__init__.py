@@ -3,7 +3,8 @@
     request, JSON that was sent ──→ pieces ──→ record ──→ store ──→ files, each text once
 
     pieces      Split a JSON text so that equal pieces are stored once, and note whose text each is.
-    record      The values: an object, the record of a request, a request that was read again.
+    record      The values: an object, the record of a request, a request that was read again,
+                with a notice in the place of each text that was removed.
     repairs     Add spare bytes to data, from which its damaged parts are computed again.
     files       Write objects together in a file, and read them again.
     store       The files: add and load requests, remove texts and requests.

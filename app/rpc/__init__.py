@@ -26,7 +26,7 @@ The others serve all requests:
     client      The current chat, mode and model of the client.
     jobs        Run turns, searches and indexing while more requests are read.
     mcp_server  Serve the open vault's notes to other programs over MCP.
-    wire        Write responses and events, one JSON object per line.
+    wire        Write responses and events, with their names and fields, one JSON object per line.
     fixes       Word ways out of errors, and warnings, by requests and their fields.
 
 This package may import the rest of app, chains, context and vault.

@@ -1,5 +1,8 @@
 """Language models: their port, the HTTP exchange, provider errors and message formats.
 
+    sealed Request → shaped_request → wire_request → wire_messages → wire_content
+    chains.model → litellm → http → the server → incoming → events
+
 - `port`: the protocol of a model, its events and its endpoint.
 - `http`: one HTTP call: records the body, aborts on a cancel, sends a key only to its own server.
 - `incoming`: the door for what comes back: reads, cleans and bounds every answer.

@@ -17,7 +17,7 @@ run_turn: run_hooks → retrieve → fit_attachments → prepare → store → s
 - `overflow`: shortens a request that a service rejected as too long.
 - `summariser`: writes a summary with a model, in pieces if the turns are too long for it.
 - `hooks`: runs the user's hooks on messages, answers and tool results.
-- `regenerate`: drafts the last turn again, to regenerate its answer.
+- `regenerate`: drafts the last turn again, with its attachments as they are now.
 - `continuation`: continues an answer that broke off, and joins its texts.
 
 This package may import the rest of chains, context, `vault.coverage` and `vault.vault`. Each

@@ -19,8 +19,8 @@
     guard          the last step: enforces the budget; only `seal` can seal a `Request`
     guard_steps    what the guard leaves out, the least valuable first; the summary goes last
     drop           chooses the whole turns to drop, oldest first
-    shorten        shortens answers and tool results, and shortens or drops sources, the least
-                   valuable first, for one request alone
+    shorten        shortens answers and tool results, and shortens or drops sources: passages that
+                   were found first, the newest attachment last; for one request alone
     cache          compares a request with the previous one, by the prefix that both have in common
     differences    finds the tools, sections and messages that differ between two requests
     causes         finds what the patches since the previous request may have changed

@@ -6,7 +6,7 @@
     date_spans     Build ranges of days: a day, a week, a month or a year.
     dates          Find the dates in a text: days, months and years.
     day_formats    The formats of daily notes that are set in Obsidian.
-    encodings      Decode bytes to text.
+    encodings      Decode bytes to text, unless it is not certain in which encoding they are.
     irregular_words
                    The irregular forms of words, such as "bought" for "buy".
     keywords       Convert the text of notes and queries to the words of the full-text index.
