@@ -298,11 +298,11 @@ def _is_of_both(own: Sequence[str], others: Sequence[str], words: Sequence[str])
 
 def _are_names(names: Sequence[str], texts: Sequence[EvidenceText]) -> bool:
     """Return whether all words were sent, and are written with a capital letter everywhere."""
-    return all(
-        any(word in text.index.tokens for text in texts)
-        and not any(word in text.index.small_words for text in texts)
-        for word in names
-    )
+    for word in names:
+        is_sent = any(word in text.index.tokens for text in texts)
+        if not is_sent or any(word in text.index.small_words for text in texts):
+            return False
+    return True
 
 
 def _is_inside(text: str, name: str) -> bool:

@@ -206,14 +206,11 @@ def _list_least(
     found: Mapping[frozenset[str], frozenset[int]],
 ) -> dict[frozenset[str], frozenset[int]]:
     """Return for each set of keys the sentences that it has, and no part of it."""
-    return {
-        keys: frozenset(
-            at
-            for at in sentences
-            if not any(other < keys and at in others for other, others in found.items())
-        )
-        for keys, sentences in sorted(found.items(), key=lambda item: order_keys(item[0]))
-    }
+    least = dict[frozenset[str], frozenset[int]]()
+    for keys, sentences in sorted(found.items(), key=lambda item: order_keys(item[0])):
+        parts = (others for other, others in found.items() if other < keys)
+        least[keys] = sentences.difference(*parts)
+    return least
 
 
 def _is_apart(plan: RehearsalPlan, keys: frozenset[str], sentences: Iterable[int]) -> bool:

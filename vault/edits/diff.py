@@ -79,17 +79,13 @@ def list_hunks(before: str, after: str) -> tuple[DiffHunk, ...]:
     """
     old, new = _split_lines(before), _split_lines(after)
     starts = list(accumulate(map(len, old), initial=0))
-    return tuple(
-        DiffHunk(
-            "".join(f"{line}\n" for line in _format_hunk(group, old, new)),
-            tuple(
-                (starts[a], starts[b], "".join(new[c:d]))
-                for tag, a, b, c, d in group
-                if tag != "equal"
-            ),
-        )
-        for group in _group_changes(old, new, _HUNK_CONTEXT_LINES)
-    )
+    hunks = list[DiffHunk]()
+    for group in _group_changes(old, new, _HUNK_CONTEXT_LINES):
+        lines = "".join(f"{line}\n" for line in _format_hunk(group, old, new))
+        changed = [codes for tag, *codes in group if tag != "equal"]
+        edits = ((starts[a], starts[b], "".join(new[c:d])) for a, b, c, d in changed)
+        hunks.append(DiffHunk(lines, tuple(edits)))
+    return tuple(hunks)
 
 
 def build_diff(path: str, before: str | None, after: str | None, old_path: str = "") -> str:

@@ -161,11 +161,11 @@ def summary(steps: Iterable[ToolStep]) -> str:
     """Summarise an agent's steps in one line, such as `Searched twice, read 3 notes, 1 failed`."""
     names = list(steps)
     done = [step for step in names if StepWords(step).is_done]
-    parts = [
-        words
-        for name in dict.fromkeys(_find_group(step.name) for step in done)
-        if (words := _count_steps(name, [s for s in done if _find_group(s.name) == name]))
-    ]
+    groups: dict[str, list[ToolStep]] = {}
+    for step in done:
+        groups.setdefault(_find_group(step.name), []).append(step)
+    counted = (_count_steps(name, group) for name, group in groups.items())
+    parts = [words for words in counted if words]
     failed = sum(step.status == "error" for step in names)
     denied = sum(step.status == "denied" for step in names)
     parts += [f"{count(failed)} failed"] if failed else []
