@@ -11,7 +11,7 @@ from functools import partial
 from itertools import takewhile
 from typing import Any
 
-from app.errors import InvalidRequest, NotFound, SessionMissing, describe
+from app.errors import AppError, InvalidRequest, NotFound, describe
 from app.faults import log_bug
 from app.library.open_vault import OpenVault
 from app.sessions.ask import TurnRunner
@@ -131,6 +131,7 @@ class BranchEditor:
             SessionMissing: the chat does not exist.
             NotFound: the chat has no such entry.
             InvalidRequest: there is nothing to copy, or the branch contains an unknown entry type.
+            StorageFailed: the copy cannot be written. What was written of it is removed.
         """
         chat = self._sessions.read(session)
         path = chat.path() if entry is None else chat.list_path_to(entry)
@@ -147,15 +148,18 @@ class BranchEditor:
             raise InvalidRequest(f"There is nothing in the chat {session} that can be copied.")
         title = name_fork(session, self._sessions.list())
         header = chat.header
-        with self._sessions.create(header.vault, header.project, session) as copy:
-            copy.append(list(_with_side_entries(known, chat.log.entries)))
-            write_title(copy, title)
-            if copy.project != chat.project:
-                copy.append([build_move_entry(copy, chat.project)])
+        copy = self._sessions.create(header.vault, header.project, session)
         try:
+            with copy:
+                copy.append(list(_with_side_entries(known, chat.log.entries)))
+                write_title(copy, title)
+                if copy.project != chat.project:
+                    copy.append([build_move_entry(copy, chat.project)])
+            # Another process may have removed its requests before there was the copy.
             self._sessions.require_kept(session)
-        except SessionMissing:  # another process removed its requests before there was the copy
-            self._sessions.delete_for_good(copy.id)
+        except AppError:
+            with suppress(AppError):  # a full disk may let it stay
+                self._sessions.delete_for_good(copy.id)
             raise
         return copy.id
 

@@ -7,7 +7,14 @@ from typing import Any
 import pytest
 
 from app.assistant import Assistant
-from app.errors import InvalidRequest, NotFound, SessionMissing, TurnFailed, describe
+from app.errors import (
+    InvalidRequest,
+    NotFound,
+    SessionMissing,
+    StorageFailed,
+    TurnFailed,
+    describe,
+)
 from app.sessions.branches import SummaryDraft
 from app.sessions.transcript import AnswerItem, CustomItem, UserItem
 from chains.cancel import CancelToken
@@ -286,6 +293,25 @@ def test_a_copy_is_a_chat_of_its_own(assistant: Assistant, server: ModelServer) 
     ask(assistant, "Else?", mode="chat", session=copy)
     assert texts(server.bodies[2]) == ["One?", "Understood.", "Else?"]
     assert shown(assistant, session)[2] == "Two?"
+
+
+def test_of_a_copy_that_cannot_be_written_nothing_is_left(
+    assistant: Assistant, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The entries were written, and the disk was full at the title: half a copy was listed."""
+    one, _ = chat(assistant, "One?", "Two?")
+    session, kept = str(one.session), assistant.sessions.sent.list_notes().requests
+    assert kept
+
+    def fail(*_arguments: object) -> None:
+        raise StorageFailed("The disk is full.")
+
+    monkeypatch.setattr("app.sessions.branches.write_title", fail)
+    with pytest.raises(StorageFailed):
+        assistant.branches.fork(session)
+    assert [info.session for info in assistant.sessions.list()] == [session]
+    assert assistant.sessions.bin.list_chats() == []
+    assert assistant.sessions.sent.list_notes().requests == kept
 
 
 def test_copies_can_be_told_apart_by_their_titles(
