@@ -455,6 +455,14 @@ LOST_MEMORY = (
 )
 # The undo of an edit was killed, and another program had written elsewhere since the edit.
 KILLED_UNDO = (211512182885853, 5902474178825, 28379636229523)
+# A copy beside a chat came back with a backup, and was too new to be merged at once.
+RESTORED_COPY = (
+    449754236294870,
+    302345681757060,
+    204425548795924,
+    525559145166480,
+    423645058528464,
+)
 
 
 @pytest.mark.parametrize(
@@ -470,6 +478,7 @@ KILLED_UNDO = (211512182885853, 5902474178825, 28379636229523)
         KILLED_UNDO,
         LATER_COPY,
         LOST_MEMORY,
+        RESTORED_COPY,
     ],
 )
 def test_steps_that_have_failed_hold(seeds: Sequence[int]) -> None:
@@ -486,9 +495,13 @@ LATE_MEMORY = (
 )
 # The line of a killed edit was damaged in the journal, so that the edit before it was undone.
 LOST_EDIT = (219797582297548, 164900376157374), 93000285000038, frozenset[str]()
+# A chat was deleted by another program while it was copied, and the disk was full for the title.
+HALF_COPY = (59968749306080, 22093878534048, 486114966506404), 94000482000646, frozenset[str]()
 
 
-@pytest.mark.parametrize(("seeds", "mix_seed", "skipped"), [TORN_LINE, LATE_MEMORY, LOST_EDIT])
+@pytest.mark.parametrize(
+    ("seeds", "mix_seed", "skipped"), [TORN_LINE, LATE_MEMORY, LOST_EDIT, HALF_COPY]
+)
 def test_steps_of_a_mix_that_have_failed_hold(
     seeds: Sequence[int], mix_seed: int, skipped: frozenset[str]
 ) -> None:

@@ -292,12 +292,18 @@ def _sync_chat(world: "World", program: Assistant) -> None:
 
 
 def _look_at_sent(world: "World", program: Assistant) -> None:
-    """Read kept requests again. Each is what the provider received."""
-    references = [one for lines in world.promises.chats.values() for one in list_sent(lines)]
+    """Read kept requests again. Each is what the provider received.
+
+    A line that nobody has acknowledged, as of a copy that failed, may name one that is gone.
+    """
+    promises = world.promises
+    references = [one for lines in promises.chats.values() for one in list_sent(lines)]
+    promised = {one for lines in promises.lines.values() for one in list_sent(lines)}
     for reference in world.chance.sample(sorted(references), min(3, len(references))):
         found = program.sessions.sent.load(reference)
         if found is None or not found.is_exact:
-            if not world.disk.damaged and (found is None or not found.gone):
+            is_lost = reference in promised and (found is None or not found.gone)
+            if is_lost and not world.disk.damaged:
                 world.broken.append(f"the kept request {reference} is lost")
         elif found.wire is None:
             world.reached["kept request that was not sent"] += 1

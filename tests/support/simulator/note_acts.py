@@ -1,11 +1,13 @@
 """What is done with settings, memories and notes."""
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from app.assistant import Assistant
 from chains.ledger import OutgoingCall
 from tests.support.simulator.promises import read_tree
 from vault.edits.journal import EditJournal
+from vault.edits.plan import EditPlan
 from vault.errors import EditFailed, UndoRefused
 
 if TYPE_CHECKING:
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["NOTE_ACTS"]
 
 _BUDGETS: Final = (4_000, 8_000, 16_000, 100_000)
+_SHARE: Final = 3  # one in so many new notes moves another one instead, and one has a link
 
 
 def _set(world: "World", program: Assistant) -> None:
@@ -44,17 +47,31 @@ def _remember(world: "World", program: Assistant) -> None:
 def _write_note(world: "World", program: Assistant) -> None:
     before, number = read_tree(world.notes), world.chance.randrange(10**6)
     edits = program.user_edits
+    own = sorted(path for path in before if path.startswith("own/"))
     if world.chance.random() < 0.5:
         plan = edits.plan_append("Beds.md", f"Line {number}.")
+    elif own and number % _SHARE == 0:
+        plan = _plan_move(world, program, own[number // _SHARE % len(own)], number)
     else:
-        plan = edits.plan_create(f"own/{number}.md", f"Made {number}.")
+        link = f"\nSee [[{own[-1].removesuffix('.md')}]]." if own and number % _SHARE == 1 else ""
+        plan = edits.plan_create(f"own/{number}.md", f"Made {number}.{link}")
     try:
         run = edits.apply(plan)
     except EditFailed:
         if not world.disk.is_dead and (left := read_tree(world.notes)) != before:
             world.broken.append(f"a failed edit leaves the notes {left}, not {before}")
         raise
+    world.reached["moved by an edit"] += plan.kind == "move"
     world.undoable = (run, before, read_tree(world.notes))
+
+
+def _plan_move(world: "World", program: Assistant, path: str, number: int) -> EditPlan:
+    """Plan to move a note into a new folder, and to change the links to it.
+
+    Its title is the name of its file, which stays: passages keep vectors made with an older title.
+    """
+    editor = program.edits.build_editor(world.notes, lambda: program.settings.values.vault_exclude)
+    return editor.plan_move(path, f"own/{number}/{Path(path).name}")
 
 
 def _undo(world: "World", program: Assistant) -> None:
@@ -81,6 +98,7 @@ def _undo(world: "World", program: Assistant) -> None:
         world.unsure |= {path: {tree.get(path) for tree in trees} for path in changed}
         raise
     world.undone = None
+    world.reached["move undone"] += bool(before.keys() - after) and bool(after.keys() - before)
     for path in changed:
         world.unsure.pop(path, None)
     if is_possible and (left := read_tree(world.notes)) != undone:

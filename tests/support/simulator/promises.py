@@ -21,7 +21,9 @@ __all__ = ["WILD", "Promises", "leave_out_places", "list_sent", "read_tree"]
 
 WILD: Final = "wild"  # the folder of notes in which other programs write
 
-_LINE: Final = re.compile(r"(Line|Made|Outside) \d+\.|# \w+|Water the Beds\.|(Beans|Peas) grow\.|")
+_LINE: Final = re.compile(
+    r"(Line|Made|Outside) \d+\.|# \w+|Water the Beds\.|(Beans|Peas) grow\.|See \[\[[\w/]+]]\.|"
+)
 
 
 class Promises:
@@ -249,9 +251,10 @@ class _Value:
 
 def _list_chats(assistant: Assistant, named: Collection[str]) -> list[str]:
     """Return the chats that are listed, or those of some names whose files are there."""
-    if named:
+    if named:  # a copy that was restored lately is merged later, and no chat of its own
         folder = assistant.paths.sessions
-        return sorted(one for one in named if (folder / f"{one}.jsonl").exists())
+        chats = [one for one in named if " " not in one]
+        return sorted(one for one in chats if (folder / f"{one}.jsonl").exists())
     return sorted({info.session for info in assistant.list_sessions()})
 
 

@@ -40,7 +40,8 @@ _REACHED: Final = (
     *(f"{name} asked" for name in ("embed_worker", "vector_worker", "parser_worker")),
     *(f"pin: {kind}" for kind in ("add", "rename", "move", "remove", "look")),
     *("break", "child died", "copy merged", "found", "index compared", "kept request", "merged"),
-    *("moved away", "moved back", "moved file", "moved folder", "restored", "storm"),
+    *("moved away", "moved back", "moved by an edit", "moved file", "moved folder"),
+    *("move undone", "restored", "storm"),
     *("deleted for good", "restored from the bin"),
     *("storm is over", "power failure behind an act", "power failure behind what was done again"),
 )
