@@ -22,8 +22,8 @@ def run(folder: Path) -> list[Ratio]:
         operations = fork_server.let_die(folder / "alive", None).operations or 1
         losing = []
         for seed in range(KILLS):
-            outcome = fork_server.let_die(folder / "home", Death.by_chance(seed, operations))
-            if outcome.operations is not None or outcome.losses:
+            death = Death.by_chance(seed, operations)
+            if fork_server.let_die_early(folder / "home", death).losses:
                 losing.append(seed)
             shutil.rmtree(folder / "home")
     seeds = f", seeds {losing}" if losing else ""

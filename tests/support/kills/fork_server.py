@@ -8,11 +8,12 @@ outcome per line to standard output.
 import json
 import logging
 import os
+import shutil
 import subprocess
 import sys
 import traceback
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
@@ -60,6 +61,18 @@ class ForkServer:
         trial = {"home": str(home), "death": death and asdict(death)}
         print(json.dumps(trial), file=self._process.stdin, flush=True)
         return Outcome(**json.loads(self._process.stdout.readline()))
+
+    def let_die_early(self, home: Path, death: Death) -> Outcome:
+        """Let a conversation die at an operation, or at its last one if it has fewer.
+
+        Kept requests are joined beside the answers, so the number of operations differs by a few.
+        """
+        outcome = self.let_die(home, death)
+        while outcome.operations is not None and not outcome.losses:
+            shutil.rmtree(home)
+            death = replace(death, at=outcome.operations)
+            outcome = self.let_die(home, death)
+        return outcome
 
 
 def _serve(url: str) -> None:
