@@ -121,16 +121,19 @@ def add_settings(store: SettingsStore, other: SettingsStore) -> bool:
     written, theirs = own.list_written(), other.list_written()
     is_whole = not (other.problems or other.unknown)
     for key in theirs:
-        here, there = own.get(key), other.get(key)
+        own_value, other_value = own.get(key), other.get(key)
         stricter = _PROTECTING.get(key)
-        value = stricter(here, there) if stricter else here if key in written else there
+        if stricter:
+            value = stricter(own_value, other_value)
+        else:
+            value = own_value if key in written else other_value
         try:
-            if value != here or key not in written:
+            if value != own_value or key not in written:
                 store.set(key, value)
         except BadSetting as error:  # it does not agree with what is set here
             _log.warning("The setting %s was not taken over: %s", key, error)
             is_whole = False
-        is_whole &= value == there or stricter is _unite_patterns
+        is_whole &= value == other_value or stricter is _unite_patterns
     return is_whole
 
 

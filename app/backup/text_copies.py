@@ -43,7 +43,7 @@ def merge_text_copies(paths: Paths, settings: SettingsStore) -> list[str]:
     Returns:
         Sentences that tell the user what became of settings, and what was put aside.
     """
-    said: list[str] = []
+    sentences: list[str] = []
     of_projects = (folder / "memory.md" for folder in sorted(paths.projects.glob("*/")))
     for place in (paths.memories, *of_projects):  # also if all was taken out of one
         forgotten = ForgottenLines(place, paths.computer)
@@ -51,14 +51,14 @@ def merge_text_copies(paths: Paths, settings: SettingsStore) -> list[str]:
             forgotten.apply()
         except OSError as error:
             _log.warning("What was forgotten elsewhere is still in %s: %s", place, error)
-        _merge_copies(paths, place, partial(_merge_memories, place, forgotten), said)
+        _merge_copies(paths, place, partial(_merge_memories, place, forgotten), sentences)
     merge = partial(_merge_settings, paths, settings)
-    _merge_copies(paths, paths.settings_file, merge, said)
-    return said
+    _merge_copies(paths, paths.settings_file, merge, sentences)
+    return sentences
 
 
 def _merge_copies(
-    paths: Paths, place: Path, merge: Callable[[Path, bytes], str], said: list[str]
+    paths: Paths, place: Path, merge: Callable[[Path, bytes], str], sentences: list[str]
 ) -> None:
     """Merge the copies of a file.
 
@@ -66,17 +66,19 @@ def _merge_copies(
         paths: the folders of Strata.
         place: the file.
         merge: merges a copy with a content, and returns what the user is told.
-        said: gets what the user is told.
+        sentences: gets what the user is told.
     """
 
     def use(copy: Path, content: bytes) -> None:
         try:
-            told = merge(copy, content)
+            sentence = merge(copy, content)
         except InvalidRequest as error:
             _log.warning("%s was not merged into %s: %s", copy, place.name, error)
             aside = put_file_aside(paths, _name_copy(paths, copy), content)
-            told = f"{copy.name}, a copy of a sync program, cannot be read. It is kept as {aside}."
-        said.extend(filter(None, [told]))
+            sentence = (
+                f"{copy.name}, a copy of a sync program, cannot be read. It is kept as {aside}."
+            )
+        sentences.extend(filter(None, [sentence]))
 
     for copy in find_copies(place):
         try:
@@ -100,7 +102,7 @@ def _merge_settings(paths: Paths, settings: SettingsStore, copy: Path, content: 
     """Merge a copy of the settings. The merged file replaces the former one at once."""
     other = _read_settings(content)
     place = Path(os.path.realpath(paths.settings_file))  # it may be a symbolic link
-    told = f"{copy.name}, a copy of your settings by a sync program, was merged."
+    sentence = f"{copy.name}, a copy of your settings by a sync program, was merged."
     with lock_folder(place.parent):
         own = read_file(place).decode()
         if own == other:
@@ -111,17 +113,17 @@ def _merge_settings(paths: Paths, settings: SettingsStore, copy: Path, content: 
         merged, is_whole = _add_settings(sound, older, own)
         if wrong:
             aside = put_file_aside(paths, SETTINGS, newer.encode())
-            told += (
+            sentence += (
                 f" Values that cannot be used were left out of the newer file: {', '.join(wrong)}. "
                 f"That file is kept as {aside}."
             )
         if not is_whole:
             aside = put_file_aside(paths, SETTINGS, older.encode())
-            told += f" The newer file counts where they differ. The other is kept as {aside}."
+            sentence += f" The newer file counts where they differ. The other is kept as {aside}."
         if merged != own:
             write_atomically(place, merged.encode())
     settings.reload()
-    return told
+    return sentence
 
 
 def _read_settings(content: bytes) -> str:

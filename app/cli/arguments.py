@@ -206,8 +206,8 @@ def parse_move(text: str) -> tuple[str, str]:
     whole = [(old.strip(), new) for old, new in pairs if old.strip() and new.strip()]
     if not whole:
         raise argparse.ArgumentTypeError(f"{text} is not OLD=NEW")
-    there = (one for one in whole if os.path.isdir(os.path.expanduser(one[1])))
-    return next(there, whole[0])
+    existing_moves = (one for one in whole if os.path.isdir(os.path.expanduser(one[1])))
+    return next(existing_moves, whole[0])
 
 
 def _parse_setting(text: str) -> tuple[str, Any]:

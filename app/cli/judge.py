@@ -87,8 +87,8 @@ def _show_stored(args: argparse.Namespace, assistant: Assistant, output: Output)
     verdicts, failures = count_stored(gone)
     if is_agreed:
         lines = [f"{say_stored(verdicts, failures)} deleted."]
-    told = {"questions": [one.to_dict() for one in found], "forgotten": verdicts}
-    output.show(lambda: {**told, "failures": failures}, lines)
+    result = {"questions": [one.to_dict() for one in found], "forgotten": verdicts}
+    output.show(lambda: {**result, "failures": failures}, lines)
     return FAILED if args.forget and found and not is_agreed else 0
 
 
@@ -210,9 +210,9 @@ def _list_lines(table: JudgeTable) -> Iterator[str]:
 
 
 def _format(row: JudgeRow) -> str:
-    said = f"“{' '.join(row.quote.split())}”" if row.quote else row.reason
+    quote_or_reason = f"“{' '.join(row.quote.split())}”" if row.quote else row.reason
     place = cli_text.place(row.path, row.lines)
-    return f"{row.shown_verdict:<12} {place}  {escape_text(said)}".rstrip()
+    return f"{row.shown_verdict:<12} {place}  {escape_text(quote_or_reason)}".rstrip()
 
 
 def _say(written: Mapping[str, object]) -> Iterator[str]:

@@ -218,9 +218,9 @@ def _require_display() -> None:
 
 def _define_index(verb: ArgumentParser) -> None:
     verb.add_argument("dir", metavar="DIR", nargs="?", help="the folder of notes")
-    again = verb.add_mutually_exclusive_group()
-    again.add_argument("--retry", action="store_true", help="look again at notes that failed")
-    again.add_argument(
+    group = verb.add_mutually_exclusive_group()
+    group.add_argument("--retry", action="store_true", help="look again at notes that failed")
+    group.add_argument(
         "--rebuild", action="store_true", help="throw the index away and make it from the notes"
     )
 
@@ -390,9 +390,9 @@ def _add_pinned(actions: "Verbs[ArgumentParser]") -> None:
     show = add_verb(actions, "show", about)
     show.add_argument("id", metavar="ID")
     show.add_argument("--unseen", action="store_true", help="do not take them as seen")
-    again = add_verb(actions, "refresh", "bring the index up to date, and find the answers again")
-    again.add_argument("id", metavar="ID", nargs="?", help="only this one (otherwise all)")
-    again.add_argument("--no-index", action="store_true", help="leave the index as it is")
+    refresh = add_verb(actions, "refresh", "bring the index up to date, and find the answers again")
+    refresh.add_argument("id", metavar="ID", nargs="?", help="only this one (otherwise all)")
+    refresh.add_argument("--no-index", action="store_true", help="leave the index as it is")
     note = add_verb(actions, "note", "write a pinned answer into a base or note, or refresh it")
     note.add_argument("id", metavar="ID")
     note.add_argument("--path", metavar="PATH", help="the note or base (otherwise named after it)")

@@ -84,8 +84,8 @@ def _write(args: argparse.Namespace, assistant: Assistant, output: Output) -> in
         request = ApprovalRequest("", "", "write_pinned_answer", {}, proposal)
         is_approved = TerminalApprovals().decide(request, CancelToken()) == "once"
     run = apply() if is_approved else None
-    said = f"Written. `strata undo --run {run}` undoes it." if run else _NOT_WRITTEN
-    output.show(lambda: {**planned.to_dict(), "run": run}, [said])
+    message = f"Written. `strata undo --run {run}` undoes it." if run else _NOT_WRITTEN
+    output.show(lambda: {**planned.to_dict(), "run": run}, [message])
     return 0 if is_approved else FAILED
 
 

@@ -68,8 +68,8 @@ def _add(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
 def _remove(args: argparse.Namespace, assistant: Assistant, output: Output) -> int:
     name = assistant.projects.find_listed(args.dir).name
     assistant.projects.remove(name)
-    said = f"{name} is off the list. Its folder, chats and settings are kept."
-    output.show(lambda: {"project": name}, [escape_text(said)])
+    message = f"{name} is off the list. Its folder, chats and settings are kept."
+    output.show(lambda: {"project": name}, [escape_text(message)])
     return 0
 
 

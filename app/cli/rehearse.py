@@ -62,8 +62,8 @@ def _is_agreed(args: argparse.Namespace, output: Output, offer: "RehearsalOffer"
     """Show the price, and return whether the user agrees. Without a terminal, `--yes` does."""
     if not offer.cost.calls:
         return True
-    for said in (*offer.notes, f"{offer.price}."):
-        complain(said)
+    for sentence in (*offer.notes, f"{offer.price}."):
+        complain(sentence)
     if args.yes:
         return True
     return not output.is_json and can_ask() and confirm("Ask again?")

@@ -142,8 +142,8 @@ def _search(args: argparse.Namespace, notes: OpenedNotes, output: Output) -> Non
     added = {} if why_not is None else {"why_not": why_not}
     output.show(lambda: {**encode(result), **added}, [*lines, *reasons])
     library = notes.vault.library
-    if library is not None and (said := library.vault.take_warning()):
-        complain(said)
+    if library is not None and (vault_warning := library.vault.take_warning()):
+        complain(vault_warning)
 
 
 def _select(args: argparse.Namespace, notes: OpenedNotes) -> Vault:

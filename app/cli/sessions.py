@@ -99,8 +99,8 @@ def _show(args: argparse.Namespace, assistant: Assistant, output: Output) -> Non
         changed = assistant.history.list_changed_sources(chat.id)
         claims = assistant.history.list_claims(chat.id)
         exams = assistant.history.list_exams(chat.id)
-        told = {"problems": problems, "changed": changed, "claims": claims, "exams": exams}
-        output.print_document(shown | told)
+        findings = {"problems": problems, "changed": changed, "claims": claims, "exams": exams}
+        output.print_document(shown | findings)
     else:
         output.print_lines(cli_text.transcript(assistant.history.search_lost_facts(chat.id)))
 
@@ -181,8 +181,10 @@ def _empty_bin(args: argparse.Namespace, assistant: Assistant, output: Output) -
         complain("The bin is kept.")
         return FAILED
     gone = assistant.sessions.bin.empty()
-    said = f"{cli_text.format_count(len(gone), 'chat')} deleted." if gone else "The bin is empty."
-    output.show(lambda: {"sessions": list(gone)}, [said])
+    message = (
+        f"{cli_text.format_count(len(gone), 'chat')} deleted." if gone else "The bin is empty."
+    )
+    output.show(lambda: {"sessions": list(gone)}, [message])
     return 0
 
 
@@ -270,9 +272,9 @@ def compact(args: argparse.Namespace, assistant: Assistant, output: Output) -> i
 def _check_summary(session: str, assistant: Assistant, output: Output) -> int:
     """Say what the summary of a chat lost, after a search of the notes."""
     with Interruptible() as run:
-        told = assistant.compaction.check_summary(session, cancel=run.cancel)
-        exam = SummaryExam.read(told["exam"])
-        output.show(lambda: told, cli_text.list_exam(exam))
+        result = assistant.compaction.check_summary(session, cancel=run.cancel)
+        exam = SummaryExam.read(result["exam"])
+        output.show(lambda: result, cli_text.list_exam(exam))
     return run.exit_code or 0
 
 

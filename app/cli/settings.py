@@ -41,9 +41,9 @@ def change_settings(args: argparse.Namespace, assistant: Assistant, output: Outp
             found = store.get(args.key)
             output.show(lambda: {"key": args.key, "value": found}, [cli_text.value(found)])
         case "set":
-            held = store.set(args.key, args.value)
-            text = f"{args.key} = {cli_text.value(held)}"
-            output.show(lambda: {"key": args.key, "value": held}, [text])
+            value = store.set(args.key, args.value)
+            text = f"{args.key} = {cli_text.value(value)}"
+            output.show(lambda: {"key": args.key, "value": value}, [text])
         case _:
             output.show(lambda: {"path": str(store.path)}, [str(store.path)])
     return 0
@@ -59,24 +59,24 @@ def change_keys(args: argparse.Namespace, assistant: Assistant, output: Output) 
     if args.action == "set":
         key = _read_key(owner, allows_plain_http=args.plain_http)
         assistant.model_setup.set_key(owner, key, allows_plain_http=args.plain_http)
-        said = f"The key for {owner} is in the system's keyring."
+        message = f"The key for {owner} is in the system's keyring."
     else:
         assistant.model_setup.set_key(owner, "")
-        said = f"The system's keyring has no key for {owner} any more."
-    output.show(lambda: {"owner": owner}, [said])
+        message = f"The system's keyring has no key for {owner} any more."
+    output.show(lambda: {"owner": owner}, [message])
     return 0
 
 
 def _show_key(assistant: Assistant, output: Output) -> int:
     owner = assistant.model_setup.key_provider(assistant.settings.values.chat_model)
     source = None if owner is None else secrets.find_key(owner)
-    said = "The model that is set takes no key."
+    message = "The model that is set takes no key."
     if owner is not None:
-        said = {
+        message = {
             "keyring": f"The key for {owner} is in the system's keyring.",
             "environment": f"The key for {owner} comes from the environment.",
         }.get(source or "", f"There is no key for {owner}.")
-    output.show(lambda: {"owner": owner, "source": source}, [said])
+    output.show(lambda: {"owner": owner, "source": source}, [message])
     return 0
 
 
@@ -85,10 +85,10 @@ def _test_key(args: argparse.Namespace, assistant: Assistant, output: Output) ->
     with Interruptible() as run:
         found = assistant.check_model(run.cancel, args.model)
         ms = round(found.seconds * 1_000)
-        said = f"The key works: {found.model}, {ms:,} ms."
+        message = f"The key works: {found.model}, {ms:,} ms."
         if assistant.model_setup.key_provider(found.model) is None:
-            said = f"The model answers: {found.model}, {ms:,} ms."
-        output.show(lambda: {"model": found.model, "ms": ms}, [said])
+            message = f"The model answers: {found.model}, {ms:,} ms."
+        output.show(lambda: {"model": found.model, "ms": ms}, [message])
     return run.exit_code or 0
 
 
@@ -122,8 +122,8 @@ def _forget_shapes(model: str, setup: ModelSetup, output: Output) -> int:
     for one in found:
         setup.forget_shape(one.owner)
     places = ", ".join(one.place for one in found)
-    said = f"The next request to {model} at {places} is the usual one."
-    output.show(lambda: {"forgotten": [one.to_dict() for one in found]}, [escape_text(said)])
+    message = f"The next request to {model} at {places} is the usual one."
+    output.show(lambda: {"forgotten": [one.to_dict() for one in found]}, [escape_text(message)])
     return 0
 
 

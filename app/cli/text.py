@@ -66,8 +66,8 @@ def index_report(report: "IndexReport") -> Iterator[str]:
         "removed": report.removed,
         "renamed": report.renamed,
     }
-    said = ", ".join(f"{n:,} {what}" for what, n in changes.items() if n) or "nothing changed"
-    yield f"{format_count(report.notes, 'note')} indexed: {said}."
+    summary = ", ".join(f"{n:,} {what}" for what, n in changes.items() if n) or "nothing changed"
+    yield f"{format_count(report.notes, 'note')} indexed: {summary}."
     yield (
         f"{format_count(report.chunks, 'passage')}, {report.embedded_chunks:,} of them embedded "
         f"now, in {report.seconds:.1f} s."
@@ -115,9 +115,9 @@ def list_notes(result: "SearchResult", offset: int) -> Iterator[str]:
     total = result.total or 0
     for hit in result.hits:
         yield f"{place(hit.path, hit.lines)}  {escape_text(hit.title)}: {escape_text(hit.text)}"
-    said = result.describe_total()
+    sentence = result.describe_total()
     query = escape_text(result.query)
-    yield said if total else f'No note fits "{query}": {said[0].lower()}{said[1:]}'
+    yield sentence if total else f'No note fits "{query}": {sentence[0].lower()}{sentence[1:]}'
     if result.hits and (offset or result.next is not None):
         yield f"{offset + 1:,} to {offset + len(result.hits):,} of them are listed here."
     if result.next is not None:
@@ -172,8 +172,8 @@ def list_fixes(key: str, fixes: "Sequence[FindingFix]") -> Iterator[str]:
 
 def call(step: "ToolStep") -> str:
     """Format a tool call with its arguments."""
-    told = _list_arguments(step.arguments)
-    return escape_text(f"{step.name}: {told}" if told else step.name)
+    arguments = _list_arguments(step.arguments)
+    return escape_text(f"{step.name}: {arguments}" if arguments else step.name)
 
 
 def _list_arguments(arguments: Mapping[str, object]) -> str:
@@ -212,8 +212,8 @@ def sources(result: "AskResult") -> Iterator[str]:
 
 def _list_claims(answer: "TurnAnswer") -> Iterator[str]:
     """Yield what of an answer is in what was sent, and the claims that are contradicted."""
-    if said := answer.claims.summary:
-        yield f"{said}."
+    if summary := answer.claims.summary:
+        yield f"{summary}."
     for claim in answer.claims.claims:
         if claim.verdict == "contradicted":
             text = escape_text(" ".join(claim.text.split()))
@@ -322,13 +322,13 @@ def _item(item: "TranscriptItem") -> Iterator[str]:
             yield f"A program, {item.time}, {item.entry}"
             yield escape_text(item.text)
         case SummaryItem():
-            said = item.sentence if item.change else "the turns above are sent as a summary"
-            yield f"--- {said} ({item.entry}) ---"
+            sentence = item.sentence if item.change else "the turns above are sent as a summary"
+            yield f"--- {sentence} ({item.entry}) ---"
             yield from list_exam(item.exam)
             yield escape_text(item.summary)
         case HookChangeItem():
-            told = ". ".join(filter(None, (item.title, item.summary)))
-            yield escape_text(f"--- the hook {item.hook} changed what is sent: {told} ---")
+            description = ". ".join(filter(None, (item.title, item.summary)))
+            yield escape_text(f"--- the hook {item.hook} changed what is sent: {description} ---")
         case _:
             turns = format_count(item.turns, "turn")
             verb = "is" if item.turns == 1 else "are"
@@ -351,19 +351,19 @@ def _answer(answer: "TurnAnswer") -> Iterator[str]:
 
 def _head(who: str, item: "MessageItem") -> str:
     label = f" [{escape_text(item.label)}]" if item.label else ""
-    said = f"{who}, {item.time}, {item.entry}{label}"
+    heading = f"{who}, {item.time}, {item.entry}{label}"
     if len(item.siblings) < 2:
-        return said
+        return heading
     at = item.siblings.index(item.entry) + 1
     others = " ".join(name for name in item.siblings if name != item.entry)
-    return f"{said} ‹ {at}/{len(item.siblings)} › {others}"
+    return f"{heading} ‹ {at}/{len(item.siblings)} › {others}"
 
 
 def _step(step: "ToolStep") -> Iterator[str]:
     if step.said:
         yield escape_text(step.said)
-    told = _list_arguments(step.arguments)
-    yield escape_text(f"({step.name}: {told}: {step.status})").replace("\n", " ")
+    arguments = _list_arguments(step.arguments)
+    yield escape_text(f"({step.name}: {arguments}: {step.status})").replace("\n", " ")
 
 
 def list_settings(listing: Iterable[Mapping[str, Any]]) -> Iterator[str]:

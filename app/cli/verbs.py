@@ -47,8 +47,8 @@ def run_verb(args: argparse.Namespace) -> int:
             if args.verb in _WRITES_CHATS and not getattr(args, "dry_run", False):
                 assistant.sessions.bin.remove_expired()
             status.code = _find_verb(args.verb)(args, assistant, output)
-            for said in assistant.take_warnings():
-                complain(said)
+            for warning in assistant.take_warnings():
+                complain(warning)
     return status.code
 
 
