@@ -133,13 +133,13 @@ def _check_chains(assistant: Assistant) -> Iterator[Check]:
         except (AppError, VaultError) as error:
             yield Check(name, False, str(error))
             continue
-        said = "each line follows the one before"
+        detail = "each line follows the one before"
         if breaks:
-            said = (
+            detail = (
                 f"lines before line {breaks[0]} were lost or changed, by another program or by a "
                 "disk that fails. The others are still used. See that your backups are recent."
             )
-        yield Check(name, not breaks, said)
+        yield Check(name, not breaks, detail)
 
 
 def _check_crashes(assistant: Assistant) -> Iterator[Check]:
@@ -150,8 +150,8 @@ def _check_crashes(assistant: Assistant) -> Iterator[Check]:
         return
     last = crashes[0]
     when = last.crashed.astimezone().isoformat(" ", timespec="minutes")[:16]
-    said = f"{len(crashes)} recorded, the last one ({last.kind}) on {when}: {last.file}"
-    yield Check("crashes", True, said)
+    detail = f"{len(crashes)} recorded, the last one ({last.kind}) on {when}: {last.file}"
+    yield Check("crashes", True, detail)
 
 
 def _check_keyring() -> Iterator[Check]:
@@ -177,8 +177,8 @@ def _model(assistant: Assistant) -> Iterator[Check]:
     else:
         has_key = assistant.model_setup.has_key(endpoint.provider)
         variable = secrets.list_variables(endpoint.provider)[0]
-        said = "with a key" if has_key else f"no key: enter one in the window, or set {variable}"
-        yield Check("model", has_key, f"{info.name} at {endpoint.service}, {said}")
+        detail = "with a key" if has_key else f"no key: enter one in the window, or set {variable}"
+        yield Check("model", has_key, f"{info.name} at {endpoint.service}, {detail}")
 
 
 def _check_shapes(assistant: Assistant) -> Iterator[Check]:
@@ -195,8 +195,8 @@ def _check_file(info: ModelInfo, values: Settings) -> Check:
         offer = look_at_file(info.file.path, values, ModelRunner())
     except InvalidRequest as error:  # the file was changed meanwhile
         return Check("model", False, str(error))
-    said = f"{info.file.name} in {info.file.path}. {offer.sentence}"
-    return Check("model", not offer.obstacle, offer.obstacle or said)
+    detail = f"{info.file.name} in {info.file.path}. {offer.sentence}"
+    return Check("model", not offer.obstacle, offer.obstacle or detail)
 
 
 def _check_model_files() -> Iterator[Check]:
@@ -231,8 +231,8 @@ def _instructions(assistant: Assistant, vault: Vault) -> Iterator[Check]:
 
 def _user_instructions(assistant: Assistant) -> Iterator[Check]:
     own = assistant.customization.own_instructions.read()
-    said = f"{len(own.text):,} characters in {own.path}" if own.text else f"none in {own.path}"
-    yield Check("your instructions", not own.problem, own.problem or said)
+    detail = f"{len(own.text):,} characters in {own.path}" if own.text else f"none in {own.path}"
+    yield Check("your instructions", not own.problem, own.problem or detail)
 
 
 def _vault(assistant: Assistant, vault: Path | None) -> Iterator[Check]:

@@ -346,5 +346,5 @@ def is_bug(error: BaseException) -> bool:
 def _bug(error: BaseException) -> str:
     if isinstance(error, vault.VaultError | chains.ChainError):
         return str(error)
-    said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    return f"Something in Strata failed ({said}). Your notes and chats are safe."
+    description = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return f"Something in Strata failed ({description}). Your notes and chats are safe."

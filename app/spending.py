@@ -107,9 +107,9 @@ class SpendingOverview:
         names = [name for name, spent in self.models.items() if spent.unpriced]
         if names:
             calls = name_count(self.month.unpriced, "call")
-            held = "they are held back now" if self.holds_unpriced else "no limit holds them back"
+            effect = "they are held back now" if self.holds_unpriced else "no limit holds them back"
             lines.append(
-                f"{calls} of this month went to models whose price is not known, and {held}: "
+                f"{calls} of this month went to models whose price is not known, and {effect}: "
                 f"{', '.join(names)}."
             )
         return tuple(lines)

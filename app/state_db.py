@@ -462,9 +462,9 @@ def _open_copy(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _require_sound(connection: sqlite3.Connection) -> None:
-    (said,) = connection.execute("PRAGMA quick_check(1)").fetchone()
+    (check_result,) = connection.execute("PRAGMA quick_check(1)").fetchone()
     tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
-    if said != "ok" or not _READ_COPY.keys() <= {name for (name,) in tables}:
+    if check_result != "ok" or not _READ_COPY.keys() <= {name for (name,) in tables}:
         raise _refuse_copy("it is damaged")
 
 

@@ -57,10 +57,10 @@ def look_at_file(path: Path, values: Settings, local: ModelRunner) -> FileOffer:
     if info.file is None or info.input_limit is None:
         raise InvalidRequest(info.problem)
     needed, free = info.file.count_needed_bytes(info.input_limit), local.find_free_bytes()
-    there = "" if free is None else f", {format_size(free)} are free"
+    free_text = "" if free is None else f", {format_size(free)} are free"
     sentence = (
         f"{info.input_limit:,} of {info.file.context_length:,} tokens of context. "
-        f"Needs {format_size(needed)} of memory{there}."
+        f"Needs {format_size(needed)} of memory{free_text}."
     )
     try:
         local.require_loadable(info.file, info.input_limit)

@@ -193,14 +193,15 @@ def list_models_at(
         learned: what services said when they refused a request.
         is_fresh: whether to ask the server even if its answer is known.
     """
-    name, there = parse_place(base) or base, values.model_copy(update={"chat_api_base": base})
+    name = parse_place(base) or base
+    server_settings = values.model_copy(update={"chat_api_base": base})
     server = look_up_model("any", base)  # the kind of server does not depend on the model
     if values.privacy_offline and not server.is_local:
         return FoundServer(name, base, (), "silent")
     if key is None and server.key_provider is not None:
         key = secrets.key_for(server.key_provider)
     found = list_served_models(base, key, ledger, is_fresh=is_fresh)
-    models = tuple(_choice(model.name, there, model, learned) for model in found.models)
+    models = tuple(_choice(model.name, server_settings, model, learned) for model in found.models)
     return FoundServer(name, base, models, found.problem)
 
 

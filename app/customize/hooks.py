@@ -196,7 +196,7 @@ def _describe_problem(subject: str, error: BaseException, what: str = "does not 
         what: the phrase after the subject, such as "does not run".
     """
     _log.warning("%s %s", subject, what, exc_info=error)
-    said = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-    line = " ".join(said.split()).rstrip(".")
+    message = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    line = " ".join(message.split()).rstrip(".")
     reason = line if isinstance(error, _Refused) else f"{type(error).__name__}: {line}"
     return f"{subject} {what}: {reason.rstrip(': ')}."

@@ -141,8 +141,8 @@ class Skill(Record):
     def describe(self) -> str:
         """Return the state of the skill for the user, such as `used, yours`."""
         words = {"used": "used", "undecided": "not used until you accept it", "refused": "refused"}
-        said = self.problem or words[self.state]
-        return f"{said} ({_WORDS[self.origin]})"
+        state_text = self.problem or words[self.state]
+        return f"{state_text} ({_WORDS[self.origin]})"
 
     def to_full_dict(self) -> dict[str, Any]:
         """Return the skill as a dict for JSON, with its text and the content of its files."""

@@ -234,8 +234,8 @@ class Judging:
             )
         vault = self._find_vault(request.project)
         ask = Ask(question, "chat", request.model, project=request.project, dry_run=dry_run)
-        begun = self._turns.begin_turn(ask, None, cancel, may_ask=False, calls=1)
-        turn = open_turn(self._turns.equip_turn(begun))
+        new_turn = self._turns.begin_turn(ask, None, cancel, may_ask=False, calls=1)
+        turn = open_turn(self._turns.equip_turn(new_turn))
         if request.sample_model == turn.model_name:
             raise InvalidRequest(
                 f"{turn.model_name} judges all notes, so it cannot judge the sample too.",

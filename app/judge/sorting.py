@@ -259,9 +259,9 @@ def sample_notes(
     waiting: list[InventoryNote] = []
     agreed = failed = 0
     for outcome, drawn in choose_sample(named, count).items():
-        again = [stored.verdicts.get(_make_key(note)) for note in drawn]
-        waiting += [note for note, one in zip(drawn, again, strict=True) if one is None]
-        ended = [one.outcome for one in again if one is not None]
+        second_verdicts = [stored.verdicts.get(_make_key(note)) for note in drawn]
+        waiting += [note for note, one in zip(drawn, second_verdicts, strict=True) if one is None]
+        ended = [one.outcome for one in second_verdicts if one is not None]
         given = [one for one in ended if one in GIVEN]
         failed += len(ended) - len(given)
         agreed += sum(one == outcome for one in given)

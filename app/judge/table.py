@@ -291,12 +291,12 @@ class SampleCheck(Record):
             agreed = "agreed" if self.agreed else "did not agree"
             return f"{model} judged the note that {first} judged, and {agreed}."
         low, high = self.bounds
-        said = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+        estimate = f"{low:,}" if low == high else f"{low:,} to {high:,}"
         sure = "" if self.sampled == self.notes else f"with {CONFIDENCE:.0%} confidence, "
         return (
             f"{model} judged {self.sampled:,} of the {self.notes:,} notes that {first} judged, "
-            f"and agreed on {self.agreed:,}: {sure.replace('%', ' %')}it would say yes to {said} "
-            f"of these {self.notes:,}.{failed}"
+            f"and agreed on {self.agreed:,}: {sure.replace('%', ' %')}it would say yes "
+            f"to {estimate} of these {self.notes:,}.{failed}"
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -471,11 +471,11 @@ def _write_lines(table: JudgeTable) -> Iterator[str]:
         yield "|---|---|---|---|---|"
     for row in shown:
         quote = _escape(" ".join(row.quote.split()))
-        said = f"“{quote}”" if quote else _escape(row.reason)
+        quote_or_reason = f"“{quote}”" if quote else _escape(row.reason)
         cells = (
             _link(row.path),
             row.shown_verdict,
-            said,
+            quote_or_reason,
             row.shown_lines,
             _escape(table.name_judge(row)),
         )

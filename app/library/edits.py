@@ -402,8 +402,8 @@ class UserEdits:
         except NoteExcluded as error:
             is_private = error.rule == "private"
             why = "marked as private" if is_private else f"excluded ({error.rule})"
-            said = f"Strata does not change {error.path}, because it is {why}."
-            raise EditRefused(f"{said} Tick the task in another editor.") from error
+            message = f"Strata does not change {error.path}, because it is {why}."
+            raise EditRefused(f"{message} Tick the task in another editor.") from error
         run, task = _apply(editor, tick.plan), tick.task
         return TickedTask(
             tick.plan.path,

@@ -137,11 +137,11 @@ class Library:
         self._is_stopped = False
 
         def work(emit: Emit[IndexProgressed | IndexFinished]) -> None:
-            def told(progress: IndexProgress) -> None:
+            def report_progress(progress: IndexProgress) -> None:
                 emit(IndexProgressed(progress))
 
             report = self.vault.update(
-                told,
+                report_progress,
                 lambda: cancel.is_cancelled or abandoned.is_cancelled,
                 is_background=is_background,
             )

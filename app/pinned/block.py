@@ -68,16 +68,16 @@ def write_marks(kind: BlockKind, id: str) -> tuple[str, str]:
 def find_blocks(text: str) -> Iterator[MarkedBlock]:
     """Yield the blocks of a note. A block without its end is none."""
     lines = text.split("\n")
-    begun: tuple[str, str, int] | None = None
+    open_block: tuple[str, str, int] | None = None
     for at, line in enumerate(lines):
         if (mark := _MARK.fullmatch(line)) is None:
             continue
         if not mark["end"]:
-            begun = (mark["kind"], mark["id"], at)
-        elif begun is not None and begun[:2] == (mark["kind"], mark["id"]):
-            kind, id, first = begun
+            open_block = (mark["kind"], mark["id"], at)
+        elif open_block is not None and open_block[:2] == (mark["kind"], mark["id"]):
+            kind, id, first = open_block
             yield MarkedBlock(kind, id, (first + 1, at + 1), "\n".join(lines[first : at + 1]))
-            begun = None
+            open_block = None
 
 
 def blank_blocks(text: str) -> str:

@@ -85,8 +85,8 @@ def find_changed_rows(
     )
     paths = len({row.path for row in rows})
     total = name_count(answer.sources, "source")
-    said = f"{paths:,} of its {total} changed." if answer.sources > 1 else "Its source changed."
-    return FoundRows(said if rows else "", rows, len(rows))
+    sentence = f"{paths:,} of its {total} changed." if answer.sources > 1 else "Its source changed."
+    return FoundRows(sentence if rows else "", rows, len(rows))
 
 
 def _list_cited(answer: TurnAnswer) -> frozenset[str]:

@@ -159,8 +159,8 @@ class Rehearser:
                 found = yield from self._call(chat, subject, self._open(chat, subject, cancel))
             difference = compare_answers(before, found.text)
             answer = subject.answer.id
-            said = _list_sentences(chat, subject)
-            yield RehearsalResult(chat.id, answer, before, found, difference, is_known, said)
+            sentences = _list_sentences(chat, subject)
+            yield RehearsalResult(chat.id, answer, before, found, difference, is_known, sentences)
 
     def ask_each(
         self, session: str, entry: str | None, cancel: CancelToken
@@ -188,8 +188,8 @@ class Rehearser:
                 yield from self._call(chat, cut, turn)
                 sent += 1
             answer, model = subject.answer.id, subject.model
-            table, said = make_table(plan), _list_sentences(chat, subject)
-            yield EachResult(chat.id, answer, model, plan.unchanged[0], table, sent, said)
+            table, sentences = make_table(plan), _list_sentences(chat, subject)
+            yield EachResult(chat.id, answer, model, plan.unchanged[0], table, sent, sentences)
 
     def _find(self, chat: Session, entry: str | None, keys: Sequence[str]) -> _Subject:
         answer, stored = self._machine.find_kept(chat, entry)
@@ -248,10 +248,10 @@ class Rehearser:
 
 def _list_sentences(chat: Session, subject: _Subject) -> tuple[str, ...]:
     """Return what the reader should know of a request that is asked again."""
-    said = [] if subject.sent.is_exact else [NOT_EXACT]
-    said += [WITH_TOOLS] if any(part.layer == "W" for part in subject.content.parts) else []
-    said += [CONTINUED] if _is_continued(chat, subject.answer) else []
-    return tuple(said)
+    sentences = [] if subject.sent.is_exact else [NOT_EXACT]
+    sentences += [WITH_TOOLS] if any(part.layer == "W" for part in subject.content.parts) else []
+    sentences += [CONTINUED] if _is_continued(chat, subject.answer) else []
+    return tuple(sentences)
 
 
 def _is_continued(chat: Session, answer: MessageEntry) -> bool:

@@ -132,10 +132,10 @@ def encode_file(objects: Sequence[StoredObject], mark: str = "") -> EncodedFile:
     named_notes = [[note.root, note.path, note.version] for note in notes]
     marked = {"mark": mark} if mark else {}
     header = {"notes": named_notes, "objects": rows, **marked}
-    told = json.dumps(header, separators=(",", ":"))
+    header_json = json.dumps(header, separators=(",", ":"))
     count = sum(_is_structure(one.place) for one in ordered)
     blocks = (b"".join(texts[:count]), *_group_texts(texts[count:]))
-    return EncodedFile(_join_parts([told.encode(), *blocks]), header)
+    return EncodedFile(_join_parts([header_json.encode(), *blocks]), header)
 
 
 def _is_structure(place: StoredPlace) -> bool:
@@ -193,10 +193,10 @@ def _join_packed(packed: Sequence[bytes], lengths: Sequence[int]) -> bytes:
         for number in (len(data), length, zlib.crc32(data))
     )
     count = len(packed).to_bytes(_LENGTH_BYTES, "big")
-    told = count + sizes + count
-    told += zlib.crc32(told).to_bytes(_CHECK_BYTES, "big")
+    size_table = count + sizes + count
+    size_table += zlib.crc32(size_table).to_bytes(_CHECK_BYTES, "big")
     parts = [add_spare(data, _count_spare(at, len(data))) for at, data in enumerate(packed)]
-    return b"".join((_MAGIC, told, *parts, told))
+    return b"".join((_MAGIC, size_table, *parts, size_table))
 
 
 def _count_spare(at: int, length: int) -> int:
@@ -222,17 +222,19 @@ def _read_parts(content: bytes) -> tuple[list[_Part], int]:
     for written, is_last in ((first, False), (last, True)):
         length = int.from_bytes(written, "big") * _PART_BYTES + 2 * _LENGTH_BYTES + _CHECK_BYTES
         start = len(content) - length if is_last else len(_MAGIC)
-        told = content[start : start + length] if start >= 0 else b""
-        check = told[-_CHECK_BYTES:]
-        if len(told) == length and zlib.crc32(told[:-_CHECK_BYTES]) == int.from_bytes(check, "big"):
-            return list(_list_parts(told)), len(_MAGIC) + length
+        size_table = content[start : start + length] if start >= 0 else b""
+        check = int.from_bytes(size_table[-_CHECK_BYTES:], "big")
+        if len(size_table) == length and zlib.crc32(size_table[:-_CHECK_BYTES]) == check:
+            return list(_list_parts(size_table)), len(_MAGIC) + length
     raise ValueError("it is no file of sent requests, or its sizes are damaged")
 
 
-def _list_parts(told: bytes) -> Iterator[_Part]:
+def _list_parts(size_table: bytes) -> Iterator[_Part]:
     numbers = [
-        int.from_bytes(told[at : at + _LENGTH_BYTES], "big")
-        for at in range(_LENGTH_BYTES, len(told) - _LENGTH_BYTES - _CHECK_BYTES, _LENGTH_BYTES)
+        int.from_bytes(size_table[at : at + _LENGTH_BYTES], "big")
+        for at in range(
+            _LENGTH_BYTES, len(size_table) - _LENGTH_BYTES - _CHECK_BYTES, _LENGTH_BYTES
+        )
     ]
     for at in range(0, len(numbers), 3):
         length, whole_length, check = numbers[at : at + 3]

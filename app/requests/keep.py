@@ -152,7 +152,7 @@ def find_note_texts(request: Request, roots: Iterable[str], load: LoadResult) ->
     segments = (*request.instructions, *request.segments)
     earlier = _collect_sources([reading.summarised, reading.earlier], reading.current)
     results = dict(list_note_texts(request.messages, load))
-    told = {text: paths for text, paths in results.items() if text and paths}
+    results_with_paths = {text: paths for text, paths in results.items() if text and paths}
     return NoteTexts(
         tuple(dict.fromkeys(roots)) or ("",),
         {**earlier.versions, **_list_versions(segments)},
@@ -163,8 +163,8 @@ def find_note_texts(request: Request, roots: Iterable[str], load: LoadResult) ->
             *_list_images(segments),
             *_list_summary(request, load),
         ),
-        {**told, **earlier.quotations},
-        frozenset(_list_answers(request)) | (results.keys() - told.keys()),
+        {**results_with_paths, **earlier.quotations},
+        frozenset(_list_answers(request)) | (results.keys() - results_with_paths.keys()),
     )
 
 

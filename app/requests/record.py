@@ -205,8 +205,8 @@ class RecordReader:
         if is_told:  # the rest of the same passage
             return ""
         self.gone |= dict.fromkeys(found)
-        said = _write_nameless(found) if self.is_for_model else _write_named(found)
-        return json.dumps(said, ensure_ascii=False)[1:-1]
+        text = _write_nameless(found) if self.is_for_model else _write_named(found)
+        return json.dumps(text, ensure_ascii=False)[1:-1]
 
 
 def _write_named(gone: Sequence[GoneNote]) -> str:

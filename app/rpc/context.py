@@ -148,13 +148,13 @@ class ContextRequests:
         )
 
     def _compact(self, request: Compact, cancel: CancelToken) -> Json:
-        told: Json = {}
+        result: Json = {}
         instructions = request.custom_instructions
         model = self._client.model
         for event in self._assistant.compact(require_chat(request), cancel, instructions, model):
             if isinstance(event, CompactionEnded):
-                told = event.result
-        return told
+                result = event.result
+        return result
 
     def _edit_summary(self, request: EditSummary, _cancel: CancelToken) -> Json:
         chat, mender = require_chat(request), self._assistant.mender

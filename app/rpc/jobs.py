@@ -227,9 +227,9 @@ class Jobs:
                 if isinstance(event, ApprovalRequested):
                     asked.callback(self._approvals.close, event.request.id)
                     self._approvals.open(event.request.id, len(event.request.proposal.hunks))
-                if (told := convert_event(event)) is None:
+                if (converted_event := convert_event(event)) is None:
                     continue
-                name, data = told
+                name, data = converted_event
                 if name == "turn_end":
                     end = data
                 elif not self._wire.event(name, id, session, data):

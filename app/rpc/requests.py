@@ -143,5 +143,5 @@ def _object(line: bytes) -> dict[str, Any]:
 def _sentence(command: str, error: ValidationError) -> str:
     first = error.errors(include_url=False)[0]
     place = ".".join(str(part) for part in first["loc"])
-    said = str(first["msg"])
-    return f"{command}: {place}: {said[0].lower()}{said[1:]}."
+    message = str(first["msg"])
+    return f"{command}: {place}: {message[0].lower()}{message[1:]}."

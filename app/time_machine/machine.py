@@ -199,8 +199,8 @@ class TimeMachine:
         """
         answer = _find_answer(chat, entry)
         path = [one for one in chat.list_path_to(answer.id) if isinstance(one, MessageEntry)]
-        told = [one.extra.get(SENT) for one in path]
-        references = [one for one in told if isinstance(one, str)]
+        sent_values = [one.extra.get(SENT) for one in path]
+        references = [one for one in sent_values if isinstance(one, str)]
         self._texts.remove_excluded(references)
         sent, reference = self._sessions.sent, answer.extra.get(SENT)
         stored = sent.load(reference, is_for_model=True) if isinstance(reference, str) else None
@@ -285,13 +285,13 @@ def _find_answer(chat: Session, entry: str | None) -> MessageEntry:
         if not answers:
             raise NotFound(f"Nothing has been answered in the chat {chat.id} yet.")
         return answers[-1]
-    said = chat.list_path_to(entry)[-1]
-    if isinstance(said, MessageEntry) and said.message.role == "user":
-        versions = [one for one in chat.tree.children(said.id) if _is_answer(one)]
-        said = _follow_turn(chat, versions[-1]) if versions else said
-    if not _is_answer(said):
+    target_entry = chat.list_path_to(entry)[-1]
+    if isinstance(target_entry, MessageEntry) and target_entry.message.role == "user":
+        versions = [one for one in chat.tree.children(target_entry.id) if _is_answer(one)]
+        target_entry = _follow_turn(chat, versions[-1]) if versions else target_entry
+    if not _is_answer(target_entry):
         raise NotFound(f"The entry {entry} has no answer.")
-    return said
+    return target_entry
 
 
 def _follow_turn(chat: Session, answer: MessageEntry) -> MessageEntry:

@@ -52,9 +52,11 @@ class KeptSummary(Record):
         size = self.size / 1_000
         shown = f"{size / 1_000:,.1f} MB" if size >= 1_000 else f"{size:,.0f} kB"
         gone = len(self.deleted)
-        told = f" {gone:,} of these notes {'is' if gone == 1 else 'are'} deleted." if gone else ""
+        deletion_sentence = (
+            f" {gone:,} of these notes {'is' if gone == 1 else 'are'} deleted." if gone else ""
+        )
         requests = _count(self.requests, "request")
-        return f"{requests} with text of {_count(self.notes, 'note')}, {shown}.{told}"
+        return f"{requests} with text of {_count(self.notes, 'note')}, {shown}.{deletion_sentence}"
 
 
 def _count(number: int, noun: str) -> str:
@@ -190,8 +192,11 @@ class KeptPassages:
             for root, some in self._group(chain(*missing)).items()
             for note in _find_left(root, some, suffixes)
         }
-        there = (*(places - missing), *(one for one in missing if not left.isdisjoint(one)))
-        named = {(note.root, note.path) for note in chain(*there)}
+        existing_places = (
+            *(places - missing),
+            *(one for one in missing if not left.isdisjoint(one)),
+        )
+        named = {(note.root, note.path) for note in chain(*existing_places)}
         return frozenset(
             note
             for one in missing
