@@ -368,8 +368,8 @@ class TurnRunner:
         """Return new warnings about files: merged or damaged ones. Each is returned only once."""
         vault = self._vault.vault
         unsaid, self.unsaid = self.unsaid, []
-        said = (self._sessions.take_warning(), "" if vault is None else vault.take_warning())
-        return [*unsaid, *filter(None, said)]
+        warnings = (self._sessions.take_warning(), "" if vault is None else vault.take_warning())
+        return [*unsaid, *filter(None, warnings)]
 
     def _report_damage(self, warnings: list[str], chat: Session) -> Iterator[Event]:
         """Yield a warning, only once, if the index, `state.db` or the chat's file is damaged."""
@@ -436,8 +436,8 @@ class TurnRunner:
         sent = list_turns(chat.list_path_to(chat.tree.answer_point(entry)))[-1].segments
         attachments = self._builder.attachments
         attach, selections = list_attachments(attachments, question, sent)
-        there = tuple(path for path in attach if attachments.has(path))
-        changed = replace(changed, attach=there, selections=selections)
+        existing_paths = tuple(path for path in attach if attachments.has(path))
+        changed = replace(changed, attach=existing_paths, selections=selections)
         changed = _name_project(changed, chat)
         chat.continue_from(chat.tree.branch_point(entry))
         changed = replace(changed, mode=mode or find_last_mode(path))
@@ -447,10 +447,10 @@ class TurnRunner:
     def _start_regeneration(
         self, entry: str, model: str | None, chat: Session, cancel: CancelToken
     ) -> tuple[Turn, Attach]:
-        said = chat.list_path_to(entry)[-1]
-        if not isinstance(said, MessageEntry):
+        target_entry = chat.list_path_to(entry)[-1]
+        if not isinstance(target_entry, MessageEntry):
             raise InvalidRequest(f"The entry {entry} is not an answer.")
-        is_answer, tree, entry = said.message.role != "user", chat.tree, said.id
+        is_answer, tree, entry = target_entry.message.role != "user", chat.tree, target_entry.id
         chat.continue_from(tree.branch_point(entry) if is_answer else tree.answer_point(entry))
         path = chat.path()
         question = last_question(path)

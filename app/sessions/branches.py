@@ -256,8 +256,8 @@ class BranchEditor:
             SessionBusy: the chat is being written to.
             InvalidRequest: a part of the memory is too long.
         """
-        if said := find_long_part(memory):
-            raise InvalidRequest(said)
+        if problem := find_long_part(memory):
+            raise InvalidRequest(problem)
         with self._sessions.open(session) as chat:
             if updates := list_memory_updates(chat, read_memory(chat.path()), memory):
                 chat.append(updates)
@@ -556,8 +556,8 @@ class ChatCompactor:
         """
         item = self.find_summary(session, entry)
         exam = None if item.exam is None else self.search_facts(session, item.exam, cancel)
-        told = None if exam is None else exam.to_dict()
-        return {"session": session, "entry": item.entry, "exam": told}
+        exam_json = None if exam is None else exam.to_dict()
+        return {"session": session, "entry": item.entry, "exam": exam_json}
 
     def _search_notes(
         self, exam: SummaryExam, build: Callable[[], Turn], cancel: CancelToken
@@ -710,8 +710,8 @@ class SummaryMender:
         item = self._compactor.find_summary(session, entry)
         self._compactor.edit_summary(session, item.entry, text, model)
         is_same = remove_head(text).strip() == remove_head(item.summary).strip()
-        said = "The summary is as before." if is_same else "The summary was edited."
-        return SummaryMend(item.entry, item.summary, "", said)
+        sentence = "The summary is as before." if is_same else "The summary was edited."
+        return SummaryMend(item.entry, item.summary, "", sentence)
 
     def undo_last(self, session: str, entry: str = "", model: str | None = None) -> SummaryMend:
         """Undo the newest change of a summary that was not undone yet, and return what was done.

@@ -172,8 +172,8 @@ def _list_lines(item: TranscriptItem, show_source: _ShowSource) -> Iterator[str]
             yield item.summary
             yield from _list_exam_lines(item.exam)
         case HookChangeItem():
-            told = ". ".join(filter(None, (item.title, item.summary)))
-            yield from ("", f"The hook {item.hook} changed what is sent: {told}")
+            description = ". ".join(filter(None, (item.title, item.summary)))
+            yield from ("", f"The hook {item.hook} changed what is sent: {description}")
         case _:
             verb = "is" if item.turns == 1 else "are"
             turns = name_count(item.turns, "turn")
@@ -197,8 +197,8 @@ def _list_answer_lines(item: AnswerItem, show_source: _ShowSource) -> Iterator[s
     if answer.checked.citations:
         yield from ("", "Sources:", "")
     yield from _list_sources(answer.checked.citations, show_source)
-    if said := answer.claims.summary:
-        yield from ("", f"{said}.")
+    if summary := answer.claims.summary:
+        yield from ("", f"{summary}.")
     for changed in item.changed:
         yield from ("", changed.sentence)
 

@@ -396,8 +396,8 @@ def _decode_bytes(line: bytes) -> dict[str, Any] | None:
 def _header(session: str, found: SessionHeader | None, entries: tuple[Entry, ...]) -> SessionHeader:
     if found is not None:
         return replace(found, id=session)
-    begun = entries[0].timestamp if entries else ""
-    return SessionHeader(session, begun, vault=None, project=None)
+    timestamp = entries[0].timestamp if entries else ""
+    return SessionHeader(session, timestamp, vault=None, project=None)
 
 
 def migrate_file(path: Path, log: LoadedLog) -> int:

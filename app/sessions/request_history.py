@@ -203,9 +203,13 @@ class RequestHistory:
         """
         chat = self._sessions.read(session)
         if entry is not None:
-            said = chat.list_path_to(entry)[-1]
-            is_question = isinstance(said, MessageEntry) and said.message.role == "user"
-            chat.continue_from(chat.tree.answer_point(said.id) if is_question else said.id)
+            target_entry = chat.list_path_to(entry)[-1]
+            is_question = (
+                isinstance(target_entry, MessageEntry) and target_entry.message.role == "user"
+            )
+            chat.continue_from(
+                chat.tree.answer_point(target_entry.id) if is_question else target_entry.id
+            )
         if not turn_ids(chat.path()):
             return None
         stored = _kept_request(chat)
@@ -340,9 +344,9 @@ def explain_sending(vault: Vault, chat: SessionPort, path: str, k: int) -> str:
     if any(segment.source == path for segment in attached):
         return f"{path} was attached to the question."
     query = str(last.stored_fields.get(SEARCHED) or last.user.message.text)
-    in_play = list_notes_in_play(asked[:-1], attached)
-    shown = vault.search(query, k, SearchOptions(in_play)).hits
-    return vault.why_not(query, path, shown, in_play)
+    used_notes = list_notes_in_play(asked[:-1], attached)
+    shown = vault.search(query, k, SearchOptions(used_notes)).hits
+    return vault.why_not(query, path, shown, used_notes)
 
 
 def _find_provider_count(chat: Session, report: Mapping[str, Any]) -> dict[str, int] | None:

@@ -421,8 +421,8 @@ def _count_messages(path: tuple[Entry, ...], counter: TokenCounter) -> Snapshot:
 
     Return the counts as `{name of the token counter: {hash of a message: tokens}}`.
     """
-    said = replay_path(path, counter).messages
-    return {_name_counter(counter): {m.digest.hex(): count_message(m, counter) for m in said}}
+    messages = replay_path(path, counter).messages
+    return {_name_counter(counter): {m.digest.hex(): count_message(m, counter) for m in messages}}
 
 
 def _recall_counts(path: Sequence[Entry], snapshot: Snapshot, counter: TokenCounter) -> None:

@@ -106,8 +106,10 @@ def summarise_log(log: LoadedLog) -> SessionInfo:
     asked = (entry.message for entry in (*path, *log.entries) if is_question(entry))
     first = next(asked, None)
     title = find_title(log)[1] or ("" if first is None else first.text)
-    said = (entry for entry in reversed(log.entries) if not _is_custom(entry, tuple(LAST_COUNTS)))
-    used = next(said, log.header)
+    entries = (
+        entry for entry in reversed(log.entries) if not _is_custom(entry, tuple(LAST_COUNTS))
+    )
+    used = next(entries, log.header)
     return SessionInfo(
         session=log.header.id,
         title=one_line(title, _TITLE_CHARS),

@@ -128,8 +128,8 @@ class SessionStore:
             InvalidRequest: this program cannot write the chat's version.
             StorageFailed: the file cannot be read or written.
         """
-        if (begun := self._unwritten(session)) is not None:
-            return self._new(begun)
+        if (unwritten_log := self._unwritten(session)) is not None:
+            return self._new(unwritten_log)
         path = self._find_file(session)
         with self._errors(session):
             handle = open_locked(path)
@@ -157,8 +157,8 @@ class SessionStore:
             SessionMissing: the chat does not exist.
             StorageFailed: the file cannot be read.
         """
-        if (begun := self._unwritten(session)) is not None:
-            return self._new(begun)
+        if (unwritten_log := self._unwritten(session)) is not None:
+            return self._new(unwritten_log)
         path = self._find_file(session)
         self._rescue_partial(session)
         with self._errors(session):
@@ -191,8 +191,8 @@ class SessionStore:
             SessionMissing: the chat does not exist.
             StorageFailed: the file cannot be read.
         """
-        if (begun := self._unwritten(session)) is not None:
-            return summarise_log(begun)
+        if (unwritten_log := self._unwritten(session)) is not None:
+            return summarise_log(unwritten_log)
         path = self._find_file(session)
         with self._errors(session):
             return _follow_folders(self._info(path), self._follow)

@@ -118,11 +118,11 @@ class _Reader:
     def items(self, turn: LoggedTurn) -> Iterator[TranscriptItem]:
         if turn.user is not None:
             yield self._question(turn.user, turn.segments)
-        for said in group_answers(turn.said):
-            if not isinstance(said, CustomMessageEntry):
-                yield self._answer(turn, said)
-            elif said.display is not False:
-                yield CustomItem(said.id, said.message.text, said.timestamp)
+        for group in group_answers(turn.said):
+            if not isinstance(group, CustomMessageEntry):
+                yield self._answer(turn, group)
+            elif group.display is not False:
+                yield CustomItem(group.id, group.message.text, group.timestamp)
 
     def _question(self, asked: MessageEntry, sent: Sequence[Segment]) -> UserItem:
         return UserItem(
@@ -255,11 +255,11 @@ class _Reader:
             for part in list_tool_results(entry.message)
         }
         for entry in work:
-            said = entry.message.text.strip()
+            message_text = entry.message.text.strip()
             for call in list_tool_calls(entry.message):
                 place, result = results.get(call.id, ("", None))
-                yield _step(call, result, self._runs.get(place), said)
-                said = ""
+                yield _step(call, result, self._runs.get(place), message_text)
+                message_text = ""
 
     def _list_versions(self, entry: str, shown: str) -> tuple[str, ...]:
         """Return the ids that identify the versions of a message in the transcript, in log order.
@@ -329,7 +329,7 @@ def _sum_costs(log: Sequence[Entry]) -> ChatCost | None:
 
 
 def _step(
-    call: ToolCallPart, result: ToolResultPart | None, run: ToolRun | None, said: str
+    call: ToolCallPart, result: ToolResultPart | None, run: ToolRun | None, message_text: str
 ) -> ToolStep:
     is_well = result is not None and not result.is_error
     return ToolStep(
@@ -340,7 +340,7 @@ def _step(
         seconds=None if run is None else run.seconds,
         ref_id=None if run is None else run.ref_id,
         text="" if result is None else result.content[:MOST_STEP_CHARS],
-        said=said[:MOST_STEP_CHARS],
+        said=message_text[:MOST_STEP_CHARS],
     )
 
 
@@ -367,8 +367,8 @@ def _build_hook_change(entry: TransformEntry) -> HookChangeItem | None:
     if not (title + summary + markdown).strip() and props is None:
         return None
     known = renderer if isinstance(renderer, str) else ""
-    told = title, summary, markdown, known, props
-    return HookChangeItem(entry.id, entry.transformer_name, *told)
+    fields = title, summary, markdown, known, props
+    return HookChangeItem(entry.id, entry.transformer_name, *fields)
 
 
 def _find_changed_summaries(report: Mapping[str, Any] | None) -> dict[str, str]:

@@ -207,9 +207,9 @@ class TurnBuilder:
         if folder is not None and (root is None or not folder.is_relative_to(root)):
             roots.append(folder)
         if isinstance(chat, Session):
-            begun, had = chat.header.vault, chat.log.list_projects()
-            outside = (name for name in had if name is not None and os.path.isabs(name))
-            roots += map(Path, [*filter(None, [begun]), *outside])
+            first_vault, projects = chat.header.vault, chat.log.list_projects()
+            outside = (name for name in projects if name is not None and os.path.isabs(name))
+            roots += map(Path, [*filter(None, [first_vault]), *outside])
         return tuple(dict.fromkeys(roots))
 
     def _read_patterns(self) -> Sequence[str]:

@@ -82,8 +82,8 @@ def require_model(turn: Turn) -> None:
 
 def last_question(path: Sequence[Entry]) -> MessageEntry | None:
     """Return the last question on a branch, or None if there is none."""
-    said = (entry for entry in reversed(path) if isinstance(entry, MessageEntry))
-    return next((entry for entry in said if entry.message.role == "user"), None)
+    entries = (entry for entry in reversed(path) if isinstance(entry, MessageEntry))
+    return next((entry for entry in entries if entry.message.role == "user"), None)
 
 
 def find_last_mode(path: Sequence[Entry]) -> Mode:
@@ -104,8 +104,8 @@ def find_last_mode(path: Sequence[Entry]) -> Mode:
 
 def find_last_model(path: Sequence[Entry]) -> str | None:
     """Return the last model that answered on a branch, or None if no model answered."""
-    said = (entry.model for entry in reversed(path) if isinstance(entry, MessageEntry))
-    return next((model for model in said if model), None)
+    models = (entry.model for entry in reversed(path) if isinstance(entry, MessageEntry))
+    return next((model for model in models if model), None)
 
 
 def was_prepared(question: MessageEntry, path: Sequence[Entry]) -> bool:
@@ -169,16 +169,16 @@ def restore_attachments(
         sent: the segments sent with the question.
     """
     made = _index_selections(_filter_attached(sent))
-    again = _Again(attachments)
+    restorer = _AttachmentRestorer(attachments)
     attach, selections = list_attachments(attachments, question, sent)
     for path in attach:
-        again.attach(path)
+        restorer.attach(path)
     for selection in selections:
-        again.select(selection, made)
-    return again.result
+        restorer.select(selection, made)
+    return restorer.result
 
 
-class _Again:
+class _AttachmentRestorer:
     def __init__(self, attachments: Attachments) -> None:
         self._attachments = attachments
         self._found: dict[_Place, Segment] = {}
