@@ -279,8 +279,8 @@ def acquire_lock(handle: int, path: Path, timeout_s: float) -> None:
             return calls.lock_file(handle)
         except BlockingIOError as error:
             if time.monotonic() > deadline:
-                said = "another process has been using it for too long"
-                raise TimeoutError(errno.ETIMEDOUT, said, str(path)) from error
+                reason = "another process has been using it for too long"
+                raise TimeoutError(errno.ETIMEDOUT, reason, str(path)) from error
             time.sleep(_LOCK_CHECK_S)
         except OSError as error:
             raise LocksUnsupported(*error.args) from error

@@ -204,15 +204,15 @@ def end_with_parent() -> None:
     if sys.platform != "win32":
         import select
 
-        worker, (watched, held) = os.getpid(), os.pipe()
+        worker, (read_end, write_end) = os.getpid(), os.pipe()
         if os.fork():
-            os.close(watched)  # the other end stays open as long as this process runs
+            os.close(read_end)  # the other end stays open as long as this process runs
             return
         try:
-            for unused in (held, 1, 2):
+            for unused in (write_end, 1, 2):
                 os.close(unused)
             ends = select.poll()
-            for pipe in (0, watched):  # of the parent and of the worker
+            for pipe in (0, read_end):  # of the parent and of the worker
                 ends.register(pipe, 0)
             ends.poll()
             if os.getppid() == worker:
@@ -386,17 +386,17 @@ if sys.platform != "win32":
                 processes are left.
         """
         for number in _END_SIGNALS:
-            told: set[int] = set()
+            signalled_children: set[int] = set()
             if group is not None:
                 with suppress(ProcessLookupError, PermissionError):
                     os.killpg(group, number)
             deadline = time.monotonic() + grace_s
             while time.monotonic() < deadline:
                 left = _list_children()  # each process that ends leaves its children to this one
-                for child in left - told:
+                for child in left - signalled_children:
                     with suppress(ProcessLookupError, PermissionError):
                         os.kill(child, number)
-                told |= left
+                signalled_children |= left
                 _reap(left if group is None else left | {group})
                 if not _list_children() and not _has_members(group):
                     return

@@ -399,8 +399,8 @@ class ProjectLabel(PressedByEnter, QAbstractButton):
         """Show the project of the open chat. `Middle.set_project` documents the arguments."""
         self._project, self._folder = one_line(title), "" if name == title else one_line(name)
         self.setText(self._project)
-        said = f"Project: {self._project}, folder {one_line(folder)}"
-        self.setAccessibleName(said)
+        description = f"Project: {self._project}, folder {one_line(folder)}"
+        self.setAccessibleName(description)
         self.setToolTip(escape_tooltip(f"{self._project}\n{folder}\nShow the page of the project"))
         self.updateGeometry()
         self.update()

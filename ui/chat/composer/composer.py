@@ -359,8 +359,8 @@ class Composer(Scaled, QWidget):
         """Show why an attachment cannot be sent, with buttons that help."""
         text = ButtonText(f"Remove {attachment.name}", "Send the message without this attachment")
         remove = (text, lambda: self._on_chip_removed(attachment))
-        again = ButtonText("Try again", "Read the attachment again, then send the message")
-        retry = (again, lambda: self._on_retry(attachment))
+        retry_text = ButtonText("Try again", "Read the attachment again, then send the message")
+        retry = (retry_text, lambda: self._on_retry(attachment))
         see = (_SEND_IMAGES, lambda: self.images_wanted.emit(state.blind_model))
         others = (see, remove) if state.blind_model else (remove,)
         actions = (retry, remove) if state.problem else others

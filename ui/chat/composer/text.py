@@ -223,11 +223,11 @@ class ComposerText(QTextEdit):
         self.setFixedHeight(min(wanted, most))
 
 
-def is_send_key(held: Qt.KeyboardModifier) -> bool:
+def is_send_key(modifiers: Qt.KeyboardModifier) -> bool:
     """Return whether Enter sends the message while these modifier keys are held."""
-    if held & Qt.KeyboardModifier.ShiftModifier:
+    if modifiers & Qt.KeyboardModifier.ShiftModifier:
         return False
-    has_ctrl = bool(held & Qt.KeyboardModifier.ControlModifier)
+    has_ctrl = bool(modifiers & Qt.KeyboardModifier.ControlModifier)
     return has_ctrl or not Keymap.current().sends_with_ctrl
 
 

@@ -44,9 +44,9 @@ _UNSEARCHED = f"{_RECEIVED}.\nNot checked: the notes were not searched for these
 class _Line(Scaled, QWidget):
     """A horizontal line with an icon, a sentence, numbers and buttons in the middle."""
 
-    def __init__(self, icon: str, said: str, figures: str, *actions: QPushButton) -> None:
+    def __init__(self, icon: str, sentence: str, figures: str, *actions: QPushButton) -> None:
         super().__init__()
-        self._said, self._figures = ElidedLabel(said), ElidedLabel(figures)
+        self._said, self._figures = ElidedLabel(sentence), ElidedLabel(figures)
         dress(self._said, "ui", "secondary")
         dress(self._figures, "caption", "tertiary", numbers=True)
         for shown in (self._said, self._figures):
@@ -64,9 +64,9 @@ class _Line(Scaled, QWidget):
         )
         self._fit()
 
-    def set_texts(self, said: str, figures: str) -> None:
+    def set_texts(self, sentence: str, figures: str) -> None:
         """Show another sentence with its numbers."""
-        self._said.set_text(said)
+        self._said.set_text(sentence)
         self._figures.set_text(figures)
 
     def _fit(self) -> None:
@@ -215,18 +215,18 @@ class SummaryFacts(AccessibleFrame):
         self.head.set_open(self.is_open)
 
     def _fill(self) -> None:
-        for said, loss in self._exam.list_losses():
+        for sentence, loss in self._exam.list_losses():
             fact = loss.fact if isinstance(loss, FoundFact) else loss
-            parts = grow(self._make_text(said, loss)), self._make_button(fact)
+            parts = grow(self._make_text(sentence, loss)), self._make_button(fact)
             self._rows.addLayout(make_row(*parts, spacing=8))
         if rest := self._exam.rest:
             shown = label(rest, "caption", "tertiary")
             self._rows.addLayout(make_row(shown, margins=(_ROW_INSET, 0, 0, 0)))
 
-    def _make_text(self, said: str, loss: ChatFact | ChangedFact | FoundFact) -> QWidget:
+    def _make_text(self, sentence: str, loss: ChatFact | ChangedFact | FoundFact) -> QWidget:
         """Return the widget with what is said of a fact. A fact that a note says opens the note."""
         is_wrong = isinstance(loss, ChangedFact) and loss.is_wrong
-        shown = ElidedLabel(one_line(said))
+        shown = ElidedLabel(one_line(sentence))
         dress(shown, "ui", "amber" if is_wrong else "secondary")
         if not isinstance(loss, FoundFact):
             made = QWidget()
@@ -376,10 +376,10 @@ class HookDivider(FoldedDivider):
         self, hook: str, title: str, summary: str, markdown: str, parent: QWidget | None = None
     ) -> None:
         by = f"by the hook {hook}"
-        said = title if title.strip() else "Changed for the model"
+        heading = title if title.strip() else "Changed for the model"
         figures = " · ".join(filter(None, (one_line(summary), one_line(by))))
         icon, tip = "puzzle-piece", "Show what the hook changed"
-        super().__init__(icon, one_line(said), figures, "details", tip, markdown, parent)
+        super().__init__(icon, one_line(heading), figures, "details", tip, markdown, parent)
 
 
 class _QuietBlock(QWidget):
@@ -410,9 +410,9 @@ class NoteBlock(AccessibleFrame):
     ) -> None:
         super().__init__(QAccessible.Role.Note, parent)
         self._text = text
-        said = " · ".join(filter(None, (one_line(title), note)))
-        self.setAccessibleName(said)
-        words = ElidedLabel(said)
+        heading = " · ".join(filter(None, (one_line(title), note)))
+        self.setAccessibleName(heading)
+        words = ElidedLabel(heading)
         dress(words, "caption", "secondary")
         copy = IconButton("copy", "Copy this text", size=24)
         copy.clicked.connect(lambda _checked=False: self.copy())
@@ -429,7 +429,7 @@ class NoteBlock(AccessibleFrame):
             close.clicked.connect(lambda _checked=False: self.dismissed.emit())
             head.addWidget(close)
         self.view = MarkdownView()
-        self.view.setAccessibleName(said)
+        self.view.setAccessibleName(heading)
         self.view.set_markdown(text)
         make_column(head, self.view, margins=(0, 0, 0, 10), spacing=6, parent=self)
 

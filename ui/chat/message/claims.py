@@ -114,9 +114,9 @@ class ClaimCheck(AccessibleFrame):
             self._rows.append(row)
             self._column.addWidget(row)
         more = f"And {len(claims) - _MOST_ROWS:,} more." if len(claims) > _MOST_ROWS else ""
-        said = " ".join(filter(None, (more, self._report.coverage.describe(), _MEANING)))
-        if said:
-            label = make_wrapped_label(said, "caption", "tertiary")
+        text = " ".join(filter(None, (more, self._report.coverage.describe(), _MEANING)))
+        if text:
+            label = make_wrapped_label(text, "caption", "tertiary")
             label.setContentsMargins(4, 4, 4, 0)
             self._column.addWidget(label)
 

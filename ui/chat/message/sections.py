@@ -78,7 +78,7 @@ class AnswerView(TaskView):
 
     def _draw(self) -> None:
         drawn = _draw_sections(self._lead, self.sections, self._opened)
-        self.lit, self._pointing.hints = drawn.lit, drawn.hints
+        self.lit, self._pointing.hints = drawn.highlights, drawn.hints
         self.set_leaves(drawn.leaves)
 
     def _paint_ground(self, painter: QPainter) -> None:
@@ -97,16 +97,16 @@ class _Drawn:
 
     Attributes:
         leaves: the blocks, in order. Their lines are counted over the whole answer.
-        lit: the ranges of lines to highlight.
+        highlights: the ranges of lines to highlight.
         hints: what a click on each of the links does, by its address.
     """
 
     leaves: list[Leaf] = field(default_factory=list)
-    lit: list[Lines] = field(default_factory=list)
+    highlights: list[Lines] = field(default_factory=list)
     hints: dict[str, str] = field(default_factory=dict)
     _line: int = 1
 
-    def add_text(self, lines: Sequence[str], lit: Sequence[Lines] = ()) -> None:
+    def add_text(self, lines: Sequence[str], highlights: Sequence[Lines] = ()) -> None:
         """Add lines of Markdown, of which some ranges are highlighted."""
         above = self._line - 1
         stream = MarkdownStream()
@@ -114,7 +114,7 @@ class _Drawn:
         self.leaves += [
             replace(leaf, line=leaf.line + above) if leaf.line else leaf for leaf in stream.finish()
         ]
-        self.lit += [(first + above, last + above) for first, last in lit]
+        self.highlights += [(first + above, last + above) for first, last in highlights]
         self._line += len(lines)
 
     def add_link(self, text: str, address: str, hint: str, *, is_title: bool = False) -> None:

@@ -104,8 +104,8 @@ class StepWords:
         if self.step.name in _NOTED:
             return _NOTED[self.step.name]
         given = self.step.arguments
-        said = next((given[key] for key in _ARGUMENTS if given.get(key)), "")
-        words = one_line(show_json(said))
+        value = next((given[key] for key in _ARGUMENTS if given.get(key)), "")
+        words = one_line(show_json(value))
         if self.step.name in _QUOTED:
             return f"“{words}”"
         if to := given.get("to"):

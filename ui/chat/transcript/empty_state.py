@@ -125,7 +125,7 @@ class EmptyState(QWidget):
         inner = self.rect().marginsRemoved(self._column.contentsMargins())
         row_height = Theme.current().px(_ROW) + 8
         parts: list[tuple[QWidget, int]] = [
-            *((said, said.heightForWidth(inner.width()) + 8) for said in self._said),
+            *((text, text.heightForWidth(inner.width()) + 8) for text in self._said),
             *((row, row_height) for row in self.questions),
         ]
         left = inner.height() - 8

@@ -394,11 +394,11 @@ class Transcript(QWidget):
         return super().focusNextPrevChild(forward)
 
     def _place_held(self) -> None:
-        held, self._held = self._held, None
+        saved_place, self._held = self._held, None
         slots = self.feed.slots()
-        if held is None or held[0] >= len(slots):
+        if saved_place is None or saved_place[0] >= len(slots):
             return
-        at, above, is_focused = held
+        at, above, is_focused = saved_place
         self.feed.reveal(slots[at])
         row = slots[at].row
         if row is None:

@@ -267,11 +267,11 @@ class MessageMaker(QObject):
             code: the error's code, or an empty string if it is not known.
         """
         info = ErrorInfo(code, message)
-        made, again = Failure(info), MessageAction("again", entry)
+        made, retry_action = Failure(info), MessageAction("again", entry)
 
         def act(way: str) -> None:
             if way == "retry":
-                self.action_requested.emit(again)
+                self.action_requested.emit(retry_action)
             else:
                 self.error_action.emit(way, info)
 
@@ -282,8 +282,8 @@ class MessageMaker(QObject):
         found, checked = item.answer, item.answer.checked
         sources = list_sources(found.sources, checked.citations, checked.unverified)
         answer.set_sources(sources)
-        told = (one.sentence for one in item.changed)
-        answer.show_doubts([*describe_unverified(checked.unverified, sources), *told])
+        sentences = (one.sentence for one in item.changed)
+        answer.show_doubts([*describe_unverified(checked.unverified, sources), *sentences])
         answer.show_changes(item.changed)
         answer.show_found_sources(found.sources_sentence)
         answer.show_filter(item.filter_parts)
