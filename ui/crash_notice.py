@@ -87,10 +87,10 @@ class CrashNotice(QObject):
             self._frame.middle.add_notice(self.notice)
         copy = partial(self._copy, "\n".join(report.details for report in found.reports))
         actions = ((_COPY, copy), (DISMISS, self.notice.hide))
-        said = describe_check(found.damaged)
+        text = describe_check(found.damaged)
         if self._frame.places.is_reset:
-            said = f"{said} {_RESET}"
-        self.notice.show_notice("amber", describe_crashes(found.reports), said, actions)
+            text = f"{text} {_RESET}"
+        self.notice.show_notice("amber", describe_crashes(found.reports), text, actions)
         mark_as_told(found.reports)
 
     def _copy(self, details: str) -> None:

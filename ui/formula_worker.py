@@ -115,8 +115,8 @@ def _load_library() -> Any:
 
 
 def _describe(error: Exception) -> str:
-    said = " ".join(str(error).split())[:120].rstrip(".")
-    return said or {"AssertionError": "a bracket is missing"}.get(
+    message = " ".join(str(error).split())[:120].rstrip(".")
+    return message or {"AssertionError": "a bracket is missing"}.get(
         type(error).__name__, re.sub(r"(?<!^)(?=[A-Z])", " ", type(error).__name__).lower()
     )
 

@@ -111,7 +111,8 @@ def make_controllers(
     saving = SaveNoteController(shared, session, notes)
     versions = VersionsController(shared, session)
     messages = MessageController(shared, session, sessions, composer, context, saving)
-    index, again = IndexController(shared, session), RehearsalController(shared, session, context)
+    index = IndexController(shared, session)
+    rehearsal = RehearsalController(shared, session, context)
     vault = VaultController(shared, session, composer, index, notes, reading)
     instructions = InstructionsController(shared, session, vault)
     projects, indexed = ProjectController(*chat_list), (vault.opened, vault.indexed)
@@ -134,7 +135,7 @@ def make_controllers(
     pinned, judging = PinnedController(*noted, versions), JudgeController(*noted)
     last = (links, fixes, versions, quick, review, pinned, judging, UpdateController(shared))
     watch = SettingsFileWatch(assistant, runner, frame.window)
-    return Controllers(*made, *more, *last, again, watch)
+    return Controllers(*made, *more, *last, rehearsal, watch)
 
 
 def _follow_agents(shared: Collaborators, session: SessionController) -> None:

@@ -279,8 +279,8 @@ class PinnedController(ChatController):
 
     def _keep_lit(self, shown: ShownAnswer) -> ShownAnswer:
         """Keep the rows lit that were new when the user opened this answer, until it is closed."""
-        lit = self._lit.get(shown.answer.id)
-        return shown if lit is None or shown.changes.mark else replace(shown, changes=lit)
+        changes = self._lit.get(shown.answer.id)
+        return shown if changes is None or shown.changes.mark else replace(shown, changes=changes)
 
     def _on_unreadable(self, error: Exception) -> None:
         self._frame.sidebar.show_pinned((), describe(error).message)

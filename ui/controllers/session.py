@@ -448,9 +448,9 @@ class SessionController(Controller):
         if answers := [item for item in transcript.items if isinstance(item, AnswerItem)]:
             last = answers[-1].answer
             rows = list_cited_sources(last.citations, last.checked.unverified, last.sources)
-            said = describe_no_sources(last.model) if last.text else _NO_SOURCES_YET
+            empty_text = describe_no_sources(last.model) if last.text else _NO_SOURCES_YET
             covered = last.claims.coverage.describe()
-            self._frame.column.sources.show_rows(rows, said, last.searched_by, covered)
+            self._frame.column.sources.show_rows(rows, empty_text, last.searched_by, covered)
 
     def _on_load_failed(self, error: Exception) -> None:
         self._composer.show_error(describe(error).message, ())

@@ -203,8 +203,8 @@ class BackupSection(QWidget):
             case FileProgress():
                 self._say(f"{count(event.done)} of {plural(event.total, 'file')}", "secondary")
             case PlacedFolder():
-                said = f"What is stored for {event.former} belongs to {event.path} now."
-                self._say(said, "secondary")
+                message = f"What is stored for {event.former} belongs to {event.path} now."
+                self._say(message, "secondary")
             case BackupReport():
                 self._say(*_word_backup(event))
             case RestoreReport():
@@ -244,8 +244,8 @@ class BackupSection(QWidget):
 
 def _word_backup(report: BackupReport) -> tuple[str, str]:
     """Return what is said of a backup, and its tone."""
-    said = f"{report.path}: {plural(report.files, 'file')}, {plural(report.chats, 'chat')}, "
-    lines = [f"{said}{size(report.size)}."]
+    summary = f"{report.path}: {plural(report.files, 'file')}, {plural(report.chats, 'chat')}, "
+    lines = [f"{summary}{size(report.size)}."]
     lines += [f"Left out: {name}. {reason}" for name, reason in report.left_out]
     return "\n".join(lines), "amber" if report.left_out else "secondary"
 

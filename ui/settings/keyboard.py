@@ -273,8 +273,8 @@ def refuse_keys(keys: str, command: str = "") -> str:
     if not _FREE.fullmatch(keys) and not any(
         modifier in keys for modifier in ("Ctrl+", "Alt+", "Meta+")
     ):
-        held = f"{show_modifier('Ctrl')} or {show_modifier('Alt')}"
-        return f"{show_keys(keys)} is needed for typing. Hold {held} as well."
+        modifiers = f"{show_modifier('Ctrl')} or {show_modifier('Alt')}"
+        return f"{show_keys(keys)} is needed for typing. Hold {modifiers} as well."
     return ""
 
 

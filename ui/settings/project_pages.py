@@ -108,21 +108,23 @@ class KeptPages(QWidget):
         title, details = ElidedLabel(page.title or page.address), ElidedLabel(is_ours=True)
         dress(title, "ui", "primary")
         title.setToolTip(escape_tooltip(page.address))
-        said = page.problem or " · ".join(self._describe(page))
-        details.set_text(said)
+        description = page.problem or " · ".join(self._describe(page))
+        details.set_text(description)
         tone = "danger" if page.problem else "amber" if page.is_changed else "secondary"
         dress(details, "caption", tone)
         name = page.title or page.address
-        again = IconButton("arrow-clockwise", f"Refresh {name}", size=24)
-        again.clicked.connect(partial(self._on_refresh, (page,)))
-        again.setEnabled(self._task is None)
+        refresh_button = IconButton("arrow-clockwise", f"Refresh {name}", size=24)
+        refresh_button.clicked.connect(partial(self._on_refresh, (page,)))
+        refresh_button.setEnabled(self._task is None)
         remove = IconButton("x", f"Remove {name}", size=24)
         remove.clicked.connect(partial(self._on_remove, page))
         remove.setEnabled(self._task is None)
         icon = "chat" if page.kind == "transcript" else "globe"
         texts = make_column(title, details, spacing=0)
-        make_row(IconLabel(icon), grow(texts), again, remove, margins=0, spacing=8, parent=row)
-        row.setAccessibleName(f"{name}: {said}")
+        make_row(
+            IconLabel(icon), grow(texts), refresh_button, remove, margins=0, spacing=8, parent=row
+        )
+        row.setAccessibleName(f"{name}: {description}")
         return row
 
     def _describe(self, page: ProjectPage) -> Iterator[str]:
@@ -157,8 +159,8 @@ class KeptPages(QWidget):
             found = list(self._fetcher.refresh_all(self._store, pages, token))
             changed = sum(page.is_changed for page in found)
             failed = sum(bool(page.problem) for page in found)
-            said = f"{count(changed)} changed" if changed else "Nothing has changed"
-            return f"{said}, {count(failed)} could not be fetched." if failed else f"{said}."
+            summary = f"{count(changed)} changed" if changed else "Nothing has changed"
+            return f"{summary}, {count(failed)} could not be fetched." if failed else f"{summary}."
 
         if pages and self._task is None:
             self._start("Fetching again…", refresh)
@@ -219,9 +221,9 @@ class KeptPages(QWidget):
         self._show_pages()
         self._task.start()
 
-    def _on_done(self, done: Callable[[], None] | None, said: str) -> None:
+    def _on_done(self, done: Callable[[], None] | None, message: str) -> None:
         self._has_ended = True
-        self._say(said, "secondary")
+        self._say(message, "secondary")
         if done is not None:
             done()
 

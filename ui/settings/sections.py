@@ -262,8 +262,8 @@ class VerdictsSection(QWidget):
         verdicts, failures = count_stored(found)
         failed = f" and {plural(failures, 'failure')}" if failures else ""
         questions = plural(len({one.question for one in found}), "question")
-        said = f"{plural(verdicts, 'verdict')}{failed} on {questions}."
-        self.state.setText(said if found else "No verdicts are stored.")
+        sentence = f"{plural(verdicts, 'verdict')}{failed} on {questions}."
+        self.state.setText(sentence if found else "No verdicts are stored.")
         self.forget.setEnabled(bool(found))
 
     def _on_forget(self) -> None:
@@ -298,10 +298,10 @@ class SpendingSection(QWidget):
         self.state = make_wrapped_label("Loading…", "caption", "secondary")
         self._rows = make_column(spacing=2)
         texts = make_column(label("Spent so far", "ui_strong"), self.state, spacing=2)
-        again = make_button(
+        refresh_button = make_button(
             ButtonText("Count again", "Read what was spent again"), "", self.refresh
         )
-        head = make_row(grow(texts), align(again, Qt.AlignmentFlag.AlignTop))
+        head = make_row(grow(texts), align(refresh_button, Qt.AlignmentFlag.AlignTop))
         make_column(head, self._rows, margins=(0, 10, 0, 10), spacing=8, parent=self)
 
     def refresh(self) -> None:

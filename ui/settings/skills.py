@@ -90,7 +90,7 @@ class SkillsSection(QWidget):
 
     def _make_line(self, skill: Skill) -> QWidget:
         tokens_of = skill.to_dict()["tokens"]
-        said = one_line(skill.describe())
+        state = one_line(skill.describe())
         about = one_line(skill.description)
         if not skill.problem:
             about += (
@@ -98,7 +98,7 @@ class SkillsSection(QWidget):
                 f"{count(tokens_of['text'])} more when it is read"
             )
         texts = make_column(
-            make_wrapped_label(f"{one_line(skill.name)} · {said}", "ui"),
+            make_wrapped_label(f"{one_line(skill.name)} · {state}", "ui"),
             make_wrapped_label(about, "caption", "secondary"),
             spacing=2,
         )

@@ -388,12 +388,14 @@ class RowsModel(QAbstractItemModel, Generic[T]):
         if all(first < second for first, second in pairwise(places)):
             return
         self.layoutAboutToBeChanged.emit()
-        held = [one for one in self.persistentIndexList() if one.parent() == parent]
+        indexes = [one for one in self.persistentIndexList() if one.parent() == parent]
         level.arrange(places)
         self._renumber(level)
         after = {before: place for place, before in enumerate(places)}
-        moved = [self.createIndex(after[one.row()], one.column(), one.internalId()) for one in held]
-        self.changePersistentIndexList(held, moved)
+        moved = [
+            self.createIndex(after[one.row()], one.column(), one.internalId()) for one in indexes
+        ]
+        self.changePersistentIndexList(indexes, moved)
         self.layoutChanged.emit()
 
     def _replace_changed(self, parent: QModelIndex, level: _Level[T], rows: Sequence[T]) -> None:

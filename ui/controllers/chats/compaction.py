@@ -128,8 +128,8 @@ class CompactionController(ChatController):
         task.failed.connect(lambda error: self._frame.notifier.toast(describe(error).message))
         task.start()
 
-    def _tell(self, chat: str, said: str, action: LabelledAction | None = None) -> None:
-        self._frame.notifier.toast(said, action, is_of_chat=action is not None)
+    def _tell(self, chat: str, message: str, action: LabelledAction | None = None) -> None:
+        self._frame.notifier.toast(message, action, is_of_chat=action is not None)
         if self._session.session == chat:
             self._context.show("next")
             self._session.load()
@@ -200,15 +200,15 @@ class CompactionController(ChatController):
     def _on_stored(self, report: CompactionReport) -> None:
         self._close(_describe(report))
 
-    def _close(self, said: str) -> None:
+    def _close(self, message: str) -> None:
         """Close the dialog, show a toast, and reload the chat if it is still open.
 
         Args:
-            said: the text of the toast.
+            message: the text of the toast.
         """
         self._find_dialog().accept()
         self._frame.composer.setFocus()
-        self._frame.notifier.toast(said)
+        self._frame.notifier.toast(message)
         if self._session.session == self._chat:
             self._context.show("next")  # the last request was sent before the compaction
             self._session.load()

@@ -179,8 +179,8 @@ class ReadingController(ChatController):
         else:
             failed = partial(self._frame.notifier.toast, f"No program shows {file.parent}.")
             reveal = partial(reveal_file, file, failed, self)
-            said = f"{one_line(file.name, _MOST_PATH_CHARS)} is not one of your notes."
-            self._frame.notifier.toast(said, (_REVEAL, reveal))
+            message = f"{one_line(file.name, _MOST_PATH_CHARS)} is not one of your notes."
+            self._frame.notifier.toast(message, (_REVEAL, reveal))
 
     def step(self, step: int) -> None:
         """Show an earlier or later note of the history. Do nothing if there is no such note.
@@ -281,13 +281,13 @@ class ReadingController(ChatController):
         token = self._begin_reading(f"Opening {visit.name}…")
         self._reads.ask(lambda: self._read(visit, step, token), now=True)
 
-    def _begin_reading(self, said: str) -> CancelToken:
+    def _begin_reading(self, message: str) -> CancelToken:
         """Cancel the current reading of a note, and prepare a new one.
 
-        Return the token that cancels the new reading. `said` is shown if the reading is slow.
+        Return the token that cancels the new reading. `message` is shown if the reading is slow.
         """
         self._stop_reading()
-        self._reading, self._said = CancelToken(), said
+        self._reading, self._said = CancelToken(), message
         self.slow_timer.start()
         return self._reading
 

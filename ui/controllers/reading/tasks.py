@@ -89,8 +89,8 @@ class TaskTickController(QObject):
         self._is_busy = False
         self._follow(task, task.old_line, 0 if task.is_deleted else task.line)
         self._show_again()
-        said = f"“{one_line(task.text, _TEXT_CHARS)}” {_describe_state(task)}"
-        self._frame.notifier.toast(said, (_UNDO, partial(self._undo, task)))
+        message = f"“{one_line(task.text, _TEXT_CHARS)}” {_describe_state(task)}"
+        self._frame.notifier.toast(message, (_UNDO, partial(self._undo, task)))
 
     def _undo(self, task: TickedTask) -> None:
         undo = self._runner.call(lambda: self._assistant.edits.undo(run=task.run))
