@@ -282,13 +282,13 @@ def _build_row(shown: "ShownAnswer", *, is_open: bool) -> Row:
     answer, mark = shown.answer, shown.changes.mark
     total = count(answer.total) if answer.kind != "model" else ""
     summary = answer.summary
-    said = (answer.title, summary, shown.changes.sentence, shown.problem)
+    name_parts = (answer.title, summary, shown.changes.sentence, shown.problem)
     return Row(
         one_line(answer.title),
         right="  ".join(filter(None, (mark, total))),
         problem=shown.problem,
         tip="\n".join(filter(None, (answer.question, summary, shown.changes.sentence))),
-        name=", ".join(one.rstrip(".") for one in said if one),
+        name=", ".join(one.rstrip(".") for one in name_parts if one),
         arrow="open" if is_open else "closed",
         is_lit=bool(mark),
     )
@@ -332,8 +332,12 @@ def _list_rows(shown: "ShownAnswer") -> "Iterator[tuple[AnswerRow, _Fate, str]]"
     for row, before in edited.items():
         yield row, "changed", f"changed, before: {before.shown}"
     yield from ((row, "gone", "gone") for row in changes.gone)
-    lit = {*changes.new, *edited}
-    yield from ((row, "same", "") for row in shown.answer.rows if not lit or row not in lit)
+    changed_rows = {*changes.new, *edited}
+    yield from (
+        (row, "same", "")
+        for row in shown.answer.rows
+        if not changed_rows or row not in changed_rows
+    )
 
 
 def _list_source_lines(shown: "ShownAnswer") -> "list[_Line]":
@@ -354,14 +358,14 @@ def _list_source_lines(shown: "ShownAnswer") -> "list[_Line]":
             lines.append(_Line((row.path, row.text), gone))
         for line in row.text.split("\n"):
             if line.startswith(("+", "-")) and not line.startswith(("+++", "---")):
-                icon, said = ("plus", "new") if line[0] == "+" else ("minus", "gone")
+                icon, change_text = ("plus", "new") if line[0] == "+" else ("minus", "gone")
                 text = one_line(line[1:]).strip()
-                made = Row(text, icon, depth=2, name=f"{said}: {text}", is_lit=True)
+                made = Row(text, icon, depth=2, name=f"{change_text}: {text}", is_lit=True)
                 lines += [_Line((row.path, line), made, path=row.path)] if text else []
     return lines
 
 
-def _build_line_row(row: "AnswerRow", fate: _Fate, said: str) -> Row:
+def _build_line_row(row: "AnswerRow", fate: _Fate, change_text: str) -> Row:
     # The readers of dates are not loaded before the window is shown.
     from vault.notes.tasks import is_task as is_task_line
     from vault.notes.text.markup import remove_markup
@@ -373,8 +377,8 @@ def _build_line_row(row: "AnswerRow", fate: _Fate, said: str) -> Row:
     if row.is_note and (row.values or row.title not in text):
         text = f"{row.title}: {text}"
     where = f"{row.path}, line {row.line}"
-    tip = f"{where}\n{said[0].upper()}{said[1:]}" if said else where
-    name = ", ".join(filter(None, (text, row.title, said)))
+    tip = f"{where}\n{change_text[0].upper()}{change_text[1:]}" if change_text else where
+    name = ", ".join(filter(None, (text, row.title, change_text)))
     icon = _ICONS.get(fate) or ("square" if is_task else "file-text")
     is_gone = fate == "gone"
     return Row(text, icon, tip=tip, name=name, depth=1, is_dim=is_gone, is_lit=fate in _ICONS)

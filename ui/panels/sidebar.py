@@ -247,11 +247,11 @@ class Sidebar(Pane):
             if not text.isHidden():
                 free -= text.heightForWidth(self._lists.width())
         least = Theme.current().px(_LEAST)
-        is_told = bool(self._no_pinned.text())
-        told = self._no_pinned.heightForWidth(self._lists.width()) if is_told else 0
+        has_text = bool(self._no_pinned.text())
+        text_height = self._no_pinned.heightForWidth(self._lists.width()) if has_text else 0
         # A low window has room for either the lists or the text that takes the place of one.
-        self._no_pinned.setVisible(is_told and free - told >= least)
-        free -= 0 if self._no_pinned.isHidden() else told
+        self._no_pinned.setVisible(has_text and free - text_height >= least)
+        free -= 0 if self._no_pinned.isHidden() else text_height
         if free <= 0:
             return
         if not self.pinned.isHidden():

@@ -167,9 +167,9 @@ class CompactionDialog(QDialog):
         self.setWindowTitle(title)
         self._title.setText(title)
 
-    def _begin_editing(self, said: str, summary: str, figures: str) -> None:
+    def _begin_editing(self, sentence: str, summary: str, figures: str) -> None:
         self._made_figures = figures
-        self._show_step(said, (self._figures, self.text, self.use), "Summary")
+        self._show_step(sentence, (self._figures, self.text, self.use), "Summary")
         self.text.setReadOnly(False)
         self._made = summary
         self._fill(summary)
@@ -179,15 +179,15 @@ class CompactionDialog(QDialog):
         self.text.setPlainText(text)
         self._on_text_changed()
 
-    def _show_step(self, said: str, parts: Sequence[QWidget], name: str) -> None:
+    def _show_step(self, sentence: str, parts: Sequence[QWidget], name: str) -> None:
         """Show one step of the dialog, and hide the widgets of the other steps.
 
         Args:
-            said: the sentence at the top of the dialog.
+            sentence: the sentence at the top of the dialog.
             parts: the widgets of this step.
             name: the heading of the text field, or an empty string for no heading.
         """
-        self._about.setText(said)
+        self._about.setText(sentence)
         self._problem.hide()
         for part in (self._figures, self.text, self.make, self.use):
             part.setVisible(part in parts)

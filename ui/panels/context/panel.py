@@ -316,7 +316,7 @@ class ContextPanel(Pane):
         self._no_model.hide()
         self._figures = self._make_figures(content)
         row = make_row(self._request, self._past, stretch(), spacing=12)
-        again = make_row(self._rehearsal, stretch())
+        rehearsal_row = make_row(self._rehearsal, stretch())
         make_column(
             self._no_model,
             self._figures,
@@ -327,7 +327,7 @@ class ContextPanel(Pane):
             8,
             _pad(row),
             4,
-            _pad(again),
+            _pad(rehearsal_row),
             stretch(),
             margins=(0, 12, 0, 16),
             spacing=0,

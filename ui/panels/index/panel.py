@@ -139,7 +139,7 @@ def _describe_index(status: "IndexStatus") -> str:
     if not status.notes and status.indexed_at is None:
         return "Nothing is indexed yet."
     when = f", indexed {ago(status.indexed_at)}" if status.indexed_at else ""
-    held = f"{plural(status.chunks, 'passage')}{when}."
+    contents = f"{plural(status.chunks, 'passage')}{when}."
     model = f" Meaning by {one_line(status.embedder)}." if status.embedder else ""
     gap = "" if status.gap is None else f" {status.gap.sentence}"
-    return f"{held}{gap} {size(status.size_bytes)} on the disk, outside the folder.{model}"
+    return f"{contents}{gap} {size(status.size_bytes)} on the disk, outside the folder.{model}"

@@ -145,12 +145,12 @@ class ComparisonDialog(QDialog):
 
     def _write_line(self, at: int, column: int, line: "ComparedLine") -> None:
         theme = Theme.current()
-        dim, plain, lit = QTextCharFormat(), QTextCharFormat(), QTextCharFormat()
+        dim, plain, highlight = QTextCharFormat(), QTextCharFormat(), QTextCharFormat()
         dim.setForeground(theme.color("text.tertiary"))
         plain.setForeground(theme.color("text.primary"))
-        lit.setForeground(theme.color("diff.mark_text"))
-        lit.setBackground(theme.color("diff.mark_bg"))
-        lit.setFontUnderline(True)
+        highlight.setForeground(theme.color("diff.mark_text"))
+        highlight.setBackground(theme.color("diff.mark_bg"))
+        highlight.setFontUnderline(True)
         right = QTextBlockFormat()
         right.setAlignment(Qt.AlignmentFlag.AlignRight)
         cursor = self._table.cellAt(at, column).firstCursorPosition()
@@ -158,7 +158,7 @@ class ComparisonDialog(QDialog):
         cursor.insertText(str(line.number), dim)
         cursor = self._table.cellAt(at, column + 1).firstCursorPosition()
         for text, is_lit in line.parts:
-            cursor.insertText(text, lit if is_lit else plain)
+            cursor.insertText(text, highlight if is_lit else plain)
 
     def _lay_out(self, can_fix: bool) -> None:
         reason = make_wrapped_label(self._finding.reason, "ui", "secondary")
@@ -170,8 +170,8 @@ class ComparisonDialog(QDialog):
         foot.addWidget(make_button(DONE, "primary", self.accept))
         parts = [label("Compare two notes", "h2"), reason]
         if self._all_rows > _MOST_ROWS:
-            said = f"Of {count(self._all_rows)} lines, the first {count(_MOST_ROWS)} are shown."
-            parts.append(label(said, "caption", "secondary"))
+            sentence = f"Of {count(self._all_rows)} lines, the first {count(_MOST_ROWS)} are shown."
+            parts.append(label(sentence, "caption", "secondary"))
         ground = Pane("content")
         make_column(ground, margins=0, parent=self)
         both = make_row(*map(grow, heads), spacing=16)

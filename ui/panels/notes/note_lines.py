@@ -41,13 +41,13 @@ class SourceCut:
 
     def describe(self) -> str:
         """Return a sentence about the omitted lines, or an empty string if nothing is omitted."""
-        said, end = list[str](), self.start + self.text.count("\n")
+        sentences, end = list[str](), self.start + self.text.count("\n")
         if self.start > 1 or end < self.total:
             lines = f"{count(self.start)} to {count(end)} of {count(self.total)}"
-            said.append(f"Lines {lines} are shown here.")
+            sentences.append(f"Lines {lines} are shown here.")
         if self.is_shortened:
-            said.append(_SHORTENED)
-        return " ".join(said)
+            sentences.append(_SHORTENED)
+        return " ".join(sentences)
 
 
 def cut_source(text: str, line: int) -> SourceCut:

@@ -61,11 +61,11 @@ class NoteTreeModel(QAbstractItemModel):
     def _rearrange(self, folders: Folders) -> None:
         """Replace the tree with one that has other paths, and update the views' indexes."""
         self.layoutAboutToBeChanged.emit()
-        held = self.persistentIndexList()
-        paths = [self.path(index) for index in held]
+        indexes = self.persistentIndexList()
+        paths = [self.path(index) for index in indexes]
         opened = [self._folders.path(number) for number in self._open]
         self._folders = folders
-        self.changePersistentIndexList(held, [self.find(path) for path in paths])
+        self.changePersistentIndexList(indexes, [self.find(path) for path in paths])
         self._open = {self.find(path).internalId() for path in opened if self.find(path).isValid()}
         self.layoutChanged.emit()
 
@@ -136,8 +136,10 @@ class NoteTreeModel(QAbstractItemModel):
         path = one_line(self.path(index))
         if node.is_image:
             name = one_line(node.name)
-            said = f"{name}, image"
-            return Row(name, "image-square", tip=path, name=said, depth=depth, is_file=True)
+            accessible_name = f"{name}, image"
+            return Row(
+                name, "image-square", tip=path, name=accessible_name, depth=depth, is_file=True
+            )
         if node.note is None:
             problem = f"{plural(node.problems, 'note')} could not be read" if node.problems else ""
             arrow = "open" if node.number in self._open else "closed"
@@ -251,12 +253,13 @@ class NoteTree(FitTree):
 
 
 def _note_row(note: "NoteState", name: str, path: str, depth: int) -> Row:
-    tip, problem, said = path, "", name
+    tip, problem, accessible_name = path, "", name
     reason = one_line(note.reason)
     if note.state == "excluded":
-        tip, said = f"{path}\nLeft out of the index: {reason}", f"{name}, left out: {reason}"
+        tip = f"{path}\nLeft out of the index: {reason}"
+        accessible_name = f"{name}, left out: {reason}"
     elif note.state == "failed":
-        problem, said = f"{path}\n{reason}", f"{name}, could not be read: {reason}"
+        problem, accessible_name = f"{path}\n{reason}", f"{name}, could not be read: {reason}"
     return Row(
         name,
         icon="file-text",
@@ -265,5 +268,5 @@ def _note_row(note: "NoteState", name: str, path: str, depth: int) -> Row:
         depth=depth,
         is_dim=note.state == "excluded",
         is_file=True,
-        name=said,
+        name=accessible_name,
     )

@@ -156,19 +156,19 @@ class OutlinePanel(Pane):
             return True
         return super().event(event)
 
-    def _show(self, headings: "Sequence[Heading]", said: str) -> None:
+    def _show(self, headings: "Sequence[Heading]", text: str) -> None:
         self._headings, self._folded, self._marked = headings, None, None
         self._least = min((heading.level for heading in headings), default=1)
         self._model.set_rows(self._list_matches(self.field.text()))
         self._mark()
         self.field.setVisible(bool(headings))
-        self._say(said)
+        self._say(text)
         self._show_marked()
 
-    def _say(self, said: str) -> None:
-        self._said.setText(said)
-        self._said.setVisible(bool(said))
-        self.list.setVisible(not said)
+    def _say(self, text: str) -> None:
+        self._said.setText(text)
+        self._said.setVisible(bool(text))
+        self.list.setVisible(not text)
 
     def _filter(self, text: str) -> None:
         if self._headings:

@@ -169,7 +169,7 @@ class RelatedPanel(Pane):
         super().showEvent(event)
         self.looked_at.emit()
 
-    def _show(self, path: str, notes: "Sequence[RelatedNote]", said: str) -> None:
+    def _show(self, path: str, notes: "Sequence[RelatedNote]", text: str) -> None:
         self._wait.stop()
         self.skeleton.hide()
         self._about.set_text(f"Related to {path}")
@@ -180,8 +180,8 @@ class RelatedPanel(Pane):
             self.list.setCurrentIndex(QModelIndex())
             self.list.scrollToTop()
         self.list.setVisible(bool(notes))
-        self._said.setText(said)
-        self._said.setVisible(bool(said))
+        self._said.setText(text)
+        self._said.setVisible(bool(text))
 
     def _show_skeleton(self) -> None:
         self._about.set_text(f"Related to {self._awaited}")

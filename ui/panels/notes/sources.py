@@ -222,8 +222,8 @@ class SourcesPanel(Pane):
 
 def _describe(source: "Source") -> Cell:
     title = one_line(source.title)
-    told = dict.fromkeys((title, describe_place(source), one_line(source.describe_check())))
-    return Cell(title, "\n".join(told), name_source(source), source)
+    tip_lines = dict.fromkeys((title, describe_place(source), one_line(source.describe_check())))
+    return Cell(title, "\n".join(tip_lines), name_source(source), source)
 
 
 def _name_quotation(source: "Source") -> tuple[int | None, str]:

@@ -143,13 +143,13 @@ class RehearsalDialog(QDialog):
         difference = found.difference
         known = "Asked before: nothing was sent. " if found.is_known else ""
         if difference.is_none:
-            said = "The same sentences as in the chat."
+            summary = "The same sentences as in the chat."
         else:
             gone, new = plural(len(difference.gone), "sentence"), count(len(difference.new))
             reworded = len(difference.reworded)
             also = f", {count(reworded)} worded differently" if reworded else ""
-            said = f"{gone} fell or changed, {new} new{also}, {count(difference.same)} the same."
-        self._show(found, f"{known}{said}")
+            summary = f"{gone} fell or changed, {new} new{also}, {count(difference.same)} the same."
+        self._show(found, f"{known}{summary}")
 
     def show_table(self, found: "EachResult") -> None:
         """Show which source carried which sentence."""
@@ -169,8 +169,8 @@ class RehearsalDialog(QDialog):
         """Say that nothing is asked any more."""
         if self._is_asking:  # neither an answer nor a failure has come
             arriving = self.outcome.arriving
-            said = _STOPPED if arriving is not None and arriving.text else _STOPPED_EARLY
-            self.state.setText(f"{said} {_KEPT}" if self._done else said)
+            sentence = _STOPPED if arriving is not None and arriving.text else _STOPPED_EARLY
+            self.state.setText(f"{sentence} {_KEPT}" if self._done else sentence)
             self.outcome.mark("stopped")
         self._is_asking = False
         self._update(can_ask=bool(self.parts.switches))

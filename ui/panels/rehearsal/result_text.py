@@ -228,7 +228,7 @@ class ResultText(QTextEdit):
         table: QTextTable,
         at: tuple[int, int],
         text: str,
-        lit: Sequence[tuple[int, str, str]],
+        highlights: Sequence[tuple[int, str, str]],
     ) -> None:
         """Write an answer, with some of its sentences lit.
 
@@ -236,11 +236,11 @@ class ResultText(QTextEdit):
             table: the table.
             at: the row and column.
             text: the answer.
-            lit: where each sentence begins, in order, the sentence, and its tone.
+            highlights: where each sentence begins, in order, the sentence, and its tone.
         """
         theme, cursor = Theme.current(), table.cellAt(*at).firstCursorPosition()
         plain, end = self._make_format("text.primary"), 0
-        for start, sentence, tone in lit:
+        for start, sentence, tone in highlights:
             marked = self._make_format(f"diff.{tone}_text")
             marked.setBackground(theme.color(f"diff.{tone}_bg"))
             cursor.insertText(text[end:start], plain)
