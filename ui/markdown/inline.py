@@ -242,8 +242,8 @@ def _embed_runs(token: Token, style: Style, link: str) -> list[Run]:
         return [Run(token.info or describe_target(target), style, NOTE + target)]
     image = _picture(token)
     own = image.link or (NOTE + image.source if image.source else "")
-    said = f"Image: {image.where}" if image.source else f"Image not loaded: {image.where}"
-    return [Run(said, style | Style.ITALIC, link or own)]
+    text = f"Image: {image.where}" if image.source else f"Image not loaded: {image.where}"
+    return [Run(text, style | Style.ITALIC, link or own)]
 
 
 def _is_embed(token: Token) -> bool:

@@ -295,9 +295,9 @@ def test_what_is_painted_beside_the_text_moves_with_it_when_a_formula_is_drawn(
 
     def measure() -> tuple[float, ...]:
         ink, (mark,) = view._writer.final, list_tasks(view._writer.final)
-        panels = [view._ink.panel_rect(panel).top() for panel in ink.panels]
+        panels = [view._decoration_painter.panel_rect(panel).top() for panel in ink.panels]
         copy = view._buttons._buttons[0].y()
-        return (view._ink.find_box(mark).top(), *panels, copy)
+        return (view._decoration_painter.find_box(mark).top(), *panels, copy)
 
     before, height = measure(), view.height()
     answer(store, 80, 60)

@@ -127,7 +127,7 @@ def test_code_among_the_lit_lines_keeps_its_own_background(reader: NoteReader) -
     settle()
     (view,) = reader.views()
     code = next(panel for panel in view._writer.final.panels if panel.kind == "code")
-    place = view._ink.panel_rect(code).toRect()
+    place = view._decoration_painter.panel_rect(code).toRect()
     image, theme = view.grab().toImage(), Theme.current()
     assert image.pixelColor(place.right() - 60, place.top() + 4) == theme.color("bg.raised")
     assert image.pixelColor(place.left() - 4, place.center().y()) == theme.color("diff.mark_bg")

@@ -87,7 +87,9 @@ class AnswerView(TaskView):
         places = SourceLines(self.document())
         for lines in self.lit:
             if (band := places.find_band(*lines)) is not None:
-                self._ink.paint_band(painter, self._inks, band, self.width())
+                self._decoration_painter.paint_band(
+                    painter, self._all_decorations, band, self.width()
+                )
         painter.setOpacity(1)
 
 

@@ -261,12 +261,12 @@ class BoxDecorations:
         self._open = {}
 
     def follow(
-        self, ink: Decorations, leaf: Leaf, previous: Leaf | None, first: int, last: int
+        self, decorations: Decorations, leaf: Leaf, previous: Leaf | None, first: int, last: int
     ) -> None:
         """Start the decorations of the boxes that open at a block, and extend those of open boxes.
 
         Args:
-            ink: the decorations to add to.
+            decorations: the decorations to add to.
             leaf: the block of Markdown that was just written.
             previous: the block that was written before it, or None.
             first: a text position in the first text block of the leaf.
@@ -279,9 +279,9 @@ class BoxDecorations:
             elif box.kind in {"callout", "quote", "embed"}:
                 panel = _panel(box, leaf, depth, first, last)
                 self._open[box.key] = panel
-                ink.panels.append(panel)
+                decorations.panels.append(panel)
             else:
-                ink.marks.append(ListMarker(first, box.marker))
+                decorations.marks.append(ListMarker(first, box.marker))
 
     def _stretch(self, box: Box, last: int) -> None:
         if panel := self._open.get(box.key):
@@ -306,6 +306,6 @@ def _panel(box: Box, leaf: Leaf, depth: int, first: int, last: int) -> Panel:
     )
 
 
-def list_tasks(ink: Decorations) -> list[ListMarker]:
+def list_tasks(decorations: Decorations) -> list[ListMarker]:
     """Return the markers that are checkboxes, in text order."""
-    return [mark for mark in ink.marks if mark.status]
+    return [mark for mark in decorations.marks if mark.status]

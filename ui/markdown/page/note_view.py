@@ -69,9 +69,9 @@ class NoteView(TaskView):
 
     def light(self, first: int, last: int) -> None:
         """Highlight the note's lines from `first` to `last`. If `first` is 0, highlight nothing."""
-        lit = (first, last) if first else None
-        if lit != self._lit:
-            self._lit = lit
+        line_range = (first, last) if first else None
+        if line_range != self._lit:
+            self._lit = line_range
             self.viewport().update()
 
     def find_band(self, first: int, last: int) -> tuple[int, int] | None:
@@ -157,4 +157,4 @@ class NoteView(TaskView):
     def _paint_ground(self, painter: QPainter) -> None:
         """Paint the background of the highlighted lines, as wide as the view."""
         if self._lit is not None and (band := self.find_band(*self._lit)) is not None:
-            self._ink.paint_band(painter, self._inks, band, self.width())
+            self._decoration_painter.paint_band(painter, self._all_decorations, band, self.width())

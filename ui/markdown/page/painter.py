@@ -45,14 +45,14 @@ _SPARE = 2  # above and below highlighted lines
 
 # The first and the last visible text position.
 Reach = tuple[int, int]
-_Ink = TypeVar("_Ink", ListMarker, Span, Pill, RuleLine, Rows)
+_Decoration = TypeVar("_Decoration", ListMarker, Span, Pill, RuleLine, Rows)
 
 
 @dataclass(slots=True)
 class _Placed:
     """The cached positions of a decoration: its rectangles, and the baselines of its lines."""
 
-    ink: object
+    decoration: object
     rects: list[QRectF]
     lows: list[float]
 
@@ -88,8 +88,8 @@ class DecorationPainter:
             open_code: the background of a code block that is not closed yet, or None.
         """
         groups = (tail.panels, tail.marks, tail.spans, tail.pills)
-        for ink in (ink for group in groups for ink in group):
-            self._placed.pop(id(ink), None)
+        for decoration in (decoration for group in groups for decoration in group):
+            self._placed.pop(id(decoration), None)
         if open_code is not None:
             self._placed.pop(id(open_code), None)
 
@@ -101,23 +101,27 @@ class DecorationPainter:
         """Return the rectangles of a citation, one per line."""
         return self._place(pill).rects
 
-    def paint_panels(self, painter: QPainter, ink: Decorations, reach: Reach) -> None:
+    def paint_panels(self, painter: QPainter, decorations: Decorations, reach: Reach) -> None:
         """Paint the visible backgrounds of code blocks, callouts, quotes and missing images.
 
         Args:
             painter: the painter of the view.
-            ink: the decorations to paint.
+            decorations: the decorations to paint.
             reach: the first and last visible text position, as returned by `find_reach`.
         """
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
         first, last = reach
-        for panel in ink.panels:
+        for panel in decorations.panels:
             if panel.first <= last and panel.last >= first:
-                self._paint_panel(painter, panel, ink)
+                self._paint_panel(painter, panel, decorations)
 
     def paint_band(
-        self, painter: QPainter, inks: Sequence[Decorations], band: tuple[float, float], width: int
+        self,
+        painter: QPainter,
+        all_decorations: Sequence[Decorations],
+        band: tuple[float, float],
+        width: int,
     ) -> None:
         """Paint the background of highlighted lines.
 
@@ -125,14 +129,19 @@ class DecorationPainter:
 
         Args:
             painter: the painter of the view.
-            inks: all decorations of the document.
+            all_decorations: the decorations of the document, the final ones and those at its end.
             band: the y coordinates of the upper and lower edge of the lines.
             width: the width of the view.
         """
         theme, (top, bottom) = Theme.current(), band
         area = QRectF(0, top - _SPARE, width, bottom - top + 2 * _SPARE)
         reach = area.adjusted(0, -_CODE_HEAD - CODE_PADDING, 0, CODE_PADDING)
-        panels = (panel for ink in inks for panel in ink.panels if panel.kind != "quote")
+        panels = (
+            panel
+            for decorations in all_decorations
+            for panel in decorations.panels
+            if panel.kind != "quote"
+        )
         rects = [rect for rect in map(self.panel_rect, panels) if _is_within(rect, reach)]
         for rect in rects:
             area.setTop(min(area.top(), rect.top() - _SPARE))
@@ -145,7 +154,7 @@ class DecorationPainter:
             shape = shape.subtracted(own)
         painter.fillPath(shape, theme.color("diff.mark_bg"))
 
-    def paint_below(self, painter: QPainter, ink: Decorations, reach: Reach) -> None:
+    def paint_below(self, painter: QPainter, decorations: Decorations, reach: Reach) -> None:
         """Paint the visible backgrounds of inline code, chosen tabs and citations.
 
         The arguments are those of `paint_panels`.
@@ -153,28 +162,28 @@ class DecorationPainter:
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setPen(Qt.PenStyle.NoPen)
         first, last = reach
-        for span in _between(ink.spans, first, last):
+        for span in _between(decorations.spans, first, last):
             self._paint_rounded(painter, span, span.tone)
-        for pill in _between(ink.pills, first, last):
+        for pill in _between(decorations.pills, first, last):
             is_doubtful = pill.start in self.doubtful
-            self._paint_rounded(painter, pill, self._choose_background(ink, pill))
+            self._paint_rounded(painter, pill, self._choose_background(decorations, pill))
             if self.marked in pill.numbers:
                 self._paint_marked(painter, pill, "amber" if is_doubtful else "accent")
 
-    def paint_beside(self, painter: QPainter, ink: Decorations, reach: Reach) -> None:
+    def paint_beside(self, painter: QPainter, decorations: Decorations, reach: Reach) -> None:
         """Paint the visible list markers, rules, table lines and question marks of citations.
 
         The arguments are those of `paint_panels`.
         """
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         first, last = reach
-        for mark in _between(ink.marks, first, last):
+        for mark in _between(decorations.marks, first, last):
             self._paint_mark(painter, mark)
-        for rule in _between(ink.rules, first, last):
+        for rule in _between(decorations.rules, first, last):
             self._paint_rule(painter, rule.start)
-        for rows in _list_tables(ink.tables, first, last):
+        for rows in _list_tables(decorations.tables, first, last):
             self._paint_table(painter, rows)
-        for pill in _between(ink.pills, first, last):
+        for pill in _between(decorations.pills, first, last):
             if pill.start in self.doubtful:
                 self._paint_doubt(painter, pill)
 
@@ -198,9 +207,9 @@ class DecorationPainter:
         last = layout.hitTest(QPointF(self._page_width, clip.bottom() + spare), fuzzy)
         return self._document.findBlock(first).position(), last
 
-    def find_task(self, ink: Decorations, spot: QPointF) -> ListMarker | None:
+    def find_task(self, decorations: Decorations, spot: QPointF) -> ListMarker | None:
         """Return the checkbox at a point in the view, or None."""
-        tasks = list_tasks(ink)
+        tasks = list_tasks(decorations)
         return next((mark for mark in tasks if self._place(mark).rects[0].contains(spot)), None)
 
     def find_box(self, mark: ListMarker) -> QRect:
@@ -211,22 +220,22 @@ class DecorationPainter:
         x = rect.left() + 5 if is_rtl else rect.right() - side - 5
         return QRect(round(x), round(rect.center().y() - side / 2) + 1, side, side)
 
-    def _place(self, ink: Panel | Span | Pill | ListMarker) -> _Placed:
-        placed = self._placed.get(id(ink))
+    def _place(self, decoration: Panel | Span | Pill | ListMarker) -> _Placed:
+        placed = self._placed.get(id(decoration))
         if placed is None:
-            placed = self._placed[id(ink)] = self._find(ink)
+            placed = self._placed[id(decoration)] = self._find(decoration)
         return placed
 
-    def _find(self, ink: Panel | Span | Pill | ListMarker) -> _Placed:
-        if isinstance(ink, Panel):
-            return _Placed(ink, [self._find_panel(ink)], [])
-        if isinstance(ink, ListMarker):
-            rect, low = self._find_mark(ink)
-            return _Placed(ink, [rect], [low])
-        found = list(pieces(self._document, ink.start, ink.end))
+    def _find(self, decoration: Panel | Span | Pill | ListMarker) -> _Placed:
+        if isinstance(decoration, Panel):
+            return _Placed(decoration, [self._find_panel(decoration)], [])
+        if isinstance(decoration, ListMarker):
+            rect, low = self._find_mark(decoration)
+            return _Placed(decoration, [rect], [low])
+        found = list(pieces(self._document, decoration.start, decoration.end))
         theme = Theme.current()
-        above, below = (13, 5) if isinstance(ink, Pill) else (14, 5)
-        side = -1 if isinstance(ink, Pill) else 3
+        above, below = (13, 5) if isinstance(decoration, Pill) else (14, 5)
+        side = -1 if isinstance(decoration, Pill) else 3
         rects = [
             QRectF(
                 rect.x() - side,
@@ -236,7 +245,7 @@ class DecorationPainter:
             )
             for rect, low in found
         ]
-        return _Placed(ink, rects, [low for _, low in found])
+        return _Placed(decoration, rects, [low for _, low in found])
 
     def _find_panel(self, panel: Panel) -> QRectF:
         padding = _PANEL_PADDING[panel.kind]
@@ -262,15 +271,15 @@ class DecorationPainter:
         x = edge + line.width() if is_rtl else edge - width
         return QRectF(x, low - theme.px(16), width, high), low
 
-    def _paint_panel(self, painter: QPainter, panel: Panel, ink: Decorations) -> None:
+    def _paint_panel(self, painter: QPainter, panel: Panel, decorations: Decorations) -> None:
         theme, rect = Theme.current(), self.panel_rect(panel)
         if panel.kind == "quote":
-            top, bottom = self._find_quote_ends(panel, ink)
+            top, bottom = self._find_quote_ends(panel, decorations)
             x = rect.right() - 3 if panel.is_rtl else rect.left()
             painter.fillRect(QRectF(x, top, 3, bottom - top), theme.color("line.strong"))
             return
         if panel.kind == "embed":
-            self._paint_embed(painter, panel, ink)
+            self._paint_embed(painter, panel, decorations)
             return
         soft = "bg.raised" if panel.tone in {"", "neutral"} else f"{panel.tone}.soft"
         shape = QPainterPath()
@@ -284,10 +293,10 @@ class DecorationPainter:
         else:
             self._paint_code_head(painter, panel, rect)
 
-    def _paint_embed(self, painter: QPainter, panel: Panel, ink: Decorations) -> None:
+    def _paint_embed(self, painter: QPainter, panel: Panel, decorations: Decorations) -> None:
         """Paint the line beside an embedded note, and the icon before its title."""
         theme, rect = Theme.current(), self.panel_rect(panel)
-        top, bottom = self._find_quote_ends(panel, ink)
+        top, bottom = self._find_quote_ends(panel, decorations)
         x = rect.right() - 2 if panel.is_rtl else rect.left()
         painter.fillRect(QRectF(x, top, 2, bottom - top), theme.color("line.control"))
         side = theme.px(16)
@@ -298,14 +307,14 @@ class DecorationPainter:
         spot = QRect(round(left), round(middle - side / 2), side, side)
         paint_icon(painter, spot, panel.icon, "text.secondary")
 
-    def _find_quote_ends(self, quote: Panel, ink: Decorations) -> tuple[float, float]:
+    def _find_quote_ends(self, quote: Panel, decorations: Decorations) -> tuple[float, float]:
         """Return the y coordinates of the top and bottom edges of a quote or embedded note.
 
         They include a background, such as that of code, at its start or end.
         """
         codes = [
             panel
-            for panel in ink.panels
+            for panel in decorations.panels
             if panel.kind in {"code", "missing", "callout"}
             and quote.first <= panel.first <= panel.last <= quote.last
         ]
@@ -344,13 +353,13 @@ class DecorationPainter:
         painter.drawText(head, Qt.AlignmentFlag.AlignVCenter | Qt.AlignmentFlag.AlignLeft, words)
         painter.setPen(Qt.PenStyle.NoPen)
 
-    def _paint_rounded(self, painter: QPainter, ink: Span | Pill, tone: str) -> None:
+    def _paint_rounded(self, painter: QPainter, decoration: Span | Pill, tone: str) -> None:
         theme = Theme.current()
         painter.setBrush(theme.color(tone))
-        for rect in self._place(ink).rects:
+        for rect in self._place(decoration).rects:
             painter.drawRoundedRect(rect, theme.radius("sm"), theme.radius("sm"))
 
-    def _choose_background(self, ink: Decorations, pill: Pill) -> str:
+    def _choose_background(self, decorations: Decorations, pill: Pill) -> str:
         """Return the name of the theme colour for a citation's background.
 
         This is an accent colour, or amber for an unverified citation. An unverified citation inside
@@ -360,7 +369,7 @@ class DecorationPainter:
             return "accent.soft"
         is_on_amber = any(
             panel.tone == "amber" and panel.first <= pill.start <= panel.last
-            for panel in ink.panels
+            for panel in decorations.panels
         )
         return "bg.content" if is_on_amber else "amber.soft"
 
@@ -464,19 +473,21 @@ def _list_tables(tables: Sequence[Rows], first: int, last: int) -> Iterator[Rows
     return takewhile(lambda rows: rows.first <= last, ending)
 
 
-def _between(ink: list[_Ink], first: int, last: int) -> list[_Ink]:
+def _between(decorations: list[_Decoration], first: int, last: int) -> list[_Decoration]:
     """Return the decorations that start between two text positions.
 
     Args:
-        ink: decorations of one kind, in text order.
+        decorations: decorations of one kind, in text order.
         first: the first text position.
         last: the last text position.
     """
-    return ink[bisect_left(ink, first, key=_start) : bisect_right(ink, last, key=_start)]
+    return decorations[
+        bisect_left(decorations, first, key=_start) : bisect_right(decorations, last, key=_start)
+    ]
 
 
-def _start(ink: ListMarker | Span | Pill | RuleLine | Rows) -> int:
-    return ink.start
+def _start(decoration: ListMarker | Span | Pill | RuleLine | Rows) -> int:
+    return decoration.start
 
 
 def _is_within(rect: QRectF, reach: QRectF) -> bool:

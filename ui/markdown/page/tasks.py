@@ -121,7 +121,7 @@ class TaskView(MarkdownView):
         if self._focused is not None and self.hasFocus():
             painter = QPainter(self.viewport())
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            box = self._ink.find_box(self._focused).adjusted(-2, -2, 2, 2)
+            box = self._decoration_painter.find_box(self._focused).adjusted(-2, -2, 2, 2)
             paint_focus(painter, box, "sm")
             painter.end()
 
@@ -203,5 +203,5 @@ class TaskView(MarkdownView):
         return ""
 
     def _find_task(self, spot: QPointF) -> ListMarker | None:
-        found = self._ink.find_task(self._writer.final, spot)
+        found = self._decoration_painter.find_task(self._writer.final, spot)
         return found if found is not None and found in self._list_tasks() else None

@@ -181,7 +181,7 @@ class MarkdownView(QTextBrowser):
         """Set the source of each citation number. Unverified citations get the warning colour."""
         self._pointing.sources = sources
         self._show_doubts()
-        self._ink.forget()
+        self._decoration_painter.forget()
         self._place_buttons()
         self.viewport().update()
 
@@ -301,8 +301,8 @@ class MarkdownView(QTextBrowser):
 
     def mark(self, number: int) -> None:
         """Highlight the citations with the given number, or none if the number is 0."""
-        if number != self._ink.marked:
-            self._ink.marked = number
+        if number != self._decoration_painter.marked:
+            self._decoration_painter.marked = number
             self.viewport().update()
 
     @property
@@ -344,10 +344,10 @@ class MarkdownView(QTextBrowser):
 
     def paintEvent(self, event: QPaintEvent) -> None:
         """Paint the backgrounds, then the text and the decorations around it."""
-        reach = self._ink.find_reach(QRectF(event.rect()))
+        reach = self._decoration_painter.find_reach(QRectF(event.rect()))
         painter = QPainter(self.viewport())
-        for ink in self._inks:
-            self._ink.paint_panels(painter, ink, reach)
+        for decorations in self._all_decorations:
+            self._decoration_painter.paint_panels(painter, decorations, reach)
         self._paint_ground(painter)
         painter.end()
         for band in self.wide.bands(event.rect()):
@@ -361,25 +361,27 @@ class MarkdownView(QTextBrowser):
     def _paint_band(self, band: QRect, reach: Reach) -> None:
         painter = QPainter(self.viewport())
         painter.setClipRect(band)
-        for ink in self._inks:
-            self._ink.paint_below(painter, ink, reach)
+        for decorations in self._all_decorations:
+            self._decoration_painter.paint_below(painter, decorations, reach)
         painter.end()
         super().paintEvent(QPaintEvent(band))
         painter = QPainter(self.viewport())
         painter.setClipRect(band)
-        for ink in self._inks:
-            self._ink.paint_beside(painter, ink, reach)
+        for decorations in self._all_decorations:
+            self._decoration_painter.paint_beside(painter, decorations, reach)
         cursor = self.textCursor()
         if self.hasFocus() and cursor.charFormat().isAnchor():
             painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-            self._ink.paint_ring(painter, cursor.selectionStart(), cursor.selectionEnd())
+            self._decoration_painter.paint_ring(
+                painter, cursor.selectionStart(), cursor.selectionEnd()
+            )
         painter.end()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         """Update the layout, the height and the decorations for the new width."""
         super().resizeEvent(event)
         if event.oldSize().width() != event.size().width():
-            self._ink.forget()
+            self._decoration_painter.forget()
             self._fit()
             if self._embeds:
                 self._rewrite_soon()  # images are fitted to the new width
@@ -466,7 +468,7 @@ class MarkdownView(QTextBrowser):
         self._writer.folds.toggled = self._toggled
         self._writer.is_missing = self._is_missing
         self._writer.picture_width = self._find_text_width()
-        self._ink = DecorationPainter(self.document())
+        self._decoration_painter = DecorationPainter(self.document())
         self.wide.forget()
 
     def _find_text_width(self) -> int:
@@ -480,16 +482,16 @@ class MarkdownView(QTextBrowser):
             self.embed_wanted.emit(source)
 
     @property
-    def _inks(self) -> tuple[Decorations, Decorations]:
+    def _all_decorations(self) -> tuple[Decorations, Decorations]:
         return self._writer.final, self._writer.tail
 
     def _on_moved(self) -> None:
-        self._ink.forget()
+        self._decoration_painter.forget()
         self.viewport().update()
 
     def _on_text_moved(self) -> None:
         """Place everything beside and behind the text again."""
-        self._ink.forget()
+        self._decoration_painter.forget()
         self._fit()
         self.viewport().update()
 
@@ -505,7 +507,7 @@ class MarkdownView(QTextBrowser):
 
     def _write(self, final: tuple[Leaf, ...], tail: tuple[Leaf, ...]) -> None:
         selection = self._selection()
-        self._ink.forget_tail(self._writer.tail, self._writer.open_code)
+        self._decoration_painter.forget_tail(self._writer.tail, self._writer.open_code)
         self._writer.write(final, tail)
         self._pointing.fold_hints = self._writer.folds.hints
         self._leaves.extend(final)
@@ -532,7 +534,7 @@ class MarkdownView(QTextBrowser):
                 return
             for part in replaced:
                 self.wide.follow(part)
-        self._ink.forget()
+        self._decoration_painter.forget()
         self._settle(tab)
         self.viewport().update()
 
@@ -566,10 +568,10 @@ class MarkdownView(QTextBrowser):
         self._ask_embeds()
 
     def _fit(self) -> None:
-        self.wide.fit_tables(*self._inks)
+        self.wide.fit_tables(*self._all_decorations)
         self._fit_height()
         self._place_buttons()
-        self.wide.update(self._ink.panel_rect, *self._inks)
+        self.wide.update(self._decoration_painter.panel_rect, *self._all_decorations)
         if self._writer.recoloring.is_waiting:
             self._colors.start()
 
@@ -581,7 +583,7 @@ class MarkdownView(QTextBrowser):
     def _show_doubts(self) -> None:
         pills = [*self._writer.final.pills, *self._writer.tail.pills]
         doubtful = find_unverified_pills(self.document(), pills, self._pointing.sources)
-        self._ink.doubtful = doubtful
+        self._decoration_painter.doubtful = doubtful
         self._writer.set_doubtful(doubtful)
 
     def _selection(self) -> tuple[int, int]:
@@ -605,7 +607,7 @@ class MarkdownView(QTextBrowser):
     def _place_buttons(self) -> None:
         panels = [*self._writer.final.panels, *self._writer.tail.panels]
         codes = [panel for panel in panels if panel.kind == "code"]
-        self._buttons.place([self._ink.panel_rect(panel) for panel in codes])
+        self._buttons.place([self._decoration_painter.panel_rect(panel) for panel in codes])
         self._codes = codes
 
     def _code_text(self, index: int) -> str:
@@ -633,7 +635,10 @@ class MarkdownView(QTextBrowser):
     def _find_pills(self, number: int) -> dict[Pill, list[QRect]]:
         pills = [*self._writer.final.pills, *self._writer.tail.pills]
         cited = (pill for pill in pills if number in pill.numbers)
-        return {pill: [rect.toRect() for rect in self._ink.list_pill_rects(pill)] for pill in cited}
+        return {
+            pill: [rect.toRect() for rect in self._decoration_painter.list_pill_rects(pill)]
+            for pill in cited
+        }
 
 
 class _TextPlace:

@@ -147,25 +147,25 @@ class WideBlocks(QObject):
         }
         self._widest = {}
 
-    def fit_tables(self, *inks: Decorations) -> None:
+    def fit_tables(self, *all_decorations: Decorations) -> None:
         """Give each table the width of the page, or more if its columns need more space.
 
         Args:
-            *inks: the decorations of the document, which contain its tables.
+            *all_decorations: the decorations of the document, which contain its tables.
         """
-        for rows in (rows for ink in inks for rows in ink.tables):
+        for rows in (rows for decorations in all_decorations for rows in decorations.tables):
             self._fit_table(rows)
 
-    def update(self, panel_rect: PanelRect, *inks: Decorations) -> None:
+    def update(self, panel_rect: PanelRect, *all_decorations: Decorations) -> None:
         """Find the blocks that are too wide for the view, and place their scroll bars.
 
         Call this after the document has been laid out.
 
         Args:
             panel_rect: returns the rectangle of a code block's background.
-            *inks: the decorations of the document.
+            *all_decorations: the decorations of the document.
         """
-        found = [*self._codes(panel_rect, inks), *self._tables(inks)]
+        found = [*self._codes(panel_rect, all_decorations), *self._tables(all_decorations)]
         for strip in found:
             if strip.most or strip.offset:
                 self._move(strip, min(strip.offset, strip.most))
@@ -216,8 +216,15 @@ class WideBlocks(QObject):
         if top <= rect.bottom():
             yield QRect(rect.left(), top, rect.width(), rect.bottom() - top + 1)
 
-    def _codes(self, panel_rect: PanelRect, inks: Sequence[Decorations]) -> Iterator[_Strip]:
-        for panel in (panel for ink in inks for panel in ink.panels if panel.kind == "code"):
+    def _codes(
+        self, panel_rect: PanelRect, all_decorations: Sequence[Decorations]
+    ) -> Iterator[_Strip]:
+        for panel in (
+            panel
+            for decorations in all_decorations
+            for panel in decorations.panels
+            if panel.kind == "code"
+        ):
             outer = panel_rect(panel)
             top, bottom = (
                 find_top(self._document, panel.first),
@@ -229,9 +236,11 @@ class WideBlocks(QObject):
             content = round(self._widest_line(panel))
             yield _Strip(key, panel, [], rect, content, self._offsets.get(key, 0))
 
-    def _tables(self, inks: Sequence[Decorations]) -> Iterator[_Strip]:
+    def _tables(self, all_decorations: Sequence[Decorations]) -> Iterator[_Strip]:
         layout, width = self._document.documentLayout(), self._document.textWidth()
-        groups = list(_groups([rows for ink in inks for rows in ink.tables]))
+        groups = list(
+            _groups([rows for decorations in all_decorations for rows in decorations.tables])
+        )
         for tables in groups:
             if not tables[0].is_wide:
                 continue

@@ -155,7 +155,7 @@ class DocumentWriter:
         self._has_tail = False
         self._places: list[_EmbedPlace] = []
         self._inner: set[str] = set()  # the sources of those in lists, quotations and callouts
-        self._ink = self.final = Decorations()
+        self._decorations = self.final = Decorations()
         self.tail = Decorations()
         self.written = 0
         self.doubtful: frozenset[int] = frozenset()
@@ -221,11 +221,11 @@ class DocumentWriter:
         self._tail_format = self._cursor.blockFormat()
         self._kept = (self._previous, self._is_fresh, self._code)
         self._code_end = self._code.last if self._code else 0
-        self._ink = self.tail = Decorations()
+        self._decorations = self.tail = Decorations()
         self._has_tail = True
         for leaf in self._expand(tail):
             self._write(leaf)
-        self._ink = self.final
+        self._decorations = self.final
 
     def _expand(self, leaves: Sequence[Leaf]) -> Iterator[Leaf]:
         """Yield the leaves to write: with embedded notes, without what is folded."""
@@ -235,7 +235,7 @@ class DocumentWriter:
                 written = leaf if is_formula else replace_inline(leaf, self._find_inline)
                 drawn = self._settle(written) if isinstance(written, FormulaLeaf) else written
                 yield from self._open(drawn)
-            elif leaf.boxes or self._ink is self.tail:
+            elif leaf.boxes or self._decorations is self.tail:
                 self._inner.add(make_embed_source(leaf))
                 yield from self._draw_embed(leaf)
             else:
@@ -291,9 +291,9 @@ class DocumentWriter:
         if not place.can_hold(leaves, after):
             return None
         length = self._document.characterCount()
-        ink = self._rewrite_place(place, leaves)
+        decorations = self._rewrite_place(place, leaves)
         part = ReplacedPart(place.first, place.last, self._document.characterCount() - length)
-        self.final.replace_part(part, ink)
+        self.final.replace_part(part, decorations)
         self.doubtful = frozenset(part.move(one) for one in self.doubtful if not part.contains(one))
         for other in self._places:
             other.first, other.last = part.move(other.first), part.move(other.last)
@@ -303,7 +303,7 @@ class DocumentWriter:
     def _rewrite_place(self, place: _EmbedPlace, leaves: Sequence[Leaf]) -> Decorations:
         """Write other leaves in the place of an embedded note, and return their decorations."""
         kept, is_last = (self._previous, self._code), place.below is None
-        self._ink, self._previous, self._code = Decorations(), place.above, None
+        self._decorations, self._previous, self._code = Decorations(), place.above, None
         self._cursor.beginEditBlock()
         try:
             self._empty(place)
@@ -311,11 +311,11 @@ class DocumentWriter:
                 self._write(leaf)
         finally:
             self._cursor.endEditBlock()
-        ink, self._ink = self._ink, self.final
+        decorations, self._decorations = self._decorations, self.final
         if not is_last:
             self._previous, self._code = kept
         _to_end(self._cursor)
-        return ink
+        return decorations
 
     def _empty(self, place: _EmbedPlace) -> None:
         """Remove the text of an embedded note, and put the cursor where it began."""
@@ -373,16 +373,18 @@ class DocumentWriter:
                 self._write_quiet(leaf, top)
             case Rule():
                 self._begin(self._formats.spacer(top=top), leaf.boxes)
-                self._ink.rules.append(RuleLine(self._cursor.position()))
+                self._decorations.rules.append(RuleLine(self._cursor.position()))
         if not isinstance(leaf, CodeLines):
             self._code = None
-        self._boxes.follow(self._ink, leaf, self._previous, self._first, self._last_position(leaf))
+        self._boxes.follow(
+            self._decorations, leaf, self._previous, self._first, self._last_position(leaf)
+        )
         self._previous = leaf
 
     def _last_position(self, leaf: Leaf) -> int:
         """Return a text position in the last line of a block, or in the last cell of a table."""
         is_table = isinstance(leaf, TableRows)
-        return self._ink.tables[-1].start if is_table else self._cursor.position()
+        return self._decorations.tables[-1].start if is_table else self._cursor.position()
 
     def _write_paragraph(self, leaf: Paragraph, top: float) -> None:
         kinds = {box.kind for box in leaf.boxes}
@@ -435,7 +437,7 @@ class DocumentWriter:
                 here = self._cursor.position()
                 self._code = Panel("code", here, here, inset.start, inset.end)
                 self._code.language = leaf.language
-                self._ink.panels.append(self._code)
+                self._decorations.panels.append(self._code)
             for color, text in line:
                 char = self._formats.code(color)
                 if leaf.hint:
@@ -444,7 +446,7 @@ class DocumentWriter:
             self._code.last = self._cursor.position()
         if leaf.whole and self._code:
             self._recolor(self._code, leaf.whole)
-        if leaf.later and self._code and self._ink is not self.tail:
+        if leaf.later and self._code and self._decorations is not self.tail:
             self.recoloring.add(self._code.first, leaf.later, leaf.language)
 
     def _recolor(self, panel: Panel, lines: Sequence[CodeLine]) -> None:
@@ -473,7 +475,7 @@ class DocumentWriter:
                 at.block().setUserState(find_row_line(leaf, number))
                 char = self._write_cell(at, runs, align, is_header)
                 cell.setFormat(build_cell_format(leaf.columns, column, char))
-        self._ink.tables.append(
+        self._decorations.tables.append(
             Rows(
                 table.lastPosition(),
                 table,
@@ -565,7 +567,7 @@ class DocumentWriter:
         self._next_block(block, self._formats.text("ui", "text.secondary", Run("")))
         here = self._cursor.position()
         panel = Panel("missing", here, here, inset.start, inset.end, icon=leaf.icon)
-        self._ink.panels.append(panel)
+        self._decorations.panels.append(panel)
         runs = [Run(leaf.words)]
         if leaf.action:
             runs += [Run("   "), leaf.action]
@@ -620,7 +622,7 @@ class DocumentWriter:
             cursor.insertText(run.text, self._choose_look(run, role, tone))
             if run.style & (Style.CODE | Style.CHOSEN):
                 ground = "bg.selected" if run.style & Style.CHOSEN else "bg.raised"
-                self._ink.spans.append(Span(start, cursor.position(), ground))
+                self._decorations.spans.append(Span(start, cursor.position(), ground))
 
     def _choose_look(self, run: Run, role: str, tone: str) -> QTextCharFormat:
         look = self._formats.text(role, tone, run, self._href(run))
@@ -637,16 +639,16 @@ class DocumentWriter:
         start = cursor.position()
         for part, look in self._formats.numbers(run.text, is_doubtful=start in self.doubtful):
             cursor.insertText(part, look)
-        self._ink.pills.append(Pill(start, cursor.position(), run.cites))
+        self._decorations.pills.append(Pill(start, cursor.position(), run.cites))
         if needs_isolation:
             cursor.insertText(END_ISOLATE)
 
     def _href(self, run: Run) -> str:
         if not run.link:
             return ""
-        before = 0 if self._ink is self.final else len(self.final.targets)
-        self._ink.targets.append(run.link)
-        return f"link:{before + len(self._ink.targets) - 1}"
+        before = 0 if self._decorations is self.final else len(self.final.targets)
+        self._decorations.targets.append(run.link)
+        return f"link:{before + len(self._decorations.targets) - 1}"
 
 
 def _to_end(

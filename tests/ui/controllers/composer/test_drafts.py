@@ -610,9 +610,9 @@ def test_a_source_marks_its_citation_and_the_other_way_round(window: WindowPage)
     window.composer.send("How much does the barrel hold?")
     (answer,) = window.chat.answers()
     window.view.column.sources.hovered.emit(1)
-    assert answer.view._ink.marked == 1
+    assert answer.view._decoration_painter.marked == 1
     window.view.column.sources.hovered.emit(0)
-    assert answer.view._ink.marked == 0
+    assert answer.view._decoration_painter.marked == 0
     answer.view.point_at("cite:1")
     assert window.view.column.sources._delegate.marked == 1
     answer.view.point_at("")

@@ -82,7 +82,7 @@ def click_task(window: WindowPage, text: str) -> None:
     for view in list_views(window):
         for mark in list_tasks(view._writer.final):
             if view.document().findBlock(mark.start).text().startswith(text):
-                spot = view._ink.find_box(mark).center()
+                spot = view._decoration_painter.find_box(mark).center()
                 QTest.mouseClick(view.viewport(), LEFT, NONE, spot)
                 settle()
                 return

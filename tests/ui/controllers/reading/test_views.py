@@ -208,7 +208,7 @@ def test_a_listed_task_is_ticked_in_its_note_and_taken_back(
     note = open_note(window, "Home.md", qtbot)
     before = (vault / NOTE).read_text("utf-8")
     view, mark = find_task(window, "Finish Emma")
-    QTest.mouseClick(view.viewport(), LEFT, NONE, view._ink.find_box(mark).center())
+    QTest.mouseClick(view.viewport(), LEFT, NONE, view._decoration_painter.find_box(mark).center())
     qtbot.waitUntil(lambda: "- [x] Finish Emma" in (vault / NOTE).read_text("utf-8"))
     qtbot.waitUntil(lambda: window.view.notifier.texts() == ["“Finish Emma” is done."])
     qtbot.waitUntil(lambda: "Finish Emma" not in note.text)
@@ -229,7 +229,7 @@ def test_a_listed_task_is_ticked_in_a_note_of_any_name(
     note = open_note(window, "List.md", qtbot)
     assert f"({name.removesuffix('.md')})" in note.text
     view, mark = find_task(window, "Mend the [hose]")
-    QTest.mouseClick(view.viewport(), LEFT, NONE, view._ink.find_box(mark).center())
+    QTest.mouseClick(view.viewport(), LEFT, NONE, view._decoration_painter.find_box(mark).center())
     qtbot.waitUntil(lambda: "- [x] Mend" in (vault / name).read_text("utf-8"))
 
 
@@ -479,7 +479,7 @@ def list_boxes(view: AnswerView) -> dict[str, ListMarker]:
 
 def press_box(view: AnswerView, text: str) -> None:
     mark = next(mark for said, mark in list_boxes(view).items() if said.startswith(text))
-    QTest.mouseClick(view.viewport(), LEFT, NONE, view._ink.find_box(mark).center())
+    QTest.mouseClick(view.viewport(), LEFT, NONE, view._decoration_painter.find_box(mark).center())
 
 
 @pytest.fixture
