@@ -76,20 +76,20 @@ class EscapingStream:
 
     def __init__(self) -> None:
         self._before = ""
-        self._held = ""
+        self._pending_text = ""
 
     def feed(self, piece: str) -> str:
         """Add a piece of text, and return the escaped text to show now."""
-        text = self._held + piece
+        text = self._pending_text + piece
         end = len(text)
         while end and _compile(_HIDDEN).match(text, end - 1):
             end -= 1
-        self._held = text[end:]
+        self._pending_text = text[end:]
         return self._show(text[:end])
 
     def flush(self) -> str:
         """Return the characters that are still held back at the end of the text."""
-        text, self._held = self._held, ""
+        text, self._pending_text = self._pending_text, ""
         return self._show(text)
 
     def _show(self, text: str) -> str:

@@ -177,7 +177,7 @@ class RecordReader:
     load: Callable[[str], SentObject | tuple[GoneNote, ...]]
     is_for_model: bool = False
     gone: dict[GoneNote, None] = field(default_factory=dict)
-    _told: tuple[GoneNote, ...] = ()
+    _last_notes: tuple[GoneNote, ...] = ()
 
     def read(self, record: SentObject) -> SentRequest:
         """Return the request of a record."""
@@ -194,15 +194,15 @@ class RecordReader:
 
     def _read_item(self, item: Item) -> str:
         if isinstance(item, str):
-            self._told = ()
+            self._last_notes = ()
             return item
         found = self.load(str(item[0]))
         if isinstance(found, SentObject):
-            self._told = ()
+            self._last_notes = ()
             return self._join(json.loads(found.text)) if len(item) > 1 else found.text
-        is_told = self._told == found
-        self._told = found
-        if is_told:  # the rest of the same passage
+        is_repeated = self._last_notes == found
+        self._last_notes = found
+        if is_repeated:  # the rest of the same passage
             return ""
         self.gone |= dict.fromkeys(found)
         text = _write_nameless(found) if self.is_for_model else _write_named(found)

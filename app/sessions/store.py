@@ -91,7 +91,7 @@ class SessionStore:
         self._lock = threading.Lock()
         self._rescue = threading.Lock()  # a second reader waits until the first one has written
         self._newest: tuple[tuple[str, int, int], LoadedLog] | None = None
-        self._begun: dict[str, LoadedLog] = {}
+        self._unwritten_logs: dict[str, LoadedLog] = {}
         self.bin = ChatBin(folder, state, self.sent, self._describe, self.merge, self._merge_copies)
 
     def create(
@@ -112,7 +112,7 @@ class SessionStore:
         The file is created when the first entries are written.
         """
         log = self._first_log(vault, project)
-        self._begun[log.header.id] = log
+        self._unwritten_logs[log.header.id] = log
         return log.header.id
 
     def has(self, session: str) -> bool:
@@ -206,7 +206,7 @@ class SessionStore:
             StorageFailed: the file cannot be moved.
         """
         if self._unwritten(session) is not None:
-            del self._begun[session]
+            del self._unwritten_logs[session]
             return None
         if not self.is_stored(session):
             self.bin.flush()
@@ -336,7 +336,11 @@ class SessionStore:
         return LoadedLog(SessionHeader(session, now(), vault, project, branched_from=branched_from))
 
     def _is_taken(self, session: str) -> bool:
-        return session in self._begun or self.file(session).exists() or self.bin.holds(session)
+        return (
+            session in self._unwritten_logs
+            or self.file(session).exists()
+            or self.bin.holds(session)
+        )
 
     def _new(self, log: LoadedLog) -> Session:
         path, claim, remember = self.file(log.header.id), self._claim, self._remember
@@ -349,9 +353,9 @@ class SessionStore:
 
     def _unwritten(self, session: str) -> LoadedLog | None:
         """Return the log of a chat that has no file yet, or None for any other chat."""
-        if session in self._begun and self.file(session).exists():
-            del self._begun[session]
-        return self._begun.get(session)
+        if session in self._unwritten_logs and self.file(session).exists():
+            del self._unwritten_logs[session]
+        return self._unwritten_logs.get(session)
 
     @contextmanager
     def _errors(self, session: str) -> Iterator[None]:
@@ -401,7 +405,7 @@ class SessionStore:
 
         From the first write on, the file says what the chat is, also when it is gone.
         """
-        self._begun.pop(log.header.id, None)
+        self._unwritten_logs.pop(log.header.id, None)
         with self._lock:
             self._newest = ((log.header.id, stat.st_size, stat.st_mtime_ns), log)
 

@@ -234,7 +234,7 @@ class ImageModelController(Controller):
 
     def __init__(self, shared: Collaborators) -> None:
         super().__init__(shared)
-        self._said: Callable[[], object] | None = None
+        self._show_notice: Callable[[], object] | None = None
         self._writer = SettingsWriter(self._assistant, self._runner, self)
         self._writer.changed.connect(self._on_changed)
         self._writer.refused.connect(lambda _key, problem: self._frame.notifier.toast(problem))
@@ -248,17 +248,17 @@ class ImageModelController(Controller):
         """Send images to a model from now on, and offer to undo this."""
         undo = _UNDO_IMAGES, partial(self._remove, model)
         text = f"Images are sent to {model} from now on. Send the message again."
-        self._said = partial(self._frame.notifier.toast, text, undo)
+        self._show_notice = partial(self._frame.notifier.toast, text, undo)
         self._writer.update(_IMAGE_MODELS, lambda names: [*_list_other_names(names, model), model])
 
     def _remove(self, model: str) -> None:
         text = f"Images are sent to {model} only if its server says that it sees them."
-        self._said = partial(self._frame.notifier.toast, text)
+        self._show_notice = partial(self._frame.notifier.toast, text)
         self._writer.update(_IMAGE_MODELS, lambda names: _list_other_names(names, model))
 
     def _on_changed(self) -> None:
-        if self._said is not None:
-            self._said()
+        if self._show_notice is not None:
+            self._show_notice()
         self.changed.emit()
 
 

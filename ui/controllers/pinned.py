@@ -49,7 +49,7 @@ class PinnedController(ChatController):
     ) -> None:
         super().__init__(shared, session)
         self._list = self._frame.sidebar.pinned
-        self._lit: dict[str, RowChanges] = {}
+        self._kept_changes: dict[str, RowChanges] = {}
         self._to_select = self._compared = ""
         self._versions = versions
         self._asked: AskedAnswer | None = None
@@ -129,7 +129,7 @@ class PinnedController(ChatController):
         shown.refresh_requested.connect(lambda id: self._start(pinned.refresh, [id]))
 
     def _on_vault_opened(self) -> None:
-        self._lit.clear()
+        self._kept_changes.clear()
         self.check_day()
         self._reads.ask(self._assistant.pinned.list, now=True)
 
@@ -211,7 +211,7 @@ class PinnedController(ChatController):
         if shown is None or shown.answer.answer is None or session is None or not entry:
             return
         if shown.answer.answer.session == session and shown.answer.answer.entry != entry:
-            self._lit.pop(id, None)
+            self._kept_changes.pop(id, None)
             self._start(self._replace, id, session, entry)
 
     def _replace(self, id: str, session: str, entry: str) -> None:
@@ -246,13 +246,13 @@ class PinnedController(ChatController):
     def _on_opened(self, id: str) -> None:
         """Take the changes of an answer as seen, and keep them lit until it is closed."""
         if (shown := self._list.find_answer(id)) is not None:
-            self._lit[id] = shown.changes
+            self._kept_changes[id] = shown.changes
             task = self._runner.call(partial(self._assistant.pinned.look, id))
             task.failed.connect(self._on_failed)
             task.start()
 
     def _on_closed(self, id: str) -> None:
-        self._lit.pop(id, None)
+        self._kept_changes.pop(id, None)
         self._start(self._assistant.pinned.look, id)
 
     def _on_line_chosen(self, path: str, line: int) -> None:
@@ -279,7 +279,7 @@ class PinnedController(ChatController):
 
     def _keep_lit(self, shown: ShownAnswer) -> ShownAnswer:
         """Keep the rows lit that were new when the user opened this answer, until it is closed."""
-        changes = self._lit.get(shown.answer.id)
+        changes = self._kept_changes.get(shown.answer.id)
         return shown if changes is None or shown.changes.mark else replace(shown, changes=changes)
 
     def _on_unreadable(self, error: Exception) -> None:

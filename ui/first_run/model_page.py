@@ -271,10 +271,10 @@ class _FoundLine(QWidget):
     def __init__(self, look: Callable[[], object]) -> None:
         super().__init__()
         self._text = make_wrapped_label("", "caption", "secondary")
-        self._again = make_button(
+        self._retry_button = make_button(
             ButtonText("Look again", "See whether anything has changed meanwhile"), "link", look
         )
-        make_row(grow(self._text), self._again, margins=0, parent=self)
+        make_row(grow(self._text), self._retry_button, margins=0, parent=self)
 
     def say(self, text: str, *, is_over: bool) -> None:
         """Show a sentence about the search for model servers.
@@ -284,5 +284,5 @@ class _FoundLine(QWidget):
             is_over: whether the search has finished. If so, a button to search again is shown.
         """
         self._text.setText(text)
-        self._again.setVisible(bool(text) and is_over)
+        self._retry_button.setVisible(bool(text) and is_over)
         self.setVisible(bool(text))

@@ -47,7 +47,7 @@ class MarkdownStream:
 
     def __init__(self) -> None:
         self._tail = ""
-        self._held = ""  # a carriage return at the end, which a line feed may follow
+        self._pending_return = ""  # a carriage return at the end, which a line feed may follow
         self._resume = Resume()
         self._read_chars = 0
 
@@ -56,8 +56,8 @@ class MarkdownStream:
 
         Each of the line ends of other systems is one line feed, as for the parser.
         """
-        text = self._held + text
-        self._held = "\r" if text.endswith("\r") else ""
+        text = self._pending_return + text
+        self._pending_return = "\r" if text.endswith("\r") else ""
         text = text.removesuffix("\r").replace("\r\n", "\n").replace("\r", "\n")
         self._tail += text
 
@@ -70,9 +70,9 @@ class MarkdownStream:
 
     def finish(self) -> tuple[Leaf, ...]:
         """Return all remaining blocks as final. `feed` must not be called afterwards."""
-        self._tail += "\n" if self._held else ""
+        self._tail += "\n" if self._pending_return else ""
         rest = _leaves(read_units(self._tail, self._resume, is_final=True))
-        self._tail, self._held, self._resume = "", "", Resume()
+        self._tail, self._pending_return, self._resume = "", "", Resume()
         return rest
 
     def _cut(self) -> tuple[Leaf, ...]:

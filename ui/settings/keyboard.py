@@ -86,9 +86,9 @@ class KeyField(QPushButton):
                 super().keyPressEvent(event)
         elif key not in _IGNORED:
             self._end()
-            if key in {Qt.Key.Key_Backspace, Qt.Key.Key_Delete} and not _held(event):
+            if key in {Qt.Key.Key_Backspace, Qt.Key.Key_Delete} and not _has_modifier(event):
                 self.recorded.emit("")
-            elif key != Qt.Key.Key_Escape or _held(event):
+            elif key != Qt.Key.Key_Escape or _has_modifier(event):
                 self.recorded.emit(_name_keys(event))
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
@@ -278,7 +278,7 @@ def refuse_keys(keys: str, command: str = "") -> str:
     return ""
 
 
-def _held(event: QKeyEvent) -> bool:
+def _has_modifier(event: QKeyEvent) -> bool:
     """Return whether a modifier key is held. The keypad modifier does not count."""
     return bool(event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier)
 

@@ -198,13 +198,13 @@ class ComposerLine(Scaled, QFrame):
         mark = ("x-circle", "danger.text") if is_danger else ("info", "text.secondary")
         self._text = make_wrapped_label("", "ui", "danger" if is_danger else "secondary")
         self._ways = make_row(spacing=10)
-        self._said = QBoxLayout(QBoxLayout.Direction.LeftToRight)
-        self._said.setSpacing(4)
-        self._said.addWidget(self._text, 1)
-        self._said.addLayout(self._ways)
+        self._text_row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._text_row.setSpacing(4)
+        self._text_row.addWidget(self._text, 1)
+        self._text_row.addLayout(self._ways)
         self._row = make_row(
             align(IconLabel(*mark), Qt.AlignmentFlag.AlignVCenter),
-            grow(self._said),
+            grow(self._text_row),
             margins=(10, 5, 10, 5),
             spacing=10,
             parent=self,
@@ -246,7 +246,7 @@ class ComposerLine(Scaled, QFrame):
     def _fit(self) -> None:
         below, beside = QBoxLayout.Direction.TopToBottom, QBoxLayout.Direction.LeftToRight
         is_narrow = self._ways.sizeHint().width() > self.width() * _MOST_FOR_WAYS
-        self._said.setDirection(below if is_narrow else beside)
+        self._text_row.setDirection(below if is_narrow else beside)
         self.setMinimumHeight(self._row.heightForWidth(self.width()))
 
     def paintEvent(self, event: QPaintEvent) -> None:

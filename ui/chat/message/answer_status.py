@@ -149,14 +149,14 @@ class UnverifiedNotice(Scaled, AccessibleFrame):
             align(icon, Qt.AlignmentFlag.AlignVCenter),
             grow(make_wrapped_label(title, "h3", "amber")),
         )
-        self._told = make_column(spacing=4)
+        self._texts = make_column(spacing=4)
         for sentence in sentences[:_MOST_DOUBTS]:
-            self._told.addWidget(make_wrapped_label(from_left(one_line(sentence)), "body"))
+            self._texts.addWidget(make_wrapped_label(from_left(one_line(sentence)), "body"))
         if len(sentences) > _MOST_DOUBTS:
             more = f"And {count(len(sentences) - _MOST_DOUBTS)} more, marked in the text."
-            self._told.addWidget(make_wrapped_label(more, "body", "secondary"))
+            self._texts.addWidget(make_wrapped_label(more, "body", "secondary"))
         make_column(
-            self._head, self._told, margins=(_PADDING, 10, OUTDENT, 12), spacing=4, parent=self
+            self._head, self._texts, margins=(_PADDING, 10, OUTDENT, 12), spacing=4, parent=self
         )
         self._fit()
 
@@ -169,7 +169,7 @@ class UnverifiedNotice(Scaled, AccessibleFrame):
         theme = Theme.current()
         inset = theme.px(CALLOUT_INSET) - _PADDING
         self._head.setSpacing(inset - theme.px(16))
-        self._told.setContentsMargins(inset, 0, 0, 0)
+        self._texts.setContentsMargins(inset, 0, 0, 0)
 
 
 def paint_callout(painter: QPainter, rect: QRectF, tone: str) -> None:

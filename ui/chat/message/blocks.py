@@ -46,15 +46,15 @@ class _Line(Scaled, QWidget):
 
     def __init__(self, icon: str, sentence: str, figures: str, *actions: QPushButton) -> None:
         super().__init__()
-        self._said, self._figures = ElidedLabel(sentence), ElidedLabel(figures)
-        dress(self._said, "ui", "secondary")
+        self._sentence, self._figures = ElidedLabel(sentence), ElidedLabel(figures)
+        dress(self._sentence, "ui", "secondary")
         dress(self._figures, "caption", "tertiary", numbers=True)
-        for shown in (self._said, self._figures):
+        for shown in (self._sentence, self._figures):
             shown.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         make_row(
             grow(Hairline()),
             IconLabel(icon, "text.tertiary"),
-            self._said,
+            self._sentence,
             self._figures,
             *actions,
             grow(Hairline()),
@@ -66,7 +66,7 @@ class _Line(Scaled, QWidget):
 
     def set_texts(self, sentence: str, figures: str) -> None:
         """Show another sentence with its numbers."""
-        self._said.set_text(sentence)
+        self._sentence.set_text(sentence)
         self._figures.set_text(figures)
 
     def _fit(self) -> None:

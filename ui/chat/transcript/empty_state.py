@@ -36,7 +36,7 @@ class EmptyState(QWidget):
         self.questions: list[QuestionButton] = []
         self._rows = make_column(spacing=8)
         self._heading = make_wrapped_label("Ask your notes", "display")
-        self._said = (self._heading, self._about)
+        self._texts = (self._heading, self._about)
         self._column = make_column(
             stretch(2),
             self._heading,
@@ -125,7 +125,7 @@ class EmptyState(QWidget):
         inner = self.rect().marginsRemoved(self._column.contentsMargins())
         row_height = Theme.current().px(_ROW) + 8
         parts: list[tuple[QWidget, int]] = [
-            *((text, text.heightForWidth(inner.width()) + 8) for text in self._said),
+            *((text, text.heightForWidth(inner.width()) + 8) for text in self._texts),
             *((row, row_height) for row in self.questions),
         ]
         left = inner.height() - 8

@@ -64,7 +64,7 @@ class Transcript(QWidget):
         self.live = LiveTurn(self.feed, self.maker)
         self.scroller = Scroller(self.feed)
         self._walker = KeyboardNavigation(self, self.scroller)
-        self._held: tuple[int, int, bool] | None = None
+        self._saved_place: tuple[int, int, bool] | None = None
         self._stack = QStackedLayout(self)
         self._stack.addWidget(self.empty)
         self._stack.addWidget(self.scroller)
@@ -153,7 +153,7 @@ class Transcript(QWidget):
             slots.append(slot)
         self.feed.arrange(add_loose(slots, self.feed.slots()))
         hide_told_errors(self.feed.slots())
-        self._place_held()
+        self._restore_place()
 
     def hold_versions(self, entry: str) -> None:
         """Keep a message in place while the user switches to another version of the message.
@@ -168,7 +168,7 @@ class Transcript(QWidget):
             if slot.row is not None and entry in getattr(slot.item, "siblings", ()):
                 focused = QApplication.focusWidget()
                 is_focused = focused is not None and slot.row.isAncestorOf(focused)
-                self._held = (at, slot.row.y() - self.scroller.bar.value(), is_focused)
+                self._saved_place = (at, slot.row.y() - self.scroller.bar.value(), is_focused)
                 return
 
     def begin_turn(
@@ -393,8 +393,8 @@ class Transcript(QWidget):
             self.setFocus(Qt.FocusReason.MouseFocusReason)
         return super().focusNextPrevChild(forward)
 
-    def _place_held(self) -> None:
-        saved_place, self._held = self._held, None
+    def _restore_place(self) -> None:
+        saved_place, self._saved_place = self._saved_place, None
         slots = self.feed.slots()
         if saved_place is None or saved_place[0] >= len(slots):
             return

@@ -81,7 +81,7 @@ class ReadingController(ChatController):
         self._reads.answered.connect(self._on_read)
         self._reading = CancelToken()
         self._outline = OutlineController(self._assistant, self._runner, self._frame)
-        self._said = ""
+        self._slow_message = ""
         self.slow_timer = QTimer(self, singleShot=True, interval=_SLOW_MS)
         self.slow_timer.timeout.connect(self._show_slow)
         self._rereads = LatestOnly(self._runner, 0, self)
@@ -287,7 +287,7 @@ class ReadingController(ChatController):
         Return the token that cancels the new reading. `message` is shown if the reading is slow.
         """
         self._stop_reading()
-        self._reading, self._said = CancelToken(), message
+        self._reading, self._slow_message = CancelToken(), message
         self.slow_timer.start()
         return self._reading
 
@@ -297,7 +297,7 @@ class ReadingController(ChatController):
 
     def _show_slow(self) -> None:
         """Show which note is being read, because the reading takes longer than usual."""
-        self._frame.notifier.toast(self._said)
+        self._frame.notifier.toast(self._slow_message)
 
     def _read_new_note(self, link: str, source: str, token: CancelToken) -> tuple[Any, ...]:
         """Read a linked note that is not in the list of notes.

@@ -47,7 +47,7 @@ class NoteView(TaskView):
         self.part = part
         self._lines = SourceLines(self.document())
         self.document().contentsChange.connect(self._on_contents_changed)
-        self._lit: tuple[int, int] | None = None
+        self._highlight: tuple[int, int] | None = None
         self.setAccessibleName(_NAME)
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.resize(width, self.height())
@@ -70,8 +70,8 @@ class NoteView(TaskView):
     def light(self, first: int, last: int) -> None:
         """Highlight the note's lines from `first` to `last`. If `first` is 0, highlight nothing."""
         line_range = (first, last) if first else None
-        if line_range != self._lit:
-            self._lit = line_range
+        if line_range != self._highlight:
+            self._highlight = line_range
             self.viewport().update()
 
     def find_band(self, first: int, last: int) -> tuple[int, int] | None:
@@ -156,5 +156,5 @@ class NoteView(TaskView):
 
     def _paint_ground(self, painter: QPainter) -> None:
         """Paint the background of the highlighted lines, as wide as the view."""
-        if self._lit is not None and (band := self.find_band(*self._lit)) is not None:
+        if self._highlight is not None and (band := self.find_band(*self._highlight)) is not None:
             self._decoration_painter.paint_band(painter, self._all_decorations, band, self.width())

@@ -117,7 +117,7 @@ class ContextPanel(Pane):
         self._window = make_wrapped_label("", "caption", "secondary")
         self._spent = make_wrapped_label("", "caption", "secondary")
         self._notice = Notice()
-        self._said: tuple[NoticeText, Sequence[Act]] | None = None
+        self._shown_notice: tuple[NoticeText, Sequence[Act]] | None = None
         self._rows = LayerTree()
         self._left_out = LeftOutList()
         self._left_out_box = Section("Left out of this request", self._left_out)
@@ -231,13 +231,13 @@ class ContextPanel(Pane):
             offers: the actions that are currently possible. Other actions are not offered.
         """
         if notice is None:
-            self._said = None
+            self._shown_notice = None
             self._notice.hide()
             return
         acts = [act for act in notice.actions if act in offers]
-        if self._said == (notice, acts):
+        if self._shown_notice == (notice, acts):
             return
-        self._said = (notice, acts)
+        self._shown_notice = (notice, acts)
         actions = [(ACTION_TEXTS[act], partial(self._act, act, notice.entry)) for act in acts]
         self._notice.show_notice(notice.tone, notice.title, notice.text, actions)
 

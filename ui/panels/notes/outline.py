@@ -78,13 +78,13 @@ class OutlinePanel(Pane):
         self.list.setModel(self._model)
         self.list.chosen.connect(self._on_chosen)
         self.list.left_up.connect(self.field.begin)
-        self._said = make_wrapped_label("", "ui", "tertiary")
-        self._said.setContentsMargins(16, 4, 16, 8)
+        self._message_label = make_wrapped_label("", "ui", "tertiary")
+        self._message_label.setContentsMargins(16, 4, 16, 8)
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(0)
         column.addLayout(set_apart(self.field, 16, 8, 16, 8))
-        column.addWidget(self._said)
+        column.addWidget(self._message_label)
         column.addWidget(self.list, 1)
         column.addStretch(0)
         self.show_nothing()
@@ -140,7 +140,7 @@ class OutlinePanel(Pane):
 
     def read_hint(self) -> str:
         """Return the sentence that is shown in place of the list, or an empty string."""
-        return self._said.text()
+        return self._message_label.text()
 
     def showEvent(self, event: QShowEvent) -> None:
         """Emit `looked_at` when the panel becomes visible, so that its contents are loaded."""
@@ -166,8 +166,8 @@ class OutlinePanel(Pane):
         self._show_marked()
 
     def _say(self, text: str) -> None:
-        self._said.setText(text)
-        self._said.setVisible(bool(text))
+        self._message_label.setText(text)
+        self._message_label.setVisible(bool(text))
         self.list.setVisible(not text)
 
     def _filter(self, text: str) -> None:

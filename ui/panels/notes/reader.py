@@ -87,7 +87,7 @@ class NoteReader(QScrollArea):
         self._wanted: set[str] = set()
         self._folds: dict[int, set[str]] = {}  # which callouts of a part were folded or opened
         self._table_offsets: dict[str, int] = {}  # of tables in several parts that are too wide
-        self._lit = (0, 0)
+        self._highlight = (0, 0)
         self._anchor = (0, 0)  # a line of the note, and its distance from the upper edge
         self._is_placing = False
         self._ahead = _END  # the part that was parsed before it is drawn
@@ -125,7 +125,7 @@ class NoteReader(QScrollArea):
         self._parts, self._kinds = cut_parts(text, kinds), kinds
         self._heights = [self._estimate(part) for part in self._parts]
         self._seams = _guess_seams(self._parts)
-        self._lit = (first, max(first, last))
+        self._highlight = (first, max(first, last))
         self._anchor = (first, self.viewport().height() // _TARGET_SHARE) if first else (0, 0)
         self._lay_out()
         self._fill()
@@ -144,12 +144,12 @@ class NoteReader(QScrollArea):
         above = count_common(self._parts, parts)
         below = count_common(*(_without_lines(some[above:])[::-1] for some in (self._parts, parts)))
         self._move_parts(parts, above, below)
-        self._kinds, self._lit = kinds, (first, max(first, last))
+        self._kinds, self._highlight = kinds, (first, max(first, last))
         self._anchor = (follow(line), distance) if line else (0, 0)
         self._lay_out()
         self._fill()
         for view in self._views.values():
-            view.light(*self._lit)
+            view.light(*self._highlight)
         for source in list(self._embeds):
             self.embed_wanted.emit(source)
 
@@ -223,9 +223,9 @@ class NoteReader(QScrollArea):
 
     def light(self, first: int, last: int) -> None:
         """Highlight lines without scrolling. If `first` is 0, remove the highlight."""
-        self._lit = (first, max(first, last))
+        self._highlight = (first, max(first, last))
         for view in self._views.values():
-            view.light(*self._lit)
+            view.light(*self._highlight)
 
     def show_line(self, line: int) -> None:
         """Scroll so that a line of the note is at the top of the visible area."""
@@ -238,7 +238,7 @@ class NoteReader(QScrollArea):
 
     def find_lit_lines(self) -> tuple[int, int] | None:
         """Return the first and last highlighted line, or None if no lines are highlighted."""
-        return self._lit if self._lit[0] else None
+        return self._highlight if self._highlight[0] else None
 
     def find_selected_lines(self) -> tuple[int, int] | None:
         """Return the first and last selected line, or None if nothing is selected."""
@@ -468,7 +468,7 @@ class NoteReader(QScrollArea):
         self.table_bars.cover(view)
         view.show()  # first, because Qt lays out the text again for the size that it is shown in
         _draw(view)
-        view.light(*self._lit)
+        view.light(*self._highlight)
         view.installEventFilter(self)
         view.rewritten.connect(partial(self._on_rewritten, view))
         self._views[index] = view

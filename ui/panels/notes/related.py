@@ -54,8 +54,8 @@ class RelatedPanel(Pane):
         super().__init__("panel", parent)
         self._about = ElidedLabel("", Qt.TextElideMode.ElideMiddle)
         dress(self._about, "caption", "secondary")
-        self._said = make_wrapped_label("", "ui", "tertiary")
-        self._said.setContentsMargins(16, 0, 16, 8)
+        self._message_label = make_wrapped_label("", "ui", "tertiary")
+        self._message_label.setContentsMargins(16, 0, 16, 8)
         self._awaited = self._path = ""
         self._can_link = False
         self.skeleton = Skeleton()
@@ -76,7 +76,7 @@ class RelatedPanel(Pane):
         head.setContentsMargins(16, 8, 16, 4)
         head.addWidget(self._about)
         column.addLayout(head)
-        column.addWidget(self._said)
+        column.addWidget(self._message_label)
         column.addWidget(self.skeleton)
         column.addWidget(self.list, 1)
         column.addStretch(0)
@@ -180,13 +180,13 @@ class RelatedPanel(Pane):
             self.list.setCurrentIndex(QModelIndex())
             self.list.scrollToTop()
         self.list.setVisible(bool(notes))
-        self._said.setText(text)
-        self._said.setVisible(bool(text))
+        self._message_label.setText(text)
+        self._message_label.setVisible(bool(text))
 
     def _show_skeleton(self) -> None:
         self._about.set_text(f"Related to {self._awaited}")
         self._about.show()
-        self._said.hide()
+        self._message_label.hide()
         self.list.hide()
         self.skeleton.show()
 

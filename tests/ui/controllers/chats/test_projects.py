@@ -522,7 +522,7 @@ def test_an_unsent_message_in_a_new_chat_of_a_project_is_there_after_a_restart(
     file, assistant = window.view.places.file, window.assistant
     qtbot.waitUntil(lambda: load_state(file).project == "Thesis")  # also without being closed
     window.close()
-    assistant.sessions._begun.clear()  # as in another process, which has no file of the chat
+    assistant.sessions._unwritten_logs.clear()  # another process has no file of it
     if not is_there:
         assistant.projects.remove(str(thesis))
     again = open_window(assistant, runner, qtbot)
