@@ -96,8 +96,8 @@ class Source(Record):
         if not self.found:
             return _NOT_COMPARED
         more = ["…"] if len(self.found) > _MOST_FOUND else []
-        said = ", ".join([*self.found[:_MOST_FOUND], *more])
-        return f"In the passage: {said}. Nothing else of the sentence was compared."
+        found_text = ", ".join([*self.found[:_MOST_FOUND], *more])
+        return f"In the passage: {found_text}. Nothing else of the sentence was compared."
 
     def describe(self) -> str:
         """Return the source in words, with its first line, such as "Backups, line 16"."""

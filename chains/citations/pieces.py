@@ -62,19 +62,19 @@ def cut_pieces(section: ShownSection) -> Iterator[SectionPiece]:
     first, end = section.lines[0] - above, section.lines[1] - above + 1
     while first < end - 1 and text.kinds[first] in {*SECTION_KINDS, UNDERLINE, BLANK}:
         first += 1
-    at, lit = first, [(a - above, b - above) for a, b in section.lit]
+    at, highlights = first, [(a - above, b - above) for a, b in section.lit]
     for start, last in ((a - above, b - above) for a, b in section.folded):
         if start > at:
-            yield _cut_piece(text, (at, start), lit, is_folded=False)
+            yield _cut_piece(text, (at, start), highlights, is_folded=False)
         if last >= first:
-            yield _cut_piece(text, (max(first, start), last + 1), lit, is_folded=True)
+            yield _cut_piece(text, (max(first, start), last + 1), highlights, is_folded=True)
         at = max(at, last + 1)
     if at < end:
-        yield _cut_piece(text, (at, end), lit, is_folded=False)
+        yield _cut_piece(text, (at, end), highlights, is_folded=False)
 
 
 def _cut_piece(
-    text: MarkdownText, span: Lines, lit: Sequence[Lines], *, is_folded: bool
+    text: MarkdownText, span: Lines, highlights: Sequence[Lines], *, is_folded: bool
 ) -> SectionPiece:
     start, end = span
     lines = [_draw_line(text, at) for at in range(start, end)]
@@ -85,7 +85,7 @@ def _cut_piece(
     if is_open and text.kinds[end - 1] != FENCE_CLOSES and (fence := _find_fence(text, end - 1)):
         lines, kinds = [*lines, fence], kinds + FENCE_CLOSES
     shift = len(head) - start + 1
-    inside = [(max(a, start) + shift, min(b, end - 1) + shift) for a, b in lit]
+    inside = [(max(a, start) + shift, min(b, end - 1) + shift) for a, b in highlights]
     return SectionPiece(tuple(lines), kinds, tuple((a, b) for a, b in inside if a <= b), is_folded)
 
 
@@ -130,7 +130,7 @@ def write_piece(piece: SectionPiece, number: int) -> tuple[list[str], list[Lines
     """
     starts, ends = {start for start, _ in piece.lit}, {end for _, end in piece.lit}
     lines: list[str] = []
-    lit: list[Lines] = []
+    highlights: list[Lines] = []
     first = 1
     for at, line in enumerate(piece.lines, start=1):
         is_blank = not line and piece.kinds[at - 1] not in CODE_KINDS
@@ -139,8 +139,8 @@ def write_piece(piece: SectionPiece, number: int) -> tuple[list[str], list[Lines
         first = len(lines) + 1 if at in starts else first
         lines += _write_line(line, piece.kinds[at - 1], number if at in ends else None)
         is_code = piece.kinds[at - 1] == FENCE_CLOSES  # whose number is on the line below
-        lit += [(first, len(lines) - is_code)] if at in ends else []
-    return lines, lit
+        highlights += [(first, len(lines) - is_code)] if at in ends else []
+    return lines, highlights
 
 
 def _write_line(line: str, kind: str, number: int | None) -> list[str]:

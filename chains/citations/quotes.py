@@ -195,17 +195,19 @@ class EscapeRemover:
         An escape that may be incomplete is held back until the next piece.
         """
         text, self._held = self._held + piece, ""
-        begun = text.rfind("&")
-        if begun >= 0 and any(escape.startswith(text[begun:]) for escape in self._open):
-            text, self._held = text[:begun], text[begun:]
+        escape_start = text.rfind("&")
+        if escape_start >= 0 and any(
+            escape.startswith(text[escape_start:]) for escape in self._open
+        ):
+            text, self._held = text[:escape_start], text[escape_start:]
         for escape in self._escapes:
             text = text.replace(escape, html.unescape(escape))
         return text
 
     def end(self) -> str:
         """End the answer, and return the text that was held back."""
-        held, self._held = self._held, ""
-        return held
+        remaining_text, self._held = self._held, ""
+        return remaining_text
 
     @property
     def _open(self) -> tuple[str, ...]:

@@ -188,15 +188,15 @@ class _Candidates:
 
     Attributes:
         words: the words of the sentence in order.
-        telling: the words of the sentence that carry meaning, as opposed to function words.
-        asked: the words in `telling` that the question also contains.
-        near: the passages that contain most of the words in `telling`.
+        content_words: the words of the sentence that carry meaning, as opposed to function words.
+        asked: the words in `content_words` that the question also contains.
+        near: the passages that contain most of the words in `content_words`.
         verbatim: the passages in `near` that contain the sentence word for word.
     """
 
     sentence: str
     words: Sequence[str] = ()
-    telling: frozenset[str] = frozenset()
+    content_words: frozenset[str] = frozenset()
     asked: frozenset[str] = frozenset()
     near: Sequence[_Passage] = ()
     verbatim: Sequence[_Passage] = ()
@@ -206,14 +206,14 @@ def _find_candidates(
     sentence: str, passages: Sequence[_Passage], asked: frozenset[str]
 ) -> _Candidates:
     words = split_words(remove_markup(sentence))
-    telling = frozenset(word for word in words if word not in FUNCTION_WORDS)
-    if len(telling) < LEAST_TELLING or telling <= asked:
+    content_words = frozenset(word for word in words if word not in FUNCTION_WORDS)
+    if len(content_words) < LEAST_TELLING or content_words <= asked:
         return _Candidates(sentence)
-    near = [one for one in passages if _share(telling, one.words) >= TELLING_SHARE]
+    near = [one for one in passages if _share(content_words, one.words) >= TELLING_SHARE]
     verbatim = [one for one in near if one.text.find(sentence) is not None]
-    if len(telling) < LEAST_TELLING_NEAR:
+    if len(content_words) < LEAST_TELLING_NEAR:
         verbatim = [one for one in verbatim if _is_sentence_of(words, one)]
-    return _Candidates(sentence, words, telling, telling & asked, near, verbatim)
+    return _Candidates(sentence, words, content_words, content_words & asked, near, verbatim)
 
 
 def _is_sentence_of(words: Sequence[str], passage: _Passage) -> bool:
@@ -235,7 +235,7 @@ def _choose_source(found: _Candidates, shares: Mapping[int, int]) -> Citation | 
     if found.verbatim:
         passage = max(found.verbatim, key=lambda one: shares[one.number])  # the first of equals
         return passage.cite(found.sentence, found.sentence, is_verbatim=True)
-    if len(found.telling) < LEAST_TELLING_NEAR:
+    if len(found.content_words) < LEAST_TELLING_NEAR:
         return None
     scored = [
         (score, shares[passage.number], -at, passage, window)
@@ -256,12 +256,12 @@ def _score_windows(found: _Candidates, passage: _Passage) -> Iterator[tuple[floa
     Yields:
         The score of the match, where higher is better, and the matching text.
     """
-    sentence, words, telling = found.sentence, found.words, found.telling
+    sentence, words, content_words = found.sentence, found.words, found.content_words
     numbers = {word for word in words if any(map(str.isdigit, word))}
     negations = count_negations(sentence)
     for window, its_words in passage.windows:
         known = frozenset(its_words)
-        share = _share(telling, known)
+        share = _share(content_words, known)
         if share < TELLING_SHARE or not numbers <= known:
             continue
         if not found.asked <= known | passage.headings:
@@ -273,8 +273,8 @@ def _score_windows(found: _Candidates, passage: _Passage) -> Iterator[tuple[floa
             yield share + order - len(its_words) / 1_000, window
 
 
-def _share(telling: frozenset[str], known: frozenset[str]) -> float:
-    return len(telling & known) / len(telling)
+def _share(content_words: frozenset[str], known: frozenset[str]) -> float:
+    return len(content_words & known) / len(content_words)
 
 
 def count_negations(text: str) -> int:

@@ -148,7 +148,7 @@ def check_act(sentence: AnswerSentence, evidence: ClaimEvidence) -> AnswerClaim 
     """
     if sentence.is_question:
         return None
-    said = sentence.text
+    text = sentence.text
     for clause in _list_clauses(sentence):
         targets = find_named(clause, evidence)
         if _is_act(clause, targets, evidence):
@@ -158,7 +158,7 @@ def check_act(sentence: AnswerSentence, evidence: ClaimEvidence) -> AnswerClaim 
     if not targets and not (evidence.can_edit and _is_of_notes(clause.text)):
         return None
     verdict, reason, places = _judge(clause, targets, evidence)
-    return AnswerClaim("act", said, said, sentence.start, verdict, reason, tuple(places))
+    return AnswerClaim("act", text, text, sentence.start, verdict, reason, tuple(places))
 
 
 def _list_clauses(sentence: AnswerSentence) -> list[AnswerSentence]:
@@ -183,19 +183,19 @@ def _list_clauses(sentence: AnswerSentence) -> list[AnswerSentence]:
 
 
 def _is_act(clause: AnswerSentence, targets: Sequence[NamedNote], evidence: ClaimEvidence) -> bool:
-    said, bare = clause.text, clause.masked
+    text, bare = clause.text, clause.masked
     for target in targets:  # whose name may hold a "not"
         bare = bare.replace(target.name, " ")
     if _NO_ACT.search(bare) or _CONDITION.search(bare):
         return False
-    is_passive = evidence.can_edit and _PASSIVE.search(said) and not _BY_SOMEBODY.search(said)
-    return bool(_BY_ITSELF.search(said) or _ANNOUNCED.search(said) or is_passive)
+    is_passive = evidence.can_edit and _PASSIVE.search(text) and not _BY_SOMEBODY.search(text)
+    return bool(_BY_ITSELF.search(text) or _ANNOUNCED.search(text) or is_passive)
 
 
-def _is_of_notes(said: str) -> bool:
+def _is_of_notes(text: str) -> bool:
     """Return whether an act that names no note can only be of one."""
-    is_vague = _VAGUE.search(said) and not _NOTE_WORD.search(said)
-    return not is_vague and not _OWN_TEXT.search(said)
+    is_vague = _VAGUE.search(text) and not _NOTE_WORD.search(text)
+    return not is_vague and not _OWN_TEXT.search(text)
 
 
 def _judge(
@@ -224,8 +224,8 @@ def _judge(
     counted = _COUNTED.search(sentence.text)
     count = 0 if counted is None else _read_count(counted["count"])
     if count > len(changed) and evidence.is_complete:
-        told = "1 note was" if len(changed) == 1 else f"{len(changed):,} notes were"
-        return "contradicted", f"{told} changed", _list_places(changed)
+        count_text = "1 note was" if len(changed) == 1 else f"{len(changed):,} notes were"
+        return "contradicted", f"{count_text} changed", _list_places(changed)
     shown = [note for note in changed if any(each.is_of(note) for each in targets)]
     names = ", ".join(tell_name(note.path) for note in shown or changed)
     return "supported", f"changed: {names}", _list_places(shown or changed)

@@ -239,19 +239,19 @@ class _AnswerWalk:
         dates, dated = sentence.dates, [each for each in aligned if each.dates]
         for claimed in dates:
             text = sentence.text[claimed.start - sentence.start : claimed.end - sentence.start]
-            told = AnswerClaim("date", text, sentence.text, claimed.start, "unsupported", NOT_SENT)
+            claim = AnswerClaim("date", text, sentence.text, claimed.start, "unsupported", NOT_SENT)
             is_said = any(is_same_date(claimed, day) for each in dated for day in each.dates)
             if (wrong := self._check_weekday(claimed, sentence)) is not None:
-                yield replace(told, verdict="contradicted", reason=wrong)
+                yield replace(claim, verdict="contradicted", reason=wrong)
                 continue
             if dated and not is_said:
-                yield _tell_aligned_date(told, dated, is_alone=len(dates) == 1)
+                yield _tell_aligned_date(claim, dated, is_alone=len(dates) == 1)
             elif places := find_date(claimed, sentence, self.evidence):
                 yield _support("date", text, sentence, claimed.start, places)
             elif self._is_today(claimed):
-                yield replace(told, verdict="supported", reason="the day of the question")
+                yield replace(claim, verdict="supported", reason="the day of the question")
             else:
-                yield told
+                yield claim
 
     def _check_weekday(self, claimed: LocatedDate, sentence: AnswerSentence) -> str | None:
         """Return what is wrong with the weekday beside a date, or None.
@@ -268,8 +268,8 @@ class _AnswerWalk:
         is_day = claimed.has_year and (after - day).days == 1
         if beside is None or named is None or not is_day or named == day.weekday():
             return None
-        said = fold(beside[1])
-        if any(said in text.index.tokens for text in self.evidence.texts):
+        weekday = fold(beside[1])
+        if any(weekday in text.index.tokens for text in self.evidence.texts):
             return None
         return f"{sentence.text[start:end]} is a {day:%A}"
 
@@ -330,15 +330,19 @@ class _AnswerWalk:
         is_elsewhere = bool(places) and figure.is_telling and not is_same
         if figure.values and numbered and not is_elsewhere:
             is_said = any(each.has(figure, self.figures[at]) for each in numbered)
-            if not is_said and (told := _tell_aligned(claimed, figure, self.figures[at], numbered)):
-                return told
+            if not is_said and (
+                claim := _tell_aligned(claimed, figure, self.figures[at], numbered)
+            ):
+                return claim
         if places:
             figures = [each for some in self.figures for each in some]
             differing = find_differing_sources(figure, figures, evidence, self._effort)
             if differing:
-                said = ", ".join(f"{each.place.title} {each.written}" for each in differing)
+                source_values = ", ".join(
+                    f"{each.place.title} {each.written}" for each in differing
+                )
                 found = tuple(each.place for each in differing)
-                reason = f"two sources differ: {said}"
+                reason = f"two sources differ: {source_values}"
                 return AnswerClaim(*claimed, "contradicted", reason, found)
             return _support("figure", figure.written, sentence, figure.start, places)
         if (computed := self._compute(at, sentence, figure)) is not None:
@@ -483,8 +487,8 @@ def _doubt_pair(claim: AnswerClaim, place: Source) -> AnswerClaim:
 
 
 def _deny(sentence: AnswerSentence, place: Source) -> AnswerClaim:
-    said = "without" if count_negations(sentence.text) else "with"
-    reason = f"{place.describe()} says it {said} “not”"
+    preposition = "without" if count_negations(sentence.text) else "with"
+    reason = f"{place.describe()} says it {preposition} “not”"
     text = sentence.text
     return AnswerClaim("negation", text, text, sentence.start, "contradicted", reason, (place,))
 
@@ -498,8 +502,8 @@ def _has_word(claim: AnswerClaim, word: OtherWord) -> bool:
 def _tell_word(sentence: AnswerSentence, word: OtherWord) -> AnswerClaim:
     reason = f"{word.place.describe()} says {word.written}"
     verdict: ClaimVerdict = "contradicted" if word.is_certain else "unsupported"
-    told = word.kind, word.text, sentence.text, word.start
-    return AnswerClaim(*told, verdict, reason, (word.place,))
+    claim_fields = word.kind, word.text, sentence.text, word.start
+    return AnswerClaim(*claim_fields, verdict, reason, (word.place,))
 
 
 def _tell_computed(computed: ComputedFigure, sentence: AnswerSentence) -> AnswerClaim:

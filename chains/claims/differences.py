@@ -88,10 +88,10 @@ def find_contradiction(
     A sentence of a note must say the same in nearly the same words, and differ in this figure
     alone. If several such sentences have other figures, they are of several things.
     """
-    said = [each for each in sentence.statements if _find_own(figure, each) is not None]
+    statements = [each for each in sentence.statements if _find_own(figure, each) is not None]
     found = [
         SourceDifference(other.written, text.place(placed.start))
-        for claimed in said
+        for claimed in statements
         if len(claimed.words) >= _LEAST_WORDS
         for text, placed in _list_statements(evidence.compared, effort)
         if (other := _find_other(figure, claimed, placed.statement)) is not None
@@ -168,8 +168,8 @@ class AlignedSentence:
         """Return whether the sentence has a figure, as often as the figures do."""
         if any(_is_converted(figure, each) for each in self.numbers):
             return True
-        said = sum(bool(each.values & figure.values) for each in figures)
-        return 0 < said <= sum(bool(each.values & figure.values) for each in self.numbers)
+        claimed_count = sum(bool(each.values & figure.values) for each in figures)
+        return 0 < claimed_count <= sum(bool(each.values & figure.values) for each in self.numbers)
 
 
 def list_aligned(
@@ -177,28 +177,28 @@ def list_aligned(
 ) -> list[AlignedSentence]:
     """Return the sentences of sources that have nearly the words of a sentence, in their order."""
     words = list_plain_words(remove_markup(sentence.masked))
-    telling = {word for word in words if word not in FUNCTION_WORDS and not word.isdecimal()}
-    if len(words) < _LEAST_ALIGNED_WORDS or len(telling) < _LEAST_WORDS:
+    content_words = {word for word in words if word not in FUNCTION_WORDS and not word.isdecimal()}
+    if len(words) < _LEAST_ALIGNED_WORDS or len(content_words) < _LEAST_WORDS:
         return []
     found: list[AlignedSentence] = []
-    least = _ALIGNED_SHARE * len(telling)
+    least = _ALIGNED_SHARE * len(content_words)
     for text in evidence.current:
-        if len(telling & text.index.tokens) < least:
+        if len(content_words & text.index.tokens) < least:
             continue
         sentences, after = text.index.sentences, 0
-        for number in text.index.list_with_many(telling, least):
+        for number in text.index.list_with_many(content_words, least):
             effort.spend(number - after)  # as if each sentence before it were compared
             after = number + 1
-            said, others = sentences[number]
+            source_sentence, others = sentences[number]
             if effort.is_spent:
-                return _choose_nearest(telling, found)
+                return _choose_nearest(content_words, found)
             behind = sentences[number + 1][0] if number + 1 < len(sentences) else ""
             if _is_aligned(words, others, effort) and not _goes_on(sentence, behind):
-                found.append(AlignedSentence(text, said, *_read_values(said)))
+                found.append(AlignedSentence(text, source_sentence, *_read_values(source_sentence)))
             if len(found) == _MOST_ALIGNED:
-                return _choose_nearest(telling, found)
+                return _choose_nearest(content_words, found)
         effort.spend(len(sentences) - after)
-    return _choose_nearest(telling, found)
+    return _choose_nearest(content_words, found)
 
 
 def _goes_on(sentence: AnswerSentence, behind: str) -> bool:
@@ -218,9 +218,9 @@ def _goes_on(sentence: AnswerSentence, behind: str) -> bool:
     return are_said and all(each.span in spans for each in sentence.dates)
 
 
-def _choose_nearest(telling: Set[str], found: list[AlignedSentence]) -> list[AlignedSentence]:
-    """Return the sentences with all telling words, if there are any: others are of other things."""
-    whole = [each for each in found if telling <= set(split_words(each.written))]
+def _choose_nearest(content_words: Set[str], found: list[AlignedSentence]) -> list[AlignedSentence]:
+    """Return the sentences with all content words, if there are any: others are of other things."""
+    whole = [each for each in found if content_words <= set(split_words(each.written))]
     return whole or found
 
 
@@ -236,8 +236,8 @@ def _list_numbers(text: str, dates: Sequence[LocatedDate]) -> Iterator[Quantity]
         is_dated = any(day.start < number.end and number.start < day.end for day in dates)
         if number.quantity.values and not is_dated:
             clock = read_clock(text, number)
-            told = number.quantity
-            yield told if clock is None else replace(told, values=told.values | {clock})
+            quantity = number.quantity
+            yield quantity if clock is None else replace(quantity, values=quantity.values | {clock})
 
 
 def _is_aligned(words: Sequence[str], others: Sequence[str], effort: CheckEffort) -> bool:
@@ -272,17 +272,17 @@ def find_other_pairing(
 
     Nothing is returned if any source has them in the pairs of the answer.
     """
-    said = _list_values(sentence)
-    stated = Counter(each for each in said if each[0] != "name")
+    answer_values = _list_values(sentence)
+    stated = Counter(each for each in answer_values if each[0] != "name")
     other: Source | None = None
     if len(stated) < _LEAST_PAIRED:
         return None
     for text, written in _list_with_words(_list_marks(sentence), evidence.current, effort):
         values = _list_values(AnswerSentence(written, written, 0))
-        common = Counter(said) & Counter(values)
+        common = Counter(answer_values) & Counter(values)
         if stated - common:
             continue
-        if _have_same_pairs(said, values, common):
+        if _have_same_pairs(answer_values, values, common):
             return None
         other = other or AlignedSentence(text, written, (), ()).place
     return other
@@ -330,10 +330,13 @@ def _list_values(sentence: AnswerSentence) -> list[_Value]:
 
 
 def _have_same_pairs(
-    said: Sequence[_Value], stated: Sequence[_Value], common: Counter[_Value]
+    answer_values: Sequence[_Value], source_values: Sequence[_Value], common: Counter[_Value]
 ) -> bool:
     """Return whether two sentences have their common values in the same pairs, or in one order."""
-    one, other = (_join_names([each for each in some if each in common]) for some in (said, stated))
+    one, other = (
+        _join_names([each for each in some if each in common])
+        for some in (answer_values, source_values)
+    )
     if one[:1] == other[:1] and one[0][0] == "name":  # what both are about
         one, other = one[1:], other[1:]
     return one == other or (_pair(one) == _pair(other) != frozenset())
@@ -430,10 +433,12 @@ def _list_comparable(
     ]
 
 
-def _have_other_subjects(one: EvidenceText, other: EvidenceText, said: PlacedStatement) -> bool:
+def _have_other_subjects(
+    one: EvidenceText, other: EvidenceText, placed_statement: PlacedStatement
+) -> bool:
     """Return whether two notes are of two things of a kind, such as two trips or two days."""
     if one.index.days and other.index.days:
         return True
-    words = said.statement.words
+    words = placed_statement.statement.words
     these, those = one.subject - words, other.subject - words
     return bool(these - those) and bool(those - these)

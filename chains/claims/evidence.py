@@ -255,8 +255,8 @@ class TextIndex:
         found: dict[float, list[LocatedNumber]] = defaultdict(list)
         for number in find_numbers(self.text):
             clock = read_clock(self.text, number)
-            told = number.quantity.values if clock is None else number.quantity.values | {clock}
-            for value in told:
+            values = number.quantity.values if clock is None else number.quantity.values | {clock}
+            for value in values:
                 found[value].append(number)
         return found
 

@@ -298,8 +298,8 @@ def _is_day_or_month(name: str) -> bool:
 
 def is_hedged(text: str) -> bool:
     """Return whether a text says that it is not certain, or that something is missing."""
-    said = text.casefold()
-    return bool(_HEDGE.search(said) or _ABSENCE.search(said))
+    folded_text = text.casefold()
+    return bool(_HEDGE.search(folded_text) or _ABSENCE.search(folded_text))
 
 
 def list_sentences(answer: str) -> list[AnswerSentence]:
@@ -403,18 +403,18 @@ def _are_minutes(text: str, number: LocatedNumber) -> bool:
 
 def read_clock(text: str, number: LocatedNumber) -> float | None:
     """Return the minutes of a time of day, or None if it is none or may be one of two times."""
-    told, mark = _CLOCK.fullmatch(text[number.start : number.end]), None
-    if told is None:
+    match, mark = _CLOCK.fullmatch(text[number.start : number.end]), None
+    if match is None:
         return None
-    if not told[2] and (minutes := _MINUTES_AFTER.match(text, number.end)):
-        return float(60 * int(told[1]) + int(minutes[1])) if int(told[1]) < _HOURS else None
+    if not match[2] and (minutes := _MINUTES_AFTER.match(text, number.end)):
+        return float(60 * int(match[1]) + int(minutes[1])) if int(match[1]) < _HOURS else None
     if found := _CLOCK_AFTER.match(text, number.end):
         mark = found[1][0].lower()
-    hour, minute = int(told[1]), int(told[2] or 0)
+    hour, minute = int(match[1]), int(match[2] or 0)
     is_at = _AT_BEFORE.search(text[max(0, number.start - _MOST_BEFORE) : number.start]) is not None
-    is_told = (":" in told[0] or (is_at and told[2])) and not 0 < hour <= _HOURS // 2
-    is_told = bool(is_told) if mark is None else mark != "h" or is_at
-    if hour > _HOURS or not is_told:
+    is_clock = (":" in match[0] or (is_at and match[2])) and not 0 < hour <= _HOURS // 2
+    is_clock = bool(is_clock) if mark is None else mark != "h" or is_at
+    if hour > _HOURS or not is_clock:
         return None
     if mark in ("a", "p"):
         hour = hour % (_HOURS // 2) + (_HOURS // 2 if mark == "p" else 0)

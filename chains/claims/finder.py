@@ -121,8 +121,8 @@ def _find_numbers(figure: Figure, words: frozenset[str], text: EvidenceText) -> 
     if not figure.values.isdisjoint(index.above_values):
         yield _Hit(len(words & index.above_words), text, None)
     for value in figure.values & _IN_WORDS.keys():
-        said = _IN_WORDS[value] & index.tokens
-        if any(_is_whole(word, index.folded) for word in said) and words & index.words:
+        number_words = _IN_WORDS[value] & index.tokens
+        if any(_is_whole(word, index.folded) for word in number_words) and words & index.words:
             yield _Hit(0, text, None)
 
 

@@ -63,23 +63,23 @@ class NamedNote:
 
 def find_named(sentence: AnswerSentence, evidence: ClaimEvidence) -> list[NamedNote]:
     """Return the notes that a sentence names: by a path, a link, or a title that was sent."""
-    said = sentence.text
+    text = sentence.text
     names = [path.strip(_EDGES) for path in sentence.list_paths()]
-    names += [name for name in evidence.note_names if _is_named(name, said)]
+    names += [name for name in evidence.note_names if _is_named(name, text)]
     places: dict[tuple[int, int], str] = {}
     for name in sorted(filter(None, names), key=len, reverse=True):
-        start = said.find(name)
+        start = text.find(name)
         span = (start, start + len(name))
         if start >= 0 and not any(s < span[1] and span[0] < e for s, e in places):
             places[span] = name
     spans = sorted(places)
     listed = set[tuple[int, int]]()
     for one, other in pairwise(spans):
-        if _BETWEEN.fullmatch(said[one[1] : other[0]]):
+        if _BETWEEN.fullmatch(text[one[1] : other[0]]):
             listed |= {one, other}
     found: list[NamedNote] = []
     for span in spans:
-        kind = _find_kind(said, *span)
+        kind = _find_kind(text, *span)
         if kind == "changed" and span in listed and found and found[-1].is_in_list:
             kind = found[-1].kind
         found.append(NamedNote(places[span], span in listed, kind))

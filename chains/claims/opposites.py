@@ -76,13 +76,14 @@ class _NearlySame:
     """A sentence of a source that has the words of one of an answer but for a few.
 
     Attributes:
+        source_sentence: the sentence of the source.
         words: the words of the source's sentence.
         own: the words that only the answer has.
         others: the words that only the source has.
         added: the words of a short sentence behind it, as in "So was the second.".
     """
 
-    said: AlignedSentence
+    source_sentence: AlignedSentence
     words: Sequence[str]
     own: tuple[str, ...]
     others: tuple[str, ...]
@@ -92,7 +93,7 @@ class _NearlySame:
         """Return whether it has all words of a sentence, such as "also", and denies no more."""
         if self.own:
             return False
-        denied = map(count_negations, (sentence.masked, self.said.written))
+        denied = map(count_negations, (sentence.masked, self.source_sentence.written))
         return not self.others or len(set(denied)) == 1
 
 
@@ -118,8 +119,10 @@ def find_other_word(
             start = _locate(sentence, each.own[0])
             if start is not None:
                 text = sentence.text[start : start + _measure_word(sentence, start)]
-                written = _read_word(each.said.written, each.others[0])
-                found = OtherWord(kind, sentence.start + start, text, written, each.said.place)
+                written = _read_word(each.source_sentence.written, each.others[0])
+                found = OtherWord(
+                    kind, sentence.start + start, text, written, each.source_sentence.place
+                )
     return found
 
 
@@ -180,13 +183,14 @@ def find_other_name(
             continue
         if len(own) == 1 and sentence.is_german:  # any noun has a capital letter
             continue
-        name, other = _find_name(sentence.masked, own), _find_name(each.said.written, others)
+        name = _find_name(sentence.masked, own)
+        other = _find_name(each.source_sentence.written, others)
         if name and other and _are_names((*own, *others), texts):
             if _are_one(own, others, texts, effort):
                 continue
             start = sentence.start + sentence.masked.find(name)
             is_certain = _is_inside(sentence.masked, name) or len(own) > 1
-            found = OtherWord("name", start, name, other, each.said.place, is_certain)
+            found = OtherWord("name", start, name, other, each.source_sentence.place, is_certain)
     return found
 
 
@@ -210,11 +214,11 @@ def _list_nearly_same(
             last = number
             if effort.is_spent:
                 return
-            said, words = sentences[number]
+            source_sentence, words = sentences[number]
             is_near = len(words) <= len(own) + _MOST_BESIDE
             if is_near and not rest - (others := Counter(words)):
                 only, other = (counts - others).elements(), (others - counts).elements()
-                aligned = AlignedSentence(text, said, (), ())
+                aligned = AlignedSentence(text, source_sentence, (), ())
                 added = sentences[number + 1][1] if number + 1 < len(sentences) else ()
                 added = added if len(added) <= _MOST_ADDED else ()
                 yield _NearlySame(aligned, words, tuple(only), tuple(other), added)
@@ -329,10 +333,10 @@ def _find_row(word: str, other: str) -> _Row | None:
 
 def _may_be_same(row: _Row, words: Sequence[str]) -> bool:
     """Return whether the sides of a row may mean the same beside some normalized words."""
-    said = f" {' '.join(words)} "
+    padded_text = f" {' '.join(words)} "
     name = ".".join(row)
     phrases = (each for table in _read_tables() for each in table.get("same", {}).get(name, ()))
-    return any(f" {phrase} " in said for phrase in phrases)
+    return any(f" {phrase} " in padded_text for phrase in phrases)
 
 
 @cache

@@ -115,12 +115,12 @@ class AnswerCoverage(Record):
         if not total:
             return ""
         bare = self._list_unsourced()
-        said = f"{total - len(bare):,} of {_count(total, 'sentence')} {_have(total)} a source"
+        text = f"{total - len(bare):,} of {_count(total, 'sentence')} {_have(total)} a source"
         if shared := sum(bool(sentence.sources) for sentence in bare):
             verb = "shares" if shared == 1 else "share"
-            said += f", {shared:,} without one {verb} only a figure, date or name with a source"
+            text += f", {shared:,} without one {verb} only a figure, date or name with a source"
         unused = f"; {_count(len(self.unused), 'source')} sent and not used" if self.unused else ""
-        return f"{said}{unused}."
+        return f"{text}{unused}."
 
     @property
     def doubt(self) -> str:
@@ -179,10 +179,10 @@ class ClaimReport(Record):
         right sum, makes an answer right, and it says how many sentences have no source.
         """
         found = (self._tell_looked_up(), self._tell_sums(), self._tell_acts())
-        told = [said for said in found if said]
-        if not told and not self.accusation:
+        parts = [part for part in found if part]
+        if not parts and not self.accusation:
             return ""
-        return " · ".join(filter(None, (*told, self.coverage.doubt)))
+        return " · ".join(filter(None, (*parts, self.coverage.doubt)))
 
     @property
     def accusation(self) -> str:

@@ -183,24 +183,26 @@ def _add_words(sentence: str, start: int, text: str) -> str:
 
 
 def find_changed(
-    summary: str, said: Sequence[str], later: Sequence[str]
+    summary: str, replaced_texts: Sequence[str], later: Sequence[str]
 ) -> tuple[ChangedFact, ...]:
     """Return the facts of a summary that what it replaces contradicts, or does not say.
 
     Args:
         summary: the summary.
-        said: the texts that it replaces, oldest first.
+        replaced_texts: the texts that it replaces, oldest first.
         later: the texts that stay behind it.
     """
     # The same summary is examined before and after it is chosen.
-    return _find_changed(remove_head(summary).rstrip(), tuple(said), tuple(later))
+    return _find_changed(remove_head(summary).rstrip(), tuple(replaced_texts), tuple(later))
 
 
 @lru_cache(_MOST_SUMMARIES)
 def _find_changed(
-    text: str, said: tuple[str, ...], later: tuple[str, ...]
+    text: str, replaced_texts: tuple[str, ...], later: tuple[str, ...]
 ) -> tuple[ChangedFact, ...]:
-    evidence = ClaimEvidence(tuple(EvidenceText(one, _SAID, "tool") for one in (*said, *later)))
+    evidence = ClaimEvidence(
+        tuple(EvidenceText(one, _SAID, "tool") for one in (*replaced_texts, *later))
+    )
     claims = [
         claim
         for claim in check_claims(text, evidence).claims
@@ -243,14 +245,14 @@ def _find_replaced(
     """
     for sentence in list_sentences(summary):
         for own in sentence.statements:
-            text, said = own.quantities[0].written, "was said later"
+            text, phrase = own.quantities[0].written, "was said later"
             other = _find_newest(own, texts, _are_alike)
             if text in unsaid and (other is None or not _differs(own, other)):
-                other, said = _find_newest(own, texts, _is_shortened), "was said"
+                other, phrase = _find_newest(own, texts, _is_shortened), "was said"
             is_other = other is not None and _differs(own, other)
             if other is not None and is_other and not _numbers_things(own, texts):
                 at = sentence.start + next(find_whole(sentence.text, text), 0)
-                reason = f"{other.quantities[0].written} {said}"
+                reason = f"{other.quantities[0].written} {phrase}"
                 yield _place(sentence.text, summary, text, at, reason)
 
 

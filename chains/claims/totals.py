@@ -193,9 +193,9 @@ def _is_total(figure: Figure, sentence: AnswerSentence, beside: int) -> bool:
     It is the last one of several, or the only one. In a sentence with a rate, such as "a month",
     and with an equation, other figures may be computed too.
     """
-    said = sentence.masked
-    is_last = not re.search(r"\d", said[figure.number.end - sentence.start :])
-    is_plain = "=" not in said and not _RATE.search(said)
+    masked_text = sentence.masked
+    is_last = not re.search(r"\d", masked_text[figure.number.end - sentence.start :])
+    is_plain = "=" not in masked_text and not _RATE.search(masked_text)
     return is_plain and is_last and beside != 1
 
 
