@@ -167,18 +167,18 @@ class MissingKey(ModelError):
         reason: str = "",
         key_owner: str = "",
     ) -> None:
-        said = "refused the key" if is_refused else "needs a key"
+        problem = "refused the key" if is_refused else "needs a key"
         way_out = (
             "Check it, or choose another model."
             if is_refused
             else ("Enter one in the settings, or choose another model.")
         )
         if is_forbidden:
-            said = f"refused the call: {reason.rstrip('.')}"
+            problem = f"refused the call: {reason.rstrip('.')}"
             way_out = (
                 f"{'Check the key' if is_refused else 'Enter a key'}, or choose another model."
             )
-        super().__init__(f"{service} {said}. {way_out}", service=service, reason=reason)
+        super().__init__(f"{service} {problem}. {way_out}", service=service, reason=reason)
         self.is_refused = is_refused
         self.key_owner = key_owner
 

@@ -176,9 +176,9 @@ class TurnAnswer:
         reason = " ".join(self.end.reason.split()).rstrip(".")
         if self.end.status not in get_args(Status):
             return _describe_unknown_status(self.end.status, reason)
-        said = f"No answer arrived: {reason}" if self.end.status == "error" else reason
+        sentence = f"No answer arrived: {reason}" if self.end.status == "error" else reason
         limit = self._describe_limit() if self.end.status == "limit" else ""
-        return " ".join(filter(None, (limit, f"{said}." if reason else "")))
+        return " ".join(filter(None, (limit, f"{sentence}." if reason else "")))
 
     def _describe_limit(self) -> str:
         steps = "1 step" if len(self.steps) == 1 else f"{len(self.steps):,} steps"
@@ -195,8 +195,8 @@ def _check_once(text: str, evidence: ClaimEvidence, citations: tuple[Citation, .
 def _describe_unknown_status(status: str, reason: str) -> str:
     """Return a sentence about an answer with a status that this version of Strata does not know."""
     shown = " ".join(status.split())[:_MOST_STATUS_CHARS]
-    told = f"Another program has stored this answer with the unknown status “{shown}”"
-    return f"{told}: {reason}." if reason else f"{told}."
+    sentence = f"Another program has stored this answer with the unknown status “{shown}”"
+    return f"{sentence}: {reason}." if reason else f"{sentence}."
 
 
 def describe_ending(reason: str, has_arrived: bool) -> str:

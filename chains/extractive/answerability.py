@@ -145,8 +145,8 @@ def _lacks_all_but_name(question: AskedQuestion, chosen: Found) -> bool:
     if question.kind != "time" and not _POSSESSIVE.search(question.text):
         return False
     names = list_names(question.text) & question.words
-    asked, held = question.words - question.added - names, _list_words(chosen)
-    return bool(names and asked) and not any(measure_match(word, held) for word in asked)
+    asked, part_words = question.words - question.added - names, _list_words(chosen)
+    return bool(names and asked) and not any(measure_match(word, part_words) for word in asked)
 
 
 def _find_unit(asked: str, quoted: str, chosen: Found) -> str:
@@ -183,8 +183,8 @@ def _finds_compared(own: frozenset[str], asked: frozenset[str], chosen: Found) -
         for part in chosen.parts
         if own <= (part.words if part.kind == "row" else part.title_words)
     ]
-    held = _list_words(Found(parts=tuple(about)))
-    return bool(about) and all(measure_match(word, held) for word in asked)
+    part_words = _list_words(Found(parts=tuple(about)))
+    return bool(about) and all(measure_match(word, part_words) for word in asked)
 
 
 def _has_no_part_in_period(question: AskedQuestion, chosen: Found) -> bool:
@@ -235,8 +235,10 @@ def _has_day_of_named(question: AskedQuestion, chosen: Found) -> bool:
         return False
     later = WORD.findall(question.text)[1:]
     named = split_words(" ".join(word for word in later if word[0].isupper())) & question.words
-    held, is_dated = _list_words(Found(parts=best)), bool(find_days_of_part(best[0]))
-    return is_dated and bool(named) and all(measure_match(name, held) == 1.0 for name in named)
+    part_words, is_dated = _list_words(Found(parts=best)), bool(find_days_of_part(best[0]))
+    return (
+        is_dated and bool(named) and all(measure_match(name, part_words) == 1.0 for name in named)
+    )
 
 
 def _weigh_missing_words(
@@ -256,9 +258,9 @@ def _weigh_missing_words(
     if not (total and chosen.parts):
         return ()
     counts_all = len(question.facets) > 1 or question.order
-    held = _list_words(chosen if counts_all else Found(parts=chosen.parts[:1]))
+    part_words = _list_words(chosen if counts_all else Found(parts=chosen.parts[:1]))
     lacks = (
-        weigh_by_subject(word) * weights[word] * (1.0 - measure_match(word, held))
+        weigh_by_subject(word) * weights[word] * (1.0 - measure_match(word, part_words))
         for word in weights
     )
     return sorted((lack / total for lack in lacks), reverse=True)
@@ -270,8 +272,10 @@ def _weigh_missing_name(question: AskedQuestion, support: Support, chosen: Found
     A text that answers a question can use other words, but rarely another name.
     """
     names = list_names(question.text) & question.words if chosen.parts else frozenset[str]()
-    held = _list_words(chosen)
-    lacks = (support.weights.get(name, 0.0) * (1.0 - measure_match(name, held)) for name in names)
+    part_words = _list_words(chosen)
+    lacks = (
+        support.weights.get(name, 0.0) * (1.0 - measure_match(name, part_words)) for name in names
+    )
     return max(lacks, default=0.0)
 
 

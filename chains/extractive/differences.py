@@ -49,11 +49,11 @@ class _Answer:
     """A sentence of a section that answers a question.
 
     Attributes:
-        said: the sentence with its title and headings.
+        sentence: the sentence with its title and headings.
         about: the words of the question in the sentence, and in the title and headings above it.
     """
 
-    said: PlacedSentence
+    sentence: PlacedSentence
     about: frozenset[str]
 
 
@@ -76,9 +76,13 @@ def describe_difference(
     asked = list_words(question)
     answers = [each for section in sections for each in _list_answers(section, asked)]
     for one, other in combinations(answers, 2):
-        if is_doubtful and not (_says_all(one.said, asked) and _says_all(other.said, asked)):
+        if is_doubtful and not (
+            _says_all(one.sentence, asked) and _says_all(other.sentence, asked)
+        ):
             continue
-        if _are_of_one_thing(one, other) and (found := find_disagreement(one.said, other.said)):
+        if _are_of_one_thing(one, other) and (
+            found := find_disagreement(one.sentence, other.sentence)
+        ):
             return _write(one, other, found)
     return ""
 
@@ -92,8 +96,8 @@ def _list_answers(section: ShownSection, asked: frozenset[str]) -> Iterator[_Ans
         prose = [line for line in text.split("\n") if not line.lstrip(" >").startswith(_NO_PROSE)]
         for sentence in split_sentences(" ".join(prose)):
             if asked & list_words(sentence):
-                said = PlacedSentence(section.path, sentence, title, headings)
-                yield _Answer(said, asked & (above | list_words(sentence)))
+                placed_sentence = PlacedSentence(section.path, sentence, title, headings)
+                yield _Answer(placed_sentence, asked & (above | list_words(sentence)))
 
 
 def _are_of_one_thing(one: _Answer, other: _Answer) -> bool:
@@ -103,22 +107,26 @@ def _are_of_one_thing(one: _Answer, other: _Answer) -> bool:
     names more than the other is of another thing, as "Flat Kiel" is beside "Flat".
     """
     is_alike = one.about == other.about and len(one.about) >= _LEAST_SHARED
-    if not is_alike or one.said.path == other.said.path or is_series(one.said, other.said):
+    if (
+        not is_alike
+        or one.sentence.path == other.sentence.path
+        or is_series(one.sentence, other.sentence)
+    ):
         return False
-    these, those = list_unsaid_names(one.said, other.said)
-    is_subject_said = one.about <= one.said.words & other.said.words
+    these, those = list_unsaid_names(one.sentence, other.sentence)
+    is_subject_said = one.about <= one.sentence.words & other.sentence.words
     return not ((these and those) if is_subject_said else (these or those))
 
 
-def _says_all(said: PlacedSentence, asked: frozenset[str]) -> bool:
+def _says_all(sentence: PlacedSentence, asked: frozenset[str]) -> bool:
     """Return whether a sentence, with what stands above it, names all that a question does.
 
     What the figure measures need not be named: a figure in degrees is a temperature.
     """
-    found = said.words | said.above
+    found = sentence.words | sentence.above
     missing = [word for word in asked if not any(_are_forms(word, each) for each in found)]
     return all(
-        any(re.match(_MEASURES.get(w, r"\Z."), unit) for unit in said.figures) for w in missing
+        any(re.match(_MEASURES.get(w, r"\Z."), unit) for unit in sentence.figures) for w in missing
     )
 
 
@@ -130,5 +138,5 @@ def _are_forms(one: str, other: str) -> bool:
 
 
 def _write(one: _Answer, other: _Answer, found: Disagreement) -> str:
-    titles = [escape_markdown(each.said.title) for each in (one, other)]
+    titles = [escape_markdown(each.sentence.title) for each in (one, other)]
     return f"Your notes differ: {found.first} in *{titles[0]}*, {found.second} in *{titles[1]}*."

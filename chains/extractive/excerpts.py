@@ -27,7 +27,7 @@ MOST_AROUND: Final = 4
 def show_section(
     source: Segment,
     span: SectionSpan,
-    lit: Sequence[Part],
+    highlights: Sequence[Part],
     *,
     is_open: bool = False,
     kept: Iterable[int] = (),
@@ -37,7 +37,7 @@ def show_section(
     Args:
         source: the source that contains the section.
         span: the lines of the section.
-        lit: the parts to light, best first.
+        highlights: the parts to highlight, best first.
         is_open: whether all lit lines are shown with what is around them, not only the best one.
         kept: the indices of the lines that are shown although nothing is lit.
     """
@@ -45,7 +45,7 @@ def show_section(
     end = span.end
     while end > span.first + 1 and not span.text.lines[end - 1].strip():
         end -= 1
-    parts = lit if is_open else lit[:1]
+    parts = highlights if is_open else highlights[:1]
     lines = sorted({at for part in parts for at in range(part.first, part.end)})
     folded = _find_folds(span.text, (span.first, end), {*lines, *kept}, is_open=is_open)
     return ShownSection(

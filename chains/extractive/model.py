@@ -232,8 +232,8 @@ def _write_lead(kind: AnswerKind, question: str, sections: Sequence[ShownSection
     differing = describe_difference(question, sections, is_doubtful=kind == "doubt")
     if kind == "answer":
         return f"{FOUND.rstrip()} {differing}\n" if differing else FOUND
-    begun, blank, rest = DOUBTFUL.partition(" These passages")
-    return f"{begun} {differing}{blank}{rest}" if differing else DOUBTFUL
+    beginning, blank, rest = DOUBTFUL.partition(" These passages")
+    return f"{beginning} {differing}{blank}{rest}" if differing else DOUBTFUL
 
 
 def _name_understood(lead: str, partly: "PartlyRead | None") -> str:
@@ -243,9 +243,9 @@ def _name_understood(lead: str, partly: "PartlyRead | None") -> str:
     """
     if partly is None:
         return lead
-    begun = lead.partition(" These passages")[0].partition(" Closest")[0].rstrip()
+    beginning = lead.partition(" These passages")[0].partition(" Closest")[0].rstrip()
     understood = escape_markdown(f"“{partly.understood}” was understood, not “{partly.left}”")
-    return f"{begun} Only {understood}. The nearest:\n"
+    return f"{beginning} Only {understood}. The nearest:\n"
 
 
 def _choose_fitting(partly: "PartlyRead | None", found: Sequence[_Placed]) -> Sequence[_Placed]:

@@ -318,7 +318,7 @@ def _list_facets(text: str) -> Iterator[Facet]:
         return
     left_out = find_function_words(text)
     split = (piece for clause in joining.split(text) for piece in re.split("[,;]", clause))
-    pieces = [telling for piece in split if (telling := _list_words_in_order(piece, left_out))]
+    pieces = [words for piece in split if (words := _list_words_in_order(piece, left_out))]
     if not 2 <= len(pieces) <= 4:
         return
     # The words before the first thing and after the last one belong to all things.

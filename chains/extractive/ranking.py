@@ -210,11 +210,12 @@ def sort_dated(question: AskedQuestion, ranked: Sequence[ScoredPart]) -> list[Sc
     dated = [scored for scored in ranked if question.order and find_days_of_part(scored.part)]
     if not dated:
         return list(ranked)
-    held, least = list_matched_words(question, dated[0].part), dated[0].score - MARGIN_OF_DATED
+    matched_words = list_matched_words(question, dated[0].part)
+    least = dated[0].score - MARGIN_OF_DATED
     near = [
         scored
         for scored in dated
-        if scored.score >= least and held <= list_matched_words(question, scored.part)
+        if scored.score >= least and matched_words <= list_matched_words(question, scored.part)
     ]
     by_date = sorted(near, key=lambda scored: _rank_date(question, scored.part))
     return [*by_date, *(scored for scored in ranked if scored not in near)]

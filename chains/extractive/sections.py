@@ -96,9 +96,11 @@ def find_sections(
     leading = min(by_number, key=lambda number: ranks.get(number, number), default=0)
     for span, ranked, is_open in choose_spans(question, rankings, texts, leading):
         inside = [each for each in ranked if span.covers(each.part)]
-        lit = _choose_lit(question, inside, [part for part in parts if span.covers(part)], span)
-        lit_parts += lit if is_open else lit[:1]
-        sections.append(show_section(by_number[span.n], span, lit, is_open=is_open))
+        highlights = _choose_lit(
+            question, inside, [part for part in parts if span.covers(part)], span
+        )
+        lit_parts += highlights if is_open else highlights[:1]
+        sections.append(show_section(by_number[span.n], span, highlights, is_open=is_open))
     ranked = list(chain.from_iterable(rankings))
     cosines = [each.cosine for each in ranked if each.cosine is not None]
     return Found(tuple(sections), tuple(lit_parts), max(cosines, default=None))
@@ -149,17 +151,17 @@ def _choose_lit(
     if not ordered:
         return []
     least = ordered[0].score - _MARGINS[question.kind]
-    lit: list[Part] = []
+    highlights: list[Part] = []
     for scored in ordered:
-        if scored.score < least or len(lit) == MOST_LIT:
+        if scored.score < least or len(highlights) == MOST_LIT:
             break
-        if not any(_overlap(scored.part, other) for other in lit):
-            lit.append(scored.part)
-    lit += _list_rows(question, lit, parts)
-    is_step = _STEP.match(span.text.lines[lit[0].first]) is not None
+        if not any(_overlap(scored.part, other) for other in highlights):
+            highlights.append(scored.part)
+    highlights += _list_rows(question, highlights, parts)
+    is_step = _STEP.match(span.text.lines[highlights[0].first]) is not None
     if question.kind == "list" or (question.kind == "how_to" and is_step):
-        lit += _list_siblings(lit[0], parts, lit)
-    return lit
+        highlights += _list_siblings(highlights[0], parts, highlights)
+    return highlights
 
 
 def _drop_poorer_rows(question: AskedQuestion, ranked: Sequence[ScoredPart]) -> list[ScoredPart]:
@@ -170,24 +172,30 @@ def _drop_poorer_rows(question: AskedQuestion, ranked: Sequence[ScoredPart]) -> 
     """
     rows = [each.part for each in ranked if each.part.kind == "row"]
     asked = frozenset(_NUMBER.findall(question.searched))
-    held = {
+    matched_words = {
         row: list_matched_words(question, row) | asked.intersection(_NUMBER.findall(row.text))
         for row in rows
     }
     poorer = {
         row
         for row in rows
-        if any(held[row] < held[other] for other in rows if other.columns == row.columns)
+        if any(
+            matched_words[row] < matched_words[other]
+            for other in rows
+            if other.columns == row.columns
+        )
     }
     return [each for each in ranked if each.part not in poorer]
 
 
-def _list_rows(question: AskedQuestion, lit: Sequence[Part], parts: Sequence[Part]) -> list[Part]:
+def _list_rows(
+    question: AskedQuestion, highlights: Sequence[Part], parts: Sequence[Part]
+) -> list[Part]:
     """Return the other rows that a question about several rows of the best row's table needs.
 
     These are the rows for the other things that it compares, and all rows if it asks for a total.
     """
-    best = lit[0]
+    best = highlights[0]
     is_of_rows = question.asks_for_total or len(question.facets) > 1
     if best.kind != "row" or not is_of_rows:
         return []
@@ -195,19 +203,21 @@ def _list_rows(question: AskedQuestion, lit: Sequence[Part], parts: Sequence[Par
     wanted = [
         row
         for row in rows
-        if row not in lit
+        if row not in highlights
         and (question.asks_for_total or any(facet.own <= row.words for facet in question.facets))
     ]
     return wanted if len(wanted) <= MOST_ITEMS_LIT else []
 
 
-def _list_siblings(best: Part, parts: Sequence[Part], lit: Sequence[Part]) -> Iterator[Part]:
+def _list_siblings(best: Part, parts: Sequence[Part], highlights: Sequence[Part]) -> Iterator[Part]:
     """Yield the other items of the best item's list: steps, or all that the question asks for."""
     if best.kind != "item":
         return
     siblings = [part for part in parts if part.kind == "item" and part.around == best.around]
     if len(siblings) <= MOST_ITEMS_LIT:
-        yield from (part for part in siblings if not any(_overlap(part, each) for each in lit))
+        yield from (
+            part for part in siblings if not any(_overlap(part, each) for each in highlights)
+        )
 
 
 def _overlap(part: Part, other: Part) -> bool:

@@ -145,9 +145,12 @@ def _rank_spans(
         if _is_name_of(question.text, part):
             named.add(span)
     if question.order:
-        return [(held[0], span) for span, held in scores.items()]
+        return [(part_scores[0], span) for span, part_scores in scores.items()]
     is_whole = question.kind in {"how_to", "list"}
-    pooled = [(_pool(held) if is_whole else max(held), span) for span, held in scores.items()]
+    pooled = [
+        (_pool(part_scores) if is_whole else max(part_scores), span)
+        for span, part_scores in scores.items()
+    ]
     return sorted(pooled, key=lambda each: (each[1] not in named, -each[0]))
 
 

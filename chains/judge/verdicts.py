@@ -149,8 +149,8 @@ def _read_entries(entries: Sequence[Mapping[str, Any]], piece: JudgePiece) -> Ve
 
 
 def _read_outcome(value: object) -> Outcome | None:
-    said = " ".join(str(value).replace("_", " ").casefold().split()).rstrip(".")
-    return _OUTCOMES.get(said)
+    normalized_text = " ".join(str(value).replace("_", " ").casefold().split()).rstrip(".")
+    return _OUTCOMES.get(normalized_text)
 
 
 def _prove(entries: Sequence[Mapping[str, Any]], piece: JudgePiece) -> Verdict:

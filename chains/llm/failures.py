@@ -375,11 +375,11 @@ def _find_message(data: Any, levels: int = MOST_QUOTED) -> str:
     metadata = data.get("metadata")
     raw = metadata.get("raw") if isinstance(metadata, dict) else None
     names = ("error", "message", "detail", "msg", "errors", "error_description")
-    said = next((data[name] for name in names if data.get(name)), None)
-    if isinstance(place := data.get("loc"), list) and isinstance(said, str):
-        return f"{'.'.join(map(str, place))}: {said}"
+    message = next((data[name] for name in names if data.get(name)), None)
+    if isinstance(place := data.get("loc"), list) and isinstance(message, str):
+        return f"{'.'.join(map(str, place))}: {message}"
     quoted = _find_message(raw, levels - 1)
-    return quoted if _has_words(quoted) else _find_message(said, levels - 1)
+    return quoted if _has_words(quoted) else _find_message(message, levels - 1)
 
 
 def _read_quoted(text: str) -> Any:

@@ -227,18 +227,18 @@ class _Rule:
     """What a refusal says, and the changes to try, in order.
 
     Attributes:
-        said: matches the text of the refusal.
+        pattern: matches the text of the refusal.
         omitted: a field to leave out, or an empty string.
         forms: the forms to use, one after the other.
     """
 
-    said: re.Pattern[str]
+    pattern: re.Pattern[str]
     omitted: str = ""
     forms: tuple[Form, ...] = ()
 
 
-def _rule(said: str, *forms: Form, omitted: str = "") -> _Rule:
-    return _Rule(re.compile(said, re.IGNORECASE | re.DOTALL), omitted, forms)
+def _rule(pattern: str, *forms: Form, omitted: str = "") -> _Rule:
+    return _Rule(re.compile(pattern, re.IGNORECASE | re.DOTALL), omitted, forms)
 
 
 _ROLE: Final = r"(?:role|message)s?"
@@ -392,7 +392,7 @@ def propose_shape(shape: RequestShape, refusal: str) -> Iterator[RequestShape]:
         refusal: the text from `read_refusal`.
     """
     for rule in _RULES:
-        if rule.said.search(refusal):
+        if rule.pattern.search(refusal):
             if rule.omitted and not shape.omits(rule.omitted):
                 yield shape.without_fields([rule.omitted])
             for form in rule.forms:

@@ -68,16 +68,16 @@ def _split_calls(messages: Messages) -> Iterator[dict[str, Any]]:
                 yield message
             continue
         for at, call in enumerate(calls):
-            said = message if at == 0 else _hide_text(message)
-            yield {**said, "tool_calls": [call]}
+            call_message = message if at == 0 else _hide_text(message)
+            yield {**call_message, "tool_calls": [call]}
             if (result := results.pop(call["id"], None)) is not None:
                 yield result
 
 
 def _hide_text(message: Mapping[str, Any]) -> dict[str, Any]:
     """Return a message with calls without what it says besides, which was sent already."""
-    said = {"content", "thinking_blocks", "reasoning_content"}
-    rest = {key: value for key, value in message.items() if key not in said}
+    text_keys = {"content", "thinking_blocks", "reasoning_content"}
+    rest = {key: value for key, value in message.items() if key not in text_keys}
     wanted = {"reasoning_content": NO_THINKING} if "reasoning_content" in message else {}
     return {**rest, "content": None, **wanted}
 
@@ -114,16 +114,23 @@ def _fold_system(messages: Messages) -> Messages:
 
 def _append_notes(messages: Messages) -> Iterator[dict[str, Any]]:
     """Yield the messages with text behind a tool result as a part of the result."""
-    held: dict[str, Any] = {}
+    pending_message: dict[str, Any] = {}
     for message in messages:
-        if held.get("role") == "tool" and message["role"] == "user" and _is_text(message):
-            held = {**held, "content": f"{held['content']}\n\n{_find_text(message['content'])}"}
+        if (
+            pending_message.get("role") == "tool"
+            and message["role"] == "user"
+            and _is_text(message)
+        ):
+            pending_message = {
+                **pending_message,
+                "content": f"{pending_message['content']}\n\n{_find_text(message['content'])}",
+            }
             continue
-        if held:
-            yield held
-        held = message
-    if held:
-        yield held
+        if pending_message:
+            yield pending_message
+        pending_message = message
+    if pending_message:
+        yield pending_message
 
 
 def _is_text(message: Mapping[str, Any]) -> bool:

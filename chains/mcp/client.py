@@ -342,8 +342,8 @@ class _Connection:
         except MCPError as error:
             if _is_closed(error) or not self.is_alive:
                 raise self._describe(error) from error
-            said = show_text(error.message)[:_ERROR_CHARS]
-            raise answered(f"The MCP server {self._server.name} reports: {said}") from error
+            message = show_text(error.message)[:_ERROR_CHARS]
+            raise answered(f"The MCP server {self._server.name} reports: {message}") from error
         except ValidationError as error:
             name = self._server.name
             raise answered(f"The MCP server {name} sent an answer that is not valid.") from error
@@ -354,8 +354,8 @@ class _Connection:
             return error
         if isinstance(error, BaseExceptionGroup):
             return self._describe(error.exceptions[0])
-        if (said := _read_refusal(error)) and self._failure is None:
-            return McpFailed(f"The MCP server {self._server.name} reports: {said}")
+        if (refusal := _read_refusal(error)) and self._failure is None:
+            return McpFailed(f"The MCP server {self._server.name} reports: {refusal}")
         reason = self._process.end if self._process is not None else ""
         if not reason and self._failure is not None:
             return self._failure

@@ -82,18 +82,18 @@ def find_property_line(hits: Sequence[Hit], name: str) -> Hit | None:
     return None
 
 
-def build_told_page(text: str, told: Sequence[Hit], attached: Sequence[Segment]) -> ListPage:
+def build_told_page(text: str, hits: Sequence[Hit], attached: Sequence[Segment]) -> ListPage:
     """Build the page that tells the values of properties, or what they sum up to.
 
     Args:
         text: the sentence above the lines.
-        told: the lines that hold the values.
+        hits: the lines that hold the values.
         attached: the segments that are attached already, which have numbers.
     """
     from chains.extractive.model import VALUE_SOURCE  # as in `chains.request.open_turn`
 
     first = 1 + max((segment.number or 0 for segment in attached), default=0)
-    lines = [_line(hit, number) for number, hit in enumerate(told, start=first)]
+    lines = [_line(hit, number) for number, hit in enumerate(hits, start=first)]
     return ListPage((_segment(VALUE_SOURCE, text), *lines), {}, text)
 
 

@@ -209,7 +209,7 @@ def _search(
 ) -> Generator[Event, None, RetrievalResult]:
     yield Step("search", f"Searching for “{turn.query.text}”" if turn.query.text else "Searching…")
     query = turn.query.text or turn.ask.question
-    in_play = list_notes_in_play(before, turn.attached)
+    session_notes = list_notes_in_play(before, turn.attached)
     reranks = not turn.ask.dry_run or turn.asked_on is not None
     is_quoted = turn.model_name == EXTRACTIVE
     # Quoted answers consist only of passages, so they need passages from all notes.
@@ -219,7 +219,7 @@ def _search(
     wanted = most * (2 if turn.is_in_project else 1)
 
     options = SearchOptions(
-        in_play,
+        session_notes,
         reranks=reranks,
         is_quoted=is_quoted,
         rebuilds=True,
@@ -342,12 +342,12 @@ def _list_notes(
     if not result.total:
         rows = call(lambda: find_fitting_rows(search(), parse_query(query)), turn.cancel)
         if rows.lines and turn.model_name == EXTRACTIVE:
-            told = tell_rows(rows, result.describe_total(), turn.attached)
+            row_page = tell_rows(rows, result.describe_total(), turn.attached)
             # Its filter can be changed in the window, as that of a list.
             stored_fields = {LISTED: {"query": query, "next": None, "total": 0}}
             filters = describe_list(listed)
             return RetrievalResult(
-                segments=told.segments, stored_fields=stored_fields, filter=filters
+                segments=row_page.segments, stored_fields=stored_fields, filter=filters
             )
         if rows.is_any or listed.is_guessed:
             return None
@@ -411,9 +411,9 @@ def _tell_property(
     if reading.operation != "value":
         return None
     stop = turn.cancel.raise_if_cancelled
-    told = call(lambda: tell_value(search(), reading, turn.attached, stop), turn.cancel)
+    page = call(lambda: tell_value(search(), reading, turn.attached, stop), turn.cancel)
     told_filter = {"query": reading.query, "text": ""}
-    return None if told is None else RetrievalResult(segments=told.segments, filter=told_filter)
+    return None if page is None else RetrievalResult(segments=page.segments, filter=told_filter)
 
 
 def _list_turns_before(turn: Turn) -> tuple[LoggedTurn, ...]:

@@ -106,10 +106,12 @@ def tell_value(
     options = SearchOptions(rebuilds=True, on_wait=on_wait)
     result = vault.search(reading.query, _MOST_PASSAGES, options)
     hits = [hit for hit in result.hits if reading.property in hit.text.lower()]
-    told = find_property_line(hits, reading.property)
-    if told is None:
+    property_line = find_property_line(hits, reading.property)
+    if property_line is None:
         return None
-    return build_told_page(f"“{told.title}” has this as {reading.property}:", [told], attached)
+    return build_told_page(
+        f"“{property_line.title}” has this as {reading.property}:", [property_line], attached
+    )
 
 
 def tell_rows(fitting: FittingRows, total: str, attached: "Sequence[Segment]") -> ListPage:

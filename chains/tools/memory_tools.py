@@ -200,9 +200,11 @@ def find_long_part(memory: Memory) -> str:
 
 
 def _check_length(before: Memory, after: Memory) -> None:
-    said = find_long_part(after)
-    if said and said != find_long_part(before):
-        raise ToolFailed(f"{said} Nothing was changed. Keep what still matters, and drop the rest.")
+    problem = find_long_part(after)
+    if problem and problem != find_long_part(before):
+        raise ToolFailed(
+            f"{problem} Nothing was changed. Keep what still matters, and drop the rest."
+        )
 
 
 def _count_chars(texts: Sequence[str]) -> int:

@@ -129,14 +129,16 @@ def build_note_tools(
         if not query.strip():
             raise ToolFailed("There is nothing to search for.")
         k, offset = arguments.get("k", USUAL_HITS), arguments.get("offset", 0)
-        result, told = _find(notes, query, offset + k + 1, options)
+        result, list_summary = _find(notes, query, offset + k + 1, options)
         hits = result.hits[offset : offset + k]
         found = sources.number(build_passages(hits, known=known))
         if not found:
-            return "\n".join((told or _NOTHING_FOUND, *result.warnings))
+            return "\n".join((list_summary or _NOTHING_FOUND, *result.warnings))
         is_more = len(result.hits) > offset + k
         more = (f"There are more; offset {offset + k} shows the next.",) if is_more else ()
-        shown = (told, render_segments(found)) if told else (render_segments(found),)
+        shown = (
+            (list_summary, render_segments(found)) if list_summary else (render_segments(found),)
+        )
         return "\n".join((*shown, *more, *result.warnings))
 
     def read(arguments: Mapping[str, Any]) -> str:

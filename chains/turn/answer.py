@@ -258,8 +258,8 @@ class AnswerStream:
         partial.end = AnswerEnd(self._full_status if status == "complete" else status, reason)
         if reason:
             is_broken = status == "interrupted"
-            said = describe_ending(reason, bool(partial.text.strip() or partial.calls))
-            partial.warnings.append(said if is_broken else reason)
+            ending = describe_ending(reason, bool(partial.text.strip() or partial.calls))
+            partial.warnings.append(ending if is_broken else reason)
             yield Warned(partial.warnings[-1], is_reason=True)
         if usage and (cut := warn_of_cut(self._turn.model.name, self._report, usage)):
             partial.warnings.append(cut.message)
@@ -333,8 +333,8 @@ class AnswerStream:
         partial, session, request = self._partial, self._turn.session, self._request
         if self._end_keeping is not None:
             self._end_keeping()
-        if held := self._escapes.end():
-            partial.pieces.append(held)
+        if remaining_text := self._escapes.end():
+            partial.pieces.append(remaining_text)
         hooks = self._turn.customization.hooks
         message, warnings = run_answer_hooks(partial.message, hooks)
         partial.warnings += warnings

@@ -81,7 +81,7 @@ def store_continuation(session: SessionPort) -> None:
 
 
 def group_answers(
-    said: Sequence[TurnEntry],
+    entries: Sequence[TurnEntry],
 ) -> Iterator[CustomMessageEntry | tuple[MessageEntry, ...]]:
     """Yield the messages of each answer together, with their tool calls and results.
 
@@ -89,7 +89,7 @@ def group_answers(
     """
     work: list[MessageEntry] = []
     is_open = False
-    for entry in said:
+    for entry in entries:
         if isinstance(entry, MessageEntry):
             if work and not is_open:
                 yield tuple(work)
@@ -123,15 +123,15 @@ def join_answers(work: Sequence[MessageEntry]) -> str:
 
 def join_thinking(work: Iterable[Entry]) -> Thinking:
     """Return what the model thought for one answer, in all of its requests."""
-    said = [entry for entry in work if isinstance(entry, MessageEntry)]
+    message_entries = [entry for entry in work if isinstance(entry, MessageEntry)]
     thoughts = [
         part.text.strip()
-        for entry in said
+        for entry in message_entries
         if not isinstance(entry.message.content, str)
         for part in entry.message.content
         if isinstance(part, ReasoningPart) and part.text.strip()
     ]
-    known = [entry.extra.get(THINKING_SECONDS) for entry in said]
+    known = [entry.extra.get(THINKING_SECONDS) for entry in message_entries]
     seconds = [value for value in known if isinstance(value, int | float)]
     return Thinking("\n\n".join(thoughts), round(sum(seconds), 3) if seconds else None)
 

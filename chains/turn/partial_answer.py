@@ -93,13 +93,13 @@ class PartialAnswer:
             self.signed.append(ReasoningPart("".join(self.thoughts), piece.signature))
             self.thoughts.clear()
 
-    def retract(self, held: str) -> None:
+    def retract(self, pending_text: str) -> None:
         """Move the text so far to the reasoning, since that is what it was.
 
         Args:
-            held: the text behind it that was not shown yet.
+            pending_text: the text behind it that was not shown yet.
         """
-        self.thoughts.append(self.text + held)
+        self.thoughts.append(self.text + pending_text)
         self.thinking_s += monotonic() - self.text_since_s if self.pieces else 0.0
         self.pieces.clear()
 

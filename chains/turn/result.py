@@ -73,13 +73,13 @@ def build_result(
         evidence: what the claims of the answer are checked against, or None if no model wrote it.
     """
     by = () if found is None else found.by
-    said = (entry for entry in turn.session.path() if getattr(entry, "turn_id", "") == turn.id)
+    entries = (entry for entry in turn.session.path() if getattr(entry, "turn_id", "") == turn.id)
     answer = replace(
         stored.answer,
         checked=checked,
         searched_by=by,
         evidence=evidence,
-        thinking=join_thinking(said),
+        thinking=join_thinking(entries),
     )
     return AskResult(
         session=turn.session.id,

@@ -159,5 +159,5 @@ def _list_shortened(task: SummaryTask) -> Iterator[str]:
 def _write_task(task: SummaryTask, what: str) -> str:
     words = max(20, int(task.most_tokens * WORDS_PER_TOKEN))
     more = f" {task.instructions.strip()}" if task.instructions.strip() else ""
-    again = f" {_AGAIN.format(refusal=task.refusal)}" if task.refusal else ""
-    return f"Write down what has to be remembered of {what}, in at most {words} words.{more}{again}"
+    retry = f" {_AGAIN.format(refusal=task.refusal)}" if task.refusal else ""
+    return f"Write down what has to be remembered of {what}, in at most {words} words.{more}{retry}"

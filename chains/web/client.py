@@ -254,7 +254,7 @@ def _explain(error: "httpx.HTTPError") -> str:
     if isinstance(error, httpx.TimeoutException):
         return "it took too long"
     if isinstance(error, httpx.ConnectError):
-        said = str(error).lower()
-        is_untrusted = "certificate" in said or "ssl" in said
+        message = str(error).lower()
+        is_untrusted = "certificate" in message or "ssl" in message
         return "its certificate is not trusted" if is_untrusted else "nothing answers there"
     return "the connection broke off, or its answer is not HTTP"

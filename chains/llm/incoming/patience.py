@@ -127,8 +127,8 @@ class Patience:
         if self._finish_ends_s is not None:
             ends.append((self._finish_ends_s, "the answer is complete"))
         silence_s = SILENCE_S if self._has_words else self._limits.first_word_s
-        said = f"it said nothing for {silence_s:,.0f} s"
-        ends.append((self._since_s + silence_s, said))
+        reason = f"it said nothing for {silence_s:,.0f} s"
+        ends.append((self._since_s + silence_s, reason))
         if self._has_words:
             slow = f"it sent less than {TRICKLE_CHARS} characters in {TRICKLE_S:,.0f} s"
             ends.append((self._window_s + TRICKLE_S, slow))

@@ -64,14 +64,16 @@ def read_choice(value: Mapping[str, Any]) -> AnswerPiece | None:
         return None
     finish = choice.get("finish_reason")
     named = finish.strip().lower() if isinstance(finish, str) else ""
-    said = next((s for s in map(choice.get, ("delta", "message")) if isinstance(s, dict)), {})
-    content = said.get("content", choice.get("text"))
+    message = next((s for s in map(choice.get, ("delta", "message")) if isinstance(s, dict)), {})
+    content = message.get("content", choice.get("text"))
     text, thought = _split_content(content)
-    own = next((said[name] for name in _THOUGHTS if said.get(name)), said.get("reasoning_details"))
+    own = next(
+        (message[name] for name in _THOUGHTS if message.get(name)), message.get("reasoning_details")
+    )
     return AnswerPiece(
-        text or _join_text(said.get("refusal")),
+        text or _join_text(message.get("refusal")),
         _join_text(own) or thought,
-        calls=tuple(_read_calls(said)),
+        calls=tuple(_read_calls(message)),
         finish=_FINISHES.get(named, named),
         is_whole="message" in choice and "delta" not in choice,
     )
@@ -86,8 +88,8 @@ def _split_content(content: object) -> tuple[str, str]:
     """Return the text of a content, and the reasoning among its parts."""
     parts = content if isinstance(content, list) else [content]
     thoughts = [part for part in parts if _is_thought(part)]
-    said = [part for part in parts if not _is_thought(part)]
-    return _join_text(said if isinstance(content, list) else content), _join_text(thoughts)
+    text_parts = [part for part in parts if not _is_thought(part)]
+    return _join_text(text_parts if isinstance(content, list) else content), _join_text(thoughts)
 
 
 def _is_thought(part: object) -> bool:
@@ -112,12 +114,12 @@ def _join_text(value: object, levels: int = _DEEPEST) -> str:
     return ""
 
 
-def _read_calls(said: Mapping[str, Any]) -> Iterator[CallPiece]:
-    calls = said.get("tool_calls")
+def _read_calls(message: Mapping[str, Any]) -> Iterator[CallPiece]:
+    calls = message.get("tool_calls")
     for call in [calls] if isinstance(calls, dict) else calls or ():
         if isinstance(call, dict):
             yield _read_call(call)
-    if isinstance(old := said.get("function_call"), dict):
+    if isinstance(old := message.get("function_call"), dict):
         yield _read_call({"index": 0, "function": old})
 
 

@@ -140,8 +140,8 @@ class ResponseReader:
             raise ResponseTooLarge
 
     def _refuse_page(self, start: bytes) -> None:
-        begun = start.removeprefix(b"\xef\xbb\xbf").lstrip()[:9].lower()
-        if self._status in _PAGE_STATUS and begun.startswith(_PAGE_STARTS):
+        first_bytes = start.removeprefix(b"\xef\xbb\xbf").lstrip()[:9].lower()
+        if self._status in _PAGE_STATUS and first_bytes.startswith(_PAGE_STARTS):
             self.wrong_address = WrongAddress(self._page)
             raise self.wrong_address
 

@@ -39,8 +39,8 @@ class TextJoiner:
 
     def end(self) -> str:
         """Return the remaining text at the end of the stream."""
-        held, self._held = self._held, ""
-        return _clean(held)
+        remaining_text, self._held = self._held, ""
+        return _clean(remaining_text)
 
 
 class DeltaReader:

@@ -323,14 +323,14 @@ def _may_begin_mark(lower: str) -> bool:
 def _count_begun(lower: str, marks: tuple[str, ...]) -> int:
     """Return how many characters at the end of a text may be the beginning of a mark."""
     first = max(0, len(lower) - max(map(len, marks)) + 1)
-    begun = (
+    mark_starts = (
         start
         for start in range(first, len(lower))
         if any(mark.startswith(lower[start:]) for mark in marks)
     )
     at = min(filter(lambda at: at >= 0, map(lower.find, _HEADER_STARTS)), default=-1)
     is_header = at >= 0 and len(lower) - at < _LONGEST_HEADER and "<|message|>" not in lower[at:]
-    return len(lower) - min(next(begun, len(lower)), at if is_header else len(lower))
+    return len(lower) - min(next(mark_starts, len(lower)), at if is_header else len(lower))
 
 
 def _count_last_marks(lower: str) -> int:
