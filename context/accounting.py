@@ -151,10 +151,12 @@ def _summarise_trim(request: Request) -> TrimSummary | None:
     offsets = max(request.offsets.cleaned, request.offsets.trimmed)
     if not offsets:
         return None
-    said, counter = request.trim_input.messages, request.counter
+    full_messages, counter = request.trim_input.messages, request.counter
     draft = request.unguarded
     shown = (*draft.history_messages, draft.tail.question, *draft.work)
-    pairs = [pair for pair in zip(said, shown[:offsets], strict=False) if pair[0] is not pair[1]]
+    pairs = [
+        pair for pair in zip(full_messages, shown[:offsets], strict=False) if pair[0] is not pair[1]
+    ]
     if not pairs:
         return None
     return TrimSummary(

@@ -221,11 +221,11 @@ class SummaryExam:
 
     def describe(self) -> str:
         """Return the figures as a sentence without its full stop."""
-        said = [f"{self.in_request:,} in the request", f"{self.within_reach:,} within reach"]
-        said.append(f"{self.gone_count:,} gone")
-        said += [f"{self.not_checked:,} not checked"] if self.not_checked else []
-        said += [f"{len(self.new):,} new"] if self.new else []
-        return ", ".join([*said, f"{len(self.changed):,} changed"])
+        parts = [f"{self.in_request:,} in the request", f"{self.within_reach:,} within reach"]
+        parts.append(f"{self.gone_count:,} gone")
+        parts += [f"{self.not_checked:,} not checked"] if self.not_checked else []
+        parts += [f"{len(self.new):,} new"] if self.new else []
+        return ", ".join([*parts, f"{len(self.changed):,} changed"])
 
     def search(self, find: FindPassages, reader: FactReader) -> Self:
         """Return the exam after the notes were searched for the facts that are not within reach.
@@ -273,10 +273,10 @@ class SummaryExam:
             is_listed = any(has_whole(sentence, one.text) for one in listed)
             if not is_listed and sentence not in after:
                 return None
-        told = FactTexts((SaidText(after),), lambda _line: frozenset())
-        gone = tuple(one for one in self.gone if not told.has_text(one.text))
+        edited_texts = FactTexts((SaidText(after),), lambda _line: frozenset())
+        gone = tuple(one for one in self.gone if not edited_texts.has_text(one.text))
         changed, new = (
-            tuple(one for one in facts if told.has_text(one.text))
+            tuple(one for one in facts if edited_texts.has_text(one.text))
             for facts in (self.changed, self.new)
         )
         kept = self.in_request + len(self.gone) - len(gone)
@@ -285,13 +285,13 @@ class SummaryExam:
 
     def list_losses(self) -> list[tuple[str, ChatFact | ChangedFact | FoundFact]]:
         """Return what is said of each fact that is changed, new or gone, with the fact."""
-        said: list[tuple[str, ChatFact | ChangedFact | FoundFact]] = []
-        said += [(f"Changed: {one.text} ({one.reason})", one) for one in self.changed]
-        said += [(f"New: {one.text} ({one.reason})", one) for one in self.new]
+        losses: list[tuple[str, ChatFact | ChangedFact | FoundFact]] = []
+        losses += [(f"Changed: {one.text} ({one.reason})", one) for one in self.changed]
+        losses += [(f"New: {one.text} ({one.reason})", one) for one in self.new]
         word = "Gone" if self.gone_count else "Not checked"
-        said += [(f"{word}: {fact.line}", fact) for fact in self.stored_gone]
-        said += [(f"Findable: {one.fact.line} ({one.describe()})", one) for one in self.found]
-        return said
+        losses += [(f"{word}: {fact.line}", fact) for fact in self.stored_gone]
+        losses += [(f"Findable: {one.fact.line} ({one.describe()})", one) for one in self.found]
+        return losses
 
     @property
     def rest(self) -> str:
@@ -306,7 +306,7 @@ class SummaryExam:
         """
         if not self.facts:
             return []
-        losses = [f"- {' '.join(said.split())}" for said, _fact in self.list_losses()]
+        losses = [f"- {' '.join(loss.split())}" for loss, _fact in self.list_losses()]
         return [self.describe(), *losses, *([self.rest] if self.rest else [])]
 
     def find_gone(self, text: str) -> tuple[ChatFact, ...]:

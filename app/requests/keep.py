@@ -209,7 +209,7 @@ def _list_summary(request: Request, load: LoadResult) -> Iterator[KnownText]:
     """Yield the summary of earlier turns, which may quote what tools read in them."""
     reading = request.reading
     if count_summaries(reading.earlier):
-        read = collect_notes([reading.summarised], load).told - reading.withheld
+        read = collect_notes([reading.summarised], load).turn_paths - reading.withheld
         yield KnownText(reading.earlier[0].messages[0].text, tuple(sorted(read)))
 
 

@@ -209,7 +209,7 @@ def summarise_branch(turn: Turn, branch: Sequence[LoggedTurn]) -> BranchSummary:
     if (rules := turn.note_rules) is not None:
         turns = hide_in_turns(turns, rules, counter)
     task = SummaryTask(
-        said=tuple(turns),
+        full_turns=tuple(turns),
         sent=(),
         preamble=make_preamble(System(), (), counter),
         request_budget=turn.compute_request_budget(),

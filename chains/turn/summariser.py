@@ -77,7 +77,7 @@ class Summariser:
             return self._sum_up(task)
 
     def _sum_up(self, task: SummaryTask) -> str:
-        texts = [text for turn in task.said for text in render_turn(turn)]
+        texts = [text for turn in task.full_turns for text in render_turn(turn)]
         bare = self.setup.preamble
         for _ in range(MOST_ROUNDS):
             pieces = self._join_texts(texts, task, bare)

@@ -78,8 +78,8 @@ class CarryForward:
 
     def without(self, others: Sequence[Segment]) -> tuple[Segment, ...]:
         """Return the segments whose ids do not occur among the given segments."""
-        there = {segment.id for segment in others}
-        return tuple(segment for segment in self.segments if segment.id not in there)
+        other_ids = {segment.id for segment in others}
+        return tuple(segment for segment in self.segments if segment.id not in other_ids)
 
 
 def describe_excluded(segment: Segment, resolve: Resolve) -> Segment | None:

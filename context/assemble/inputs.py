@@ -26,7 +26,8 @@ class SummaryTask:
     """The inputs of a model's summary of old turns.
 
     Attributes:
-        said: the turns with their full text, oldest first. An earlier summary comes before them.
+        full_turns: the turns with their full text, oldest first. An earlier summary comes before
+            them.
         sent: the same turns as they appear at the start of the session's requests, so that the
             provider can reuse its prompt cache. Empty if the requests start with other turns.
         preamble: the session's tools and instructions.
@@ -36,7 +37,7 @@ class SummaryTask:
         refusal: why the model's first summary was refused, or an empty string.
     """
 
-    said: tuple[MeasuredTurn, ...]
+    full_turns: tuple[MeasuredTurn, ...]
     sent: tuple[MeasuredTurn, ...]
     preamble: Preamble
     request_budget: RequestBudget
@@ -55,23 +56,29 @@ class SummaryTask:
     def shortened(self) -> tuple[MeasuredTurn, ...]:
         """The full text of the turns that are shortened in `sent`."""
         counter = self.preamble.counter
-        pairs = zip(self.sent, self.said, strict=False)
-        return tuple(_restore_turn(sent, said, counter) for sent, said in pairs if sent != said)
+        pairs = zip(self.sent, self.full_turns, strict=False)
+        return tuple(
+            _restore_turn(sent, full_turn, counter)
+            for sent, full_turn in pairs
+            if sent != full_turn
+        )
 
     @property
     def turns(self) -> tuple[MeasuredTurn, ...]:
         """The turns to summarise: as they were sent, then those that were shortened in full."""
-        return (*self.sent, *self.shortened) if self.continues else self.said
+        return (*self.sent, *self.shortened) if self.continues else self.full_turns
 
 
 # Returns the text of a summary, or raises SummaryFailed.
 Summarise = Callable[[SummaryTask], str]
 
 
-def _restore_turn(sent: MeasuredTurn, said: MeasuredTurn, counter: TokenCounter) -> MeasuredTurn:
-    pairs = zip(sent.messages, said.messages, strict=True)
+def _restore_turn(
+    sent: MeasuredTurn, full_turn: MeasuredTurn, counter: TokenCounter
+) -> MeasuredTurn:
+    pairs = zip(sent.messages, full_turn.messages, strict=True)
     messages = [full for shown, full in pairs if shown != full or list_tool_calls(full)]
-    return MeasuredTurn.measure(said.turn, messages, counter)
+    return MeasuredTurn.measure(full_turn.turn, messages, counter)
 
 
 DEFERRED_NOTE: Final = "[{count} tools deferred to save context. Use tool_search to find them.]"

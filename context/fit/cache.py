@@ -217,10 +217,10 @@ class _PreviousRequest:
         last = len(self.messages) - 1
         start = next((at for at in range(last, -1, -1) if _is_answer(self.messages[at])), 0)
         asked = [at for at in range(start, len(self.messages)) if self._is_user(at)]
-        told = [
+        matches = [
             at for at in asked if text is not None and _find_last_text(self.messages[at]) == text
         ]
-        return (told or asked or [len(self.messages)])[-1]
+        return (matches or asked or [len(self.messages)])[-1]
 
     def _is_user(self, at: int) -> bool:
         return get_role(self.messages[at]) == "user"

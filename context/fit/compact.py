@@ -250,7 +250,7 @@ def _plan_compaction(
     entry_id = request.ports.new_id()
     has_reader = any(tool.name == READ_RESULT_NAME for tool in history.preamble.tools)
     task = SummaryTask(
-        said=(),
+        full_turns=(),
         sent=(),
         preamble=history.preamble,
         request_budget=request.budget,
@@ -262,7 +262,7 @@ def _plan_compaction(
     return CompactionInput(
         shown=tuple(history.shown),
         kept_as=tuple(history.kept_as),
-        said=restore_results(history.trim_input.history, request.counter),
+        full_turns=restore_results(history.trim_input.history, request.counter),
         dropped_turns=restore_results(history.dropped_turns, request.counter),
         continues=request.previous is not None and not history.dropped_turns,
         target=int(usage.history_budget * TARGET) - usage.work,
@@ -315,11 +315,11 @@ def _make_patch(
 ) -> tuple[dict[str, object], ...]:
     reason = COMPACTED if state.summary else CLEARED
     cached = {"scope": "cached", "invalidateCacheReason": reason}
-    there = {message.id for turn in state.turns for message in turn.messages}
+    message_ids = {message.id for turn in state.turns for message in turn.messages}
     cleared: list[dict[str, object]] = [
         {**cached, "op": "message_replace", "entryId": name, "parts": message.to_dict()["content"]}
         for name, message in state.cleared.items()
-        if name in there
+        if name in message_ids
     ]
     if not state.summary:
         return tuple(cleared)

@@ -46,7 +46,7 @@ class CompactionInput:
     Attributes:
         shown: the turns as they are sent now, oldest first.
         kept_as: these turns as the compaction keeps them, with answers in full.
-        said: these turns before any text was shortened.
+        full_turns: these turns before any text was shortened.
         dropped_turns: older turns that requests no longer contain. The summary covers them too.
         continues: whether the session's requests start with `shown`, so that a call for the summary
             can reuse the provider's prompt cache.
@@ -66,7 +66,7 @@ class CompactionInput:
 
     shown: tuple[MeasuredTurn, ...]
     kept_as: tuple[MeasuredTurn, ...]
-    said: tuple[MeasuredTurn, ...]
+    full_turns: tuple[MeasuredTurn, ...]
     dropped_turns: tuple[MeasuredTurn, ...]
     continues: bool
     target: int
@@ -258,9 +258,11 @@ def _summarise(order: CompactionInput, state: CompactionState, summarise: Summar
     old = state.turns[:cut]
     if not any(turn.turn.user is not None for turn in old):
         return
-    first = count_summaries(order.said)
-    said = (*order.said[:first], *order.dropped_turns, *order.said[first:cut])
-    task = replace(order.task, said=said, sent=order.shown[:cut] if order.continues else ())
+    first = count_summaries(order.full_turns)
+    full_turns = (*order.full_turns[:first], *order.dropped_turns, *order.full_turns[first:cut])
+    task = replace(
+        order.task, full_turns=full_turns, sent=order.shown[:cut] if order.continues else ()
+    )
     cut_state = replace(state, turns=state.turns[cut:], summarised=cut)
     examiner = _build_examiner(order, cut_state)
     by = SUMMARISE
@@ -283,9 +285,9 @@ def _build_examiner(order: CompactionInput, state: CompactionState) -> SummaryEx
     """Build what examines the summary that replaces turns, or return None for no exam."""
     if order.facts is None:
         return None
-    first = count_summaries(order.said)
+    first = count_summaries(order.full_turns)
     end = state.summarised + state.drop_to
-    leaving = (*order.said[:first], *order.dropped_turns, *order.said[first:end])
+    leaving = (*order.full_turns[:first], *order.dropped_turns, *order.full_turns[first:end])
     tools = frozenset(tool.name for tool in order.task.preamble.tools)
     has_note = bool(order.chat_note)
     examiner = SummaryExaminer(
@@ -379,7 +381,9 @@ def _summarise_by_outline(
 ) -> str:
     most = min(task.most_tokens, sum(turn.tokens for turn in old) - 1)
     try:
-        text = check_summary(make_outline(task.said, most, order.counter), old, most, order.counter)
+        text = check_summary(
+            make_outline(task.full_turns, most, order.counter), old, most, order.counter
+        )
         return _complete(order, old, text, examiner, may_change=False)
     except SummaryFailed as failure:
         state.warnings.append(str(failure))

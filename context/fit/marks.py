@@ -80,8 +80,10 @@ def _count_tokens_before(mark: CacheMark, draft: RequestDraft) -> int:
         return before
     behind = at + 1 - draft.history.message_count
     if behind >= 0:
-        said = (draft.question, *draft.work)[:behind]
-        return before + layers[Layer.L4] + sum(count_message(message, counter) for message in said)
+        messages = (draft.question, *draft.work)[:behind]
+        return (
+            before + layers[Layer.L4] + sum(count_message(message, counter) for message in messages)
+        )
     head = draft.history[0].messages[: at + 1]
     return before + sum(count_message(message, counter) for message in head)
 

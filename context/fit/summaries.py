@@ -69,7 +69,7 @@ def request_summary(
 
     def ask(task: SummaryTask) -> str:
         text = summarise(task)
-        examine_summary(text, task.said)
+        examine_summary(text, task.full_turns)
         return check(text)
 
     try:
@@ -187,15 +187,19 @@ def restore_results(
 def _restore_turn(turn: MeasuredTurn, counter: TokenCounter) -> MeasuredTurn:
     if turn.turn.user is None or turn.messages == turn.turn.messages:
         return turn
-    said = {message.id: message for message in turn.turn.messages}
-    messages = [_restore_message(message, said.get(message.id)) for message in turn.messages]
+    originals = {message.id: message for message in turn.turn.messages}
+    messages = [_restore_message(message, originals.get(message.id)) for message in turn.messages]
     return MeasuredTurn.measure(turn.turn, messages, counter)
 
 
-def _restore_message(message: Message, said: Message | None) -> Message:
-    if said is None or isinstance(said.content, str) or len(said.content) != len(message.content):
+def _restore_message(message: Message, original: Message | None) -> Message:
+    if (
+        original is None
+        or isinstance(original.content, str)
+        or len(original.content) != len(message.content)
+    ):
         return message
-    emptied = clean_tool_output(said).content
-    parts = zip(message.content, said.content, emptied, strict=True)
+    emptied = clean_tool_output(original).content
+    parts = zip(message.content, original.content, emptied, strict=True)
     is_cleared = all(part in (before, gone) for part, before, gone in parts)
-    return said if is_cleared else message
+    return original if is_cleared else message

@@ -89,10 +89,10 @@ def examine_summary(text: str, turns: Sequence[MeasuredTurn]) -> None:
         raise SummaryRefused("The summary is empty.")
     if is_promise(text):
         raise SummaryRefused("The summary only says what the model will do.")
-    said = "\n".join(_list_texts(turns))
-    facts = find_facts(said)
+    turn_text = "\n".join(_list_texts(turns))
+    facts = find_facts(turn_text)
     is_named = not facts or _mentions_any(text, facts)
-    if not is_named and (len(facts) > FEW_FACTS or not _shares_words(text, said)):
+    if not is_named and (len(facts) > FEW_FACTS or not _shares_words(text, turn_text)):
         raise SummaryRefused("The summary names nothing of what it stands for.")
 
 
@@ -159,10 +159,10 @@ def _mentions_any(text: str, facts: Iterable[str]) -> bool:
     return any(_shorten_fact(fact) in folded for fact in facts)
 
 
-def _shares_words(text: str, said: str) -> bool:
+def _shares_words(text: str, turn_text: str) -> bool:
     """Return whether a summary has several longer words of what it stands for."""
     words = {word for word in _WORD.findall(text.casefold()) if len(word) >= LEAST_SHARED_CHARS}
-    folded = said.casefold()
+    folded = turn_text.casefold()
     return sum(_shorten_fact(word) in folded for word in words) >= LEAST_SHARED_WORDS
 
 

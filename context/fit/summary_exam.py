@@ -125,8 +125,8 @@ class SummaryExaminer:
         if self.can_read_chat and READ_RESULT_NAME in self.tools:
             return self._is_said
         if READ_NOTE in self.tools:
-            said = SaidText(summary), *_list_said(self.kept)
-            request = FactTexts(said, self.reader.list_words)
+            request_texts = SaidText(summary), *_list_said(self.kept)
+            request = FactTexts(request_texts, self.reader.list_words)
             found = (one for one in self._segments if request.has_path(one.source))
             texts = [SaidText(one.raw_content) for one in found]
         return FactTexts(texts, self.reader.list_words).has
@@ -152,9 +152,9 @@ class SummaryExaminer:
     def _find_changed(self, summary: str) -> Sequence[ChangedFact]:
         segments = [one.raw_content for one in self._segments]
         sources = [one.shown_source for one in self._segments]
-        said = [*segments, *sources, *map(remove_head, _list_turn_texts(self.leaving))]
+        replaced_texts = [*segments, *sources, *map(remove_head, _list_turn_texts(self.leaving))]
         later = [*_list_turn_texts(self.kept), *self.others]
-        return self.reader.find_changed(summary, said, later)
+        return self.reader.find_changed(summary, replaced_texts, later)
 
 
 def _read_facts(message: Message, reader: FactReader) -> Sequence[ChatFact]:
@@ -193,10 +193,10 @@ def _divide(
     facts: Sequence[ChatFact], has: Callable[[ChatFact], bool]
 ) -> tuple[list[ChatFact], list[ChatFact]]:
     """Return the facts that are found, and the others."""
-    said = [has(fact) for fact in facts]
+    found_flags = [has(fact) for fact in facts]
     return (
-        [fact for fact, is_said in zip(facts, said, strict=True) if is_said],
-        [fact for fact, is_said in zip(facts, said, strict=True) if not is_said],
+        [fact for fact, is_found in zip(facts, found_flags, strict=True) if is_found],
+        [fact for fact, is_found in zip(facts, found_flags, strict=True) if not is_found],
     )
 
 
@@ -207,12 +207,12 @@ def describe_faults(exam: SummaryExam) -> str:
     """
     if exam.is_good:
         return ""
-    said = []
+    faults = []
     if exam.changed:
-        said.append(f"It says what nobody said: {_join(one.text for one in exam.changed)}.")
+        faults.append(f"It says what nobody said: {_join(one.text for one in exam.changed)}.")
     if exam.gone:
-        said.append(f"It lacks: {_join(fact.line for fact in exam.gone)}.")
-    return " ".join(said)
+        faults.append(f"It lacks: {_join(fact.line for fact in exam.gone)}.")
+    return " ".join(faults)
 
 
 def _join(texts: Iterable[str]) -> str:

@@ -131,15 +131,15 @@ def _make_hiding(
     pinned: HeldNotes = HeldNotes(),  # noqa: B008 - it is frozen
 ) -> "_Hiding | None":
     """Return what leaves excluded notes out of some turns, or None if there are none."""
-    held = collect_notes(lists, rules.load_result).join(pinned)
-    excluded = rules.find_excluded(held.paths) if held.paths else frozenset[str]()
+    session_notes = collect_notes(lists, rules.load_result).join(pinned)
+    excluded = rules.find_excluded(session_notes.paths) if session_notes.paths else frozenset[str]()
     tags, foreign = frozenset[str](), tuple[HiddenNote, ...]()
     if (notes := rules.hidden_notes) is not None:
-        told = held.told - excluded
-        if told and (missing := notes.find_missing(told)):
+        turn_paths = session_notes.turn_paths - excluded
+        if turn_paths and (missing := notes.find_missing(turn_paths)):
             excluded |= notes.find_moved(collect_texts(lists, missing, rules.load_result))
-        tags = notes.find_tags(held.tags) if held.tags else tags
-        foreign = tuple(notes.list_notes()) if held.is_foreign else foreign
+        tags = notes.find_tags(session_notes.tags) if session_notes.tags else tags
+        foreign = tuple(notes.list_notes()) if session_notes.is_foreign else foreign
     if not (excluded or tags or foreign):
         return None
     return _Hiding(excluded, tags, foreign, rules.load_result, counter)
@@ -223,8 +223,8 @@ class _Hiding:
         hidden: list[str] = []
         shown = [] if turn.user is None else [turn.user.message.text]
         instructed = [(one.source, one.raw_content, True) for one in list_instructed(turn)]
-        for path, told, is_read in (*instructed, *list_texts(turn, messages, self.load)):
-            text = told if path else hide_note_text(told, self.excluded)
+        for path, content, is_read in (*instructed, *list_texts(turn, messages, self.load)):
+            text = content if path else hide_note_text(content, self.excluded)
             if path in self.excluded:
                 hidden.append(text)
             elif is_read and (notes := () if path else find_quoted(self.foreign, text)):
@@ -243,8 +243,10 @@ class _Hiding:
         """Return an outline of the turns that a summary stands for, if it may hold such text."""
         if not count_summaries(reading.earlier):
             return None
-        told = collect_notes([reading.summarised], self.load).told - reading.withheld
-        if self.excluded.isdisjoint(told):
+        summarised_paths = (
+            collect_notes([reading.summarised], self.load).turn_paths - reading.withheld
+        )
+        if self.excluded.isdisjoint(summarised_paths):
             return None
         old = reading.earlier[0].messages[0]
         most_tokens = max(LEAST_OUTLINE_TOKENS, count_message(old, self.counter))
@@ -264,11 +266,11 @@ class _Hiding:
         hidden = self._hide_messages(messages, turn, words)
         if list(hidden) == messages:
             return turn
-        said = tuple(
+        entries = tuple(
             replace(entry, message=message)
             for entry, message in zip(turn.said, hidden, strict=True)
         )
-        return replace(turn, said=said)
+        return replace(turn, said=entries)
 
     def _hide_current(self, current: CurrentTurn, words: KnownWords) -> CurrentTurn:
         turn = self.hide_turn(current.turn, words)
@@ -319,9 +321,9 @@ class _Hiding:
     def _list_numbers(self, turn: LoggedTurn) -> frozenset[str]:
         """Return the numbers by which the answers of a turn cite the notes."""
         results = (part for one in turn.messages for part in _list_result_parts(one))
-        told = (find_numbers(part.content, self.excluded) for part in results)
+        result_numbers = (find_numbers(part.content, self.excluded) for part in results)
         sent = (str(one.number) for one in turn.segments if one.source in self.excluded)
-        return frozenset(sent).union(*told)
+        return frozenset(sent).union(*result_numbers)
 
     def _list_quoting(self, turn: LoggedTurn) -> frozenset[str]:
         """Return the ids of the answers that only quote notes, if one of these is excluded."""

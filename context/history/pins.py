@@ -54,9 +54,9 @@ class Pins:
         """
         if not self.segments:
             return ()
-        there = {message.id for message in shown} & self.messages
-        there |= {segment.id for segment in here}
-        return tuple(item for name, item in self.segments.items() if name not in there)
+        present_ids = {message.id for message in shown} & self.messages
+        present_ids |= {segment.id for segment in here}
+        return tuple(item for name, item in self.segments.items() if name not in present_ids)
 
 
 NO_PINS: Final = Pins({}, frozenset())

@@ -276,16 +276,16 @@ class HiddenNotes:
         """Return a copy that lists the notes once, for a single request."""
         return replace(self, list_notes=cache(self.list_notes))
 
-    def find_moved(self, held: Mapping[str, Sequence[str]]) -> frozenset[str]:
+    def find_moved(self, texts: Mapping[str, Sequence[str]]) -> frozenset[str]:
         """Return those paths of missing notes whose text such a note has.
 
         Args:
-            held: what the conversation holds of the missing notes, by their paths.
+            texts: the texts of the missing notes in the conversation, by their paths.
         """
         notes = [_list_line_runs(one.text) for one in self.list_notes()]
-        told = {path: map(_list_line_runs, map(html.unescape, held[path])) for path in held}
+        line_runs = {path: map(_list_line_runs, map(html.unescape, texts[path])) for path in texts}
         return frozenset(
-            path for path, runs in told.items() if _is_of_one(frozenset().union(*runs), notes)
+            path for path, runs in line_runs.items() if _is_of_one(frozenset().union(*runs), notes)
         )
 
 

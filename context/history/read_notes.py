@@ -50,13 +50,13 @@ class HeldNotes:
     """The notes of which a conversation holds text.
 
     Attributes:
-        told: the paths of those whose text is in the turns.
+        turn_paths: the paths of those whose text is in the turns.
         instructed: the paths of those whose text was in the instructions.
         tags: the tags that tools have listed.
         is_foreign: whether a tool of another program gave a result, whose notes are not known.
     """
 
-    told: frozenset[str] = frozenset()
+    turn_paths: frozenset[str] = frozenset()
     instructed: frozenset[str] = frozenset()
     tags: frozenset[str] = frozenset()
     is_foreign: bool = False
@@ -64,12 +64,12 @@ class HeldNotes:
     @property
     def paths(self) -> frozenset[str]:
         """The paths of all these notes."""
-        return self.told | self.instructed
+        return self.turn_paths | self.instructed
 
     def join(self, other: "HeldNotes") -> "HeldNotes":
         """Return the notes of both."""
         return HeldNotes(
-            self.told | other.told,
+            self.turn_paths | other.turn_paths,
             self.instructed | other.instructed,
             self.tags | other.tags,
             self.is_foreign or other.is_foreign,
@@ -80,15 +80,15 @@ def collect_notes(lists: Sequence[TurnList], load: LoadResult) -> HeldNotes:
     """Return the notes of which some turns hold text."""
 
     def extend(known: HeldNotes | None, more: Sequence[MeasuredTurn]) -> HeldNotes:
-        held = known or HeldNotes()
+        notes = known or HeldNotes()
         for one in more:
-            held = held.join(collect_of_turn(one.turn, one.messages, load))
-        return held
+            notes = notes.join(collect_of_turn(one.turn, one.messages, load))
+        return notes
 
-    held = HeldNotes()
+    notes = HeldNotes()
     for turns in lists:
-        held = held.join(turns.accumulate(_HELD, extend))
-    return held
+        notes = notes.join(turns.accumulate(_HELD, extend))
+    return notes
 
 
 def collect_of_turn(turn: LoggedTurn, messages: Sequence[Message], load: LoadResult) -> HeldNotes:
@@ -97,7 +97,9 @@ def collect_of_turn(turn: LoggedTurn, messages: Sequence[Message], load: LoadRes
     results = [result for form in forms for result in list_results(form)]
     tags = (list_tags(part.content) for part, call in results if is_call(call, LIST_TAGS))
     return HeldNotes(
-        frozenset(held.path for held in list_texts(turn, messages, load) if held.path),
+        frozenset(
+            note_text.path for note_text in list_texts(turn, messages, load) if note_text.path
+        ),
         frozenset(segment.source for segment in list_instructed(turn)),
         frozenset().union(*tags),
         any(map(is_foreign, (call for _, call in results))),

@@ -397,11 +397,11 @@ class _Replayer:
         self._summarised = TurnList.of((*earlier, *gone))
 
     def _forget_void_boundaries(self) -> None:
-        there = set(self._earlier.entries)
+        entry_ids = set(self._earlier.entries)
         if self._open is not None:
-            there.update(self._open.turn.entry_ids)
-        self._drops = tuple(drop for drop in self._drops if drop.up_to_entry_id in there)
-        self._trims = tuple(trim for trim in self._trims if trim.up_to_entry_id in there)
+            entry_ids.update(self._open.turn.entry_ids)
+        self._drops = tuple(drop for drop in self._drops if drop.up_to_entry_id in entry_ids)
+        self._trims = tuple(trim for trim in self._trims if trim.up_to_entry_id in entry_ids)
 
     def _measure(self, group: MessageGroup, earlier: Sequence[MeasuredTurn]) -> MeasuredTurn:
         """Count the tokens of a group of messages as a turn. Missing tool results are added."""

@@ -78,8 +78,10 @@ class LoggedTurn:
     @property
     def is_ended(self) -> bool:
         """Whether the turn ends with a final answer that the model was not asked to continue."""
-        said = (one for one in reversed(self.said) if _is_answer(one) or is_continuation(one))
-        last = next(said, None)
+        newest_entries = (
+            one for one in reversed(self.said) if _is_answer(one) or is_continuation(one)
+        )
+        last = next(newest_entries, None)
         return isinstance(last, MessageEntry) and is_final(last.message)
 
     @cached_property
@@ -117,8 +119,8 @@ class LoggedTurn:
 
     def with_said(self, entry: TurnEntry) -> "LoggedTurn":
         """Return a copy of the turn with one more log entry."""
-        ids, said = (*self.entry_ids, entry.id), (*self.said, entry)
-        return LoggedTurn(self.turn_id, ids, self.user, said, self.segments, self.stored_fields)
+        ids, entries = (*self.entry_ids, entry.id), (*self.said, entry)
+        return LoggedTurn(self.turn_id, ids, self.user, entries, self.segments, self.stored_fields)
 
 
 def begin_turn(entry: TurnEntry, waiting: SegmentsEntry | None = None) -> LoggedTurn:

@@ -190,16 +190,16 @@ def _system(compiled: str, parts: Sequence[Json]) -> str:
 def _transforms(context: Json) -> Iterable[str]:
     for transform in context.get("transforms", ()):
         ops, reasons = ", ".join(transform["ops"]), "; ".join(transform["reasons"])
-        told = ": ".join(filter(None, (transform.get("title"), transform.get("summary"))))
+        description = ": ".join(filter(None, (transform.get("title"), transform.get("summary"))))
         line = f"{transform['entry']} **{transform['name']}** — {ops} ({reasons})"
-        yield _bullet(f"{line}: {told}" if told else line)
+        yield _bullet(f"{line}: {description}" if description else line)
 
 
 def _list_ephemerals(context: Json) -> Iterable[str]:
     for entry in context.get("ephemeral_log", ()):
         for message in entry["messages"]:
-            said = f"**{message['role']}** — {_one_line(message['content'])}"
-            yield _bullet(f"{entry['timestamp']} {said}")
+            message_text = f"**{message['role']}** — {_one_line(message['content'])}"
+            yield _bullet(f"{entry['timestamp']} {message_text}")
 
 
 def _bullet(text: str) -> str:

@@ -104,15 +104,15 @@ _TO_BE_SENT: Final = "the passages that fit the message best will be sent"
 
 def _many(sizes: dict[str, int], passages: dict[str, int], is_looked_up: bool) -> str:
     total = sum(sizes.values())
-    said = (
+    beginning = (
         f"{len(sizes):,} of the attachments are too large together to be sent whole (about "
         f"{total:,} tokens): "
     )
     if not is_looked_up:
-        return f"{said}{_TO_BE_SENT}."
+        return f"{beginning}{_TO_BE_SENT}."
     used = sum(1 for number in passages.values() if number)
     rest = f", nothing of the other {len(sizes) - used:,}" if used < len(sizes) else ""
-    return f"{said}{sum(passages.values()):,} passages of {used:,} of them are sent{rest}."
+    return f"{beginning}{sum(passages.values()):,} passages of {used:,} of them are sent{rest}."
 
 
 def _sent(passages: int) -> str:

@@ -134,7 +134,7 @@ def played(
 
     def summarise(task: SummaryTask) -> str:
         bill.take_summary(task)
-        said = " ".join(message.text for turn in task.said for message in turn.messages)
+        said = " ".join(message.text for turn in task.full_turns for message in turn.messages)
         # A summary that names nothing of what it replaces would be refused.
         return f"{min(find_facts(said), default='')} {WORD * task.most_tokens}"
 

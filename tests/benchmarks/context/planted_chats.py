@@ -158,7 +158,7 @@ class ScriptedSummary:
     def __call__(self, task: SummaryTask) -> str:
         """Return sentences of the turns, chosen at random, within the limit of the task."""
         self.calls += 1
-        texts = [message.text for turn in task.said for message in turn.messages]
+        texts = [message.text for turn in task.full_turns for message in turn.messages]
         sentences = [one for text in texts for one in split_sentences(read_text(text))]
         self._rng.shuffle(sentences)
         named = task.refusal.partition("It lacks: ")[2].rstrip(".").split("; ")

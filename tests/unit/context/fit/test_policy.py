@@ -216,7 +216,7 @@ def test_a_summary_is_made_from_what_was_said_not_from_what_was_trimmed():
     for _ in play(loop, 18):
         pass
     assert loop.chat.trims
-    texts = [str(m.content) for task in tasks for turn in task.said for m in turn.messages]
+    texts = [str(m.content) for task in tasks for turn in task.full_turns for m in turn.messages]
     assert any(RESULT.strip()[:20] in text for text in texts)
     assert not any("[trimmed]" in text or "[Content truncated" in text for text in texts)
 
@@ -228,7 +228,7 @@ def test_a_call_for_a_summary_begins_as_the_last_request_and_tells_in_full_what_
         nonlocal shortened
         begins, held, said = (
             [message for turn in turns for message in turn.messages]
-            for turns in (task.sent, task.turns, task.said)
+            for turns in (task.sent, task.turns, task.full_turns)
         )
         assert begins == list(loop.requests[-1].messages[: len(begins)])
         assert held[: len(begins)] == begins

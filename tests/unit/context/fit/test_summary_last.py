@@ -132,7 +132,7 @@ def test_a_compaction_after_a_drop_tells_the_model_what_was_dropped_behind_the_s
     loop.end("Done.")
     assert loop.chat.drops
     compact(loop)
-    first, *others = (turn.messages[0].text for turn in tasks[-1].said)
+    first, *others = (turn.messages[0].text for turn in tasks[-1].full_turns)
     assert first.startswith(HEAD)
     assert others == ["Question 3?", *(f"Later question {number}?" for number in range(6))]
 

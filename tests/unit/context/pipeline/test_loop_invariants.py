@@ -36,7 +36,7 @@ def failing(task):
 
 def missing_nothing(task):
     held = [message for turn in task.turns for message in turn.messages]
-    assert all(message in held for turn in task.said for message in turn.messages)
+    assert all(message in held for turn in task.full_turns for message in turn.messages)
     return "What was said."
 
 
