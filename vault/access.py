@@ -195,11 +195,12 @@ def filter_allowed(
         known: the file records of the index, keyed by path.
         exclude: patterns as in a `.gitignore`.
     """
-    there = _scan_known(root, known, exclude)
+    found_files = _scan_known(root, known, exclude)
     return frozenset(
         path
         for path, row in known.items()
-        if path in there and (_is_unchanged(row, there[path]) or _is_allowed(root, path, exclude))
+        if path in found_files
+        and (_is_unchanged(row, found_files[path]) or _is_allowed(root, path, exclude))
     )
 
 
@@ -215,9 +216,11 @@ def filter_unchanged(
         known: the file records of the index, keyed by path.
         exclude: patterns as in a `.gitignore`.
     """
-    there = _scan_known(root, known, exclude)
+    found_files = _scan_known(root, known, exclude)
     return frozenset(
-        path for path, row in known.items() if path in there and _is_unchanged(row, there[path])
+        path
+        for path, row in known.items()
+        if path in found_files and _is_unchanged(row, found_files[path])
     )
 
 

@@ -297,8 +297,8 @@ class Catalog:
         version = self.rows("PRAGMA user_version")[0][0]
         if not self.is_writable and version != len(MIGRATIONS):
             is_one = 0 <= version <= _MOST_VERSIONS
-            said = self.rows("PRAGMA quick_check(1)")[0][0] if is_one else "a version"
-            self._refuse_damaged(said)
+            check_result = self.rows("PRAGMA quick_check(1)")[0][0] if is_one else "a version"
+            self._refuse_damaged(check_result)
             is_outdated = version < len(MIGRATIONS) and not self._list_differing()
             raise (IndexOutdated if is_outdated else IndexUnusable)(self._other_version)
         differing = self._list_differing()
@@ -322,13 +322,13 @@ class Catalog:
             "Index these notes again, and close the other version if it still runs."
         )
 
-    def _refuse_damaged(self, said: str) -> None:
-        """Raise `IndexDamaged` unless `said`, the result of SQLite's damage check, is "ok".
+    def _refuse_damaged(self, check_result: str) -> None:
+        """Raise `IndexDamaged` unless the result of SQLite's damage check is "ok".
 
         Damage is checked before the version, because the stored version itself may be damaged.
         """
-        if said != "ok":
-            raise self._damage_error(said)
+        if check_result != "ok":
+            raise self._damage_error(check_result)
 
     def _damage_error(self, how: str) -> IndexDamaged:
         return IndexDamaged(

@@ -148,7 +148,11 @@ class IndexSearch:
                 model = read_used_model(catalog)
                 try:
                     found = searcher.search(
-                        query, wanted, options.in_play, self.scope, is_quoted=options.is_quoted
+                        query,
+                        wanted,
+                        options.session_notes,
+                        self.scope,
+                        is_quoted=options.is_quoted,
                     )
                 except ValueError:  # vectors of different lengths were compared
                     if read_used_model(catalog) == model:

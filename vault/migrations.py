@@ -271,9 +271,9 @@ def find_damage(connection: sqlite3.Connection) -> str | None:
 
 
 def _find_damages(connection: sqlite3.Connection) -> Iterator[str]:
-    for (said,) in connection.execute("PRAGMA integrity_check(1)"):
-        if said != "ok":
-            yield str(said)
+    for (result,) in connection.execute("PRAGMA integrity_check(1)"):
+        if result != "ok":
+            yield str(result)
     whole = sqlite3.connect(":memory:", isolation_level=None)
     try:
         migrate(whole)

@@ -94,8 +94,8 @@ class SearchOptions:
     """Options for a search.
 
     Attributes:
-        in_play: the paths of notes that the session already uses. Notes linked to them are ranked
-            higher.
+        session_notes: the paths of notes that the session already uses. Notes linked to them are
+            ranked higher.
         reranks: whether to rerank with the cross-encoder, if one is configured.
         is_quoted: whether the passages are shown to the user directly, without a model's answer. If
             so, the spelling of the query is corrected, and the passages around the best ones are
@@ -109,7 +109,7 @@ class SearchOptions:
             keeps. It can raise an exception to stop.
     """
 
-    in_play: Collection[str] = ()
+    session_notes: Collection[str] = ()
     reranks: bool = True
     is_quoted: bool = False
     rebuilds: bool = False

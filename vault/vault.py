@@ -78,8 +78,8 @@ def _retry_when_damaged(
                 raise
             handle.replace_damaged(before)
         found = act(self, *args, **kwargs)
-        if isinstance(found, SearchResult) and (said := handle.take_warning()):
-            return cast(_Result, replace(found, warnings=(said, *found.warnings)))
+        if isinstance(found, SearchResult) and (warning := handle.take_warning()):
+            return cast(_Result, replace(found, warnings=(warning, *found.warnings)))
         return found
 
     return run
@@ -299,13 +299,13 @@ class Vault:
             k: the maximum number of hits.
             options: how to search.
         """
-        near = tuple(map(self._find_path, options.in_play))
+        near = tuple(map(self._find_path, options.session_notes))
         reranks = options.reranks and options.by_meaning
-        options = replace(options, in_play=near, reranks=reranks)
+        options = replace(options, session_notes=near, reranks=reranks)
         found = self._searches.search(query, k, options)
         if options.rebuilds and self._rebuild_damaged():
-            again = self._searches.search(query, k, options)
-            found = replace(again, warnings=found.warnings)
+            new_result = self._searches.search(query, k, options)
+            found = replace(new_result, warnings=found.warnings)
         wanted = KeptSearch(query, k, on_wait=options.on_wait)
         return add_kept_texts(self._show(found), self._open_texts, wanted)
 
@@ -350,8 +350,8 @@ class Vault:
         """
         found = self._searches.list_notes(query, limit, offset)
         if rebuilds and self._rebuild_damaged():
-            again = self._searches.list_notes(query, limit, offset)
-            found = replace(again, warnings=found.warnings)
+            new_result = self._searches.list_notes(query, limit, offset)
+            found = replace(new_result, warnings=found.warnings)
         return self._show(found)
 
     @_retry_when_damaged
@@ -411,18 +411,18 @@ class Vault:
 
     @_retry_when_damaged
     def why_not(
-        self, query: str, path: str, shown: Sequence[Hit], in_play: Collection[str] = ()
+        self, query: str, path: str, shown: Sequence[Hit], session_notes: Collection[str] = ()
     ) -> str:
         """Explain why a note is or is not among the hits of a query.
 
         Args:
             path: the note.
             shown: the hits that were shown to the user or sent to a model.
-            in_play: the paths of the notes that the session used when the query was run.
+            session_notes: the paths of the notes that the session used when the query was run.
         """
         from vault.search.explain import why_not
 
-        many = self.search(query, _MANY_HITS, SearchOptions(in_play)).hits
+        many = self.search(query, _MANY_HITS, SearchOptions(session_notes)).hits
         return why_not(self._open_records(), path, many, shown)
 
     @_retry_when_damaged

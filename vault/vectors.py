@@ -178,13 +178,13 @@ class VectorStore:
         Raises:
             VectorStoreFailed: the store is not ready, or failed during this call.
         """
-        child, held = self._child, self._held
-        if child is None or held is None or not self.is_ready:
+        child, stored_hashes = self._child, self._held
+        if child is None or stored_hashes is None or not self.is_ready:
             raise VectorStoreFailed("The vector store is not ready yet.")
-        if not held:
+        if not stored_hashes:
             return []
         try:
-            request = {"do": "query", "k": min(k, len(held)), "urgent": True}
+            request = {"do": "query", "k": min(k, len(stored_hashes)), "urgent": True}
             patience_s = _ANSWER_S if self.server is None else _SEARCH_S
             payload = vector.astype("<f4").tobytes()
             finish = self._record(request, payload)

@@ -257,8 +257,8 @@ def write_next_task(
 
 
 def _refuse(rule: str) -> EditRefused:
-    said = f"This task recurs “{rule}”, and Strata cannot tell its next day."
-    return EditRefused(f"{said} Tick it in Obsidian.")
+    reason = f"This task recurs “{rule}”, and Strata cannot tell its next day."
+    return EditRefused(f"{reason} Tick it in Obsidian.")
 
 
 def _find_days(lines: Sequence[str], settings: TickSettings) -> list[date]:

@@ -114,8 +114,8 @@ class EditHistory:
         for step in self._journal.read():
             if step.mark not in ("failed", "undone"):
                 newest = last[step.session] = step.run
-        there = (run for session, run in last.items() if not session or session in sessions)
-        return frozenset(filter(None, (newest, *there)))
+        session_runs = (run for session, run in last.items() if not session or session in sessions)
+        return frozenset(filter(None, (newest, *session_runs)))
 
     def undo_run(self, run: str, check: Callable[[EditStep], None] = lambda _: None) -> UndoneRun:
         """Undo all edits of a run, the latest first, or none of them.

@@ -169,18 +169,20 @@ def find_files_with_words(
         paths: the paths of the files.
         tick: called for each file. It can raise an exception to stop.
     """
-    held: dict[str, list[bytes]] = {}
+    words_by_file: dict[str, list[bytes]] = {}
     ends_at = time.monotonic() + _LONGEST_LOOK_S
     for path in paths if len(paths) > _FEW_FILES else ():
         tick()
         text = b"" if find_kind(path).needs_worker else _read_start(root, path)
         if found := [word for word in words if word in text]:
-            held[path] = found
+            words_by_file[path] = found
         if time.monotonic() > ends_at:
             break
-    counts = Counter(word for found in held.values() for word in found)
+    counts = Counter(word for found in words_by_file.values() for word in found)
     weights = {word: math.log((len(paths) + 1) / count) for word, count in counts.items()}
-    best = sorted(held, key=lambda path: -sum(weights[word] for word in held[path]))
+    best = sorted(
+        words_by_file, key=lambda path: -sum(weights[word] for word in words_by_file[path])
+    )
     return best[:_MOST_FILES]
 
 

@@ -136,10 +136,10 @@ class HealthCheck:
         if catalog is None:
             return _NOT_YET
         notes, chunks = Records(catalog).counts()
-        held = f"{name_count(notes, 'note')} in {name_count(chunks, 'passage')}"
-        held = f"{held}; every script is found by its words"
+        summary = f"{name_count(notes, 'note')} in {name_count(chunks, 'passage')}"
+        summary = f"{summary}; every script is found by its words"
         gap = find_gap(catalog)
-        return held if gap is None else f"{held}; {gap.advice}"
+        return summary if gap is None else f"{summary}; {gap.advice}"
 
     def _check_front_matter(self) -> str:
         """Name the notes of whose front matter something is lost. They are found all the same."""

@@ -201,8 +201,8 @@ def _build_note_hits(
     files = _list_files(catalog, chosen)
     found, is_partial = _find_passages(catalog, query, terms, files, chosen)
     read = Passages(catalog).details(found)
-    there = keep_current((number, read[number]) for number in found if number in read)
-    hits = [_build_line_hit(passage, found[number], stems) for number, passage in there]
+    current_passages = keep_current((number, read[number]) for number in found if number in read)
+    hits = [_build_line_hit(passage, found[number], stems) for number, passage in current_passages]
     return hits, is_partial
 
 

@@ -26,13 +26,13 @@ class _FoundTask:
     """A task with the passage that contains it.
 
     Attributes:
-        held: the stems of the query that occur in the task, in the headings above it, or in the
-            title of its note.
+        matched_stems: the stems of the query that occur in the task, in the headings above it, or
+            in the title of its note.
     """
 
     passage: Passage
     task: TaskItem
-    held: frozenset[str]
+    matched_stems: frozenset[str]
 
     @property
     def line(self) -> int:
@@ -111,8 +111,8 @@ def list_tasks(
         for each in _find_tasks(query, passage, stems, tag_clauses)
         if is_listed(each.task)
     ]
-    most = max((len(each.held) for each in found), default=0)
-    found = [each for each in found if len(each.held) == most and (most or not stems)]
+    most = max((len(each.matched_stems) for each in found), default=0)
+    found = [each for each in found if len(each.matched_stems) == most and (most or not stems)]
     found.sort(key=lambda each: (each.rank_priority(query), each.find_day(query), each.place))
     return [each.build_hit() for each in found], 0 < most < len(stems)
 

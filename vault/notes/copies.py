@@ -79,10 +79,10 @@ def find_originals(
         read_lines: returns the lines of a note, in any order.
     """
     named = {path: name for path in paths if (name := read_copy_name(path)) is not None}
-    there = choose_known({name.original for name in named.values()}) if named else ()
+    known_originals = choose_known({name.original for name in named.values()}) if named else ()
     return {
         path: name.original
         for path, name in named.items()
-        if name.original in there
+        if name.original in known_originals
         and (name.is_sure or has_copied_text(read_lines(path), read_lines(name.original)))
     }

@@ -176,12 +176,12 @@ def find_date_spans(text: str, today: date) -> tuple[Span, ...]:
         text: the question. Only the first 400 characters are searched.
         today: the current date. Dates without a year refer to the most recent such date.
     """
-    said = write_dates_in_full(_FILTER.sub("|", fold_date_text(text)), MONTH_PATTERN)
-    found: list[Span | None] = [*find_relative_spans(said, today)]
-    said = remove_relative_dates(said)
+    folded_text = write_dates_in_full(_FILTER.sub("|", fold_date_text(text)), MONTH_PATTERN)
+    found: list[Span | None] = [*find_relative_spans(folded_text, today)]
+    folded_text = remove_relative_dates(folded_text)
     for form in (*_WRITTEN, *_ASKED):
-        found += [_build_asked_span(match, today) for match in form.finditer(said)]
-        said = form.sub("|", said)  # in "5 March 2024" no March 2024 is named
+        found += [_build_asked_span(match, today) for match in form.finditer(folded_text)]
+        folded_text = form.sub("|", folded_text)  # in "5 March 2024" no March 2024 is named
     return tuple(dict.fromkeys(span for span in found if span is not None))
 
 
@@ -215,25 +215,25 @@ def remove_dates(text: str) -> str:
     Umlauts and a few other accents are removed. Filters, such as `after:2024-03`, are moved to the
     end.
     """
-    said = fold_date_text(text)
-    filters = _FILTER.findall(said)
-    said = remove_relative_dates(_FILTER.sub(" ", said))
-    said = write_dates_in_full(said, MONTH_PATTERN)
+    folded_text = fold_date_text(text)
+    filters = _FILTER.findall(folded_text)
+    folded_text = remove_relative_dates(_FILTER.sub(" ", folded_text))
+    folded_text = write_dates_in_full(folded_text, MONTH_PATTERN)
     for form in (*_WRITTEN, *_ASKED):
-        said = form.sub(" ", said)
-    return " ".join((said, *filters))
+        folded_text = form.sub(" ", folded_text)
+    return " ".join((folded_text, *filters))
 
 
 def find_written_spans(text: str) -> tuple[Span, ...]:
     """Find the dates with a year in the name of a note or in a heading."""
-    said = fold_date_text(text)
-    if not any(char.isdigit() for char in said):
+    folded_text = fold_date_text(text)
+    if not any(char.isdigit() for char in folded_text):
         return ()
-    found: list[Span | None] = [build_day_span(day) for day in find_iso_days(said)]
-    said = _ISO_DAY.sub("|", said)
+    found: list[Span | None] = [build_day_span(day) for day in find_iso_days(folded_text)]
+    folded_text = _ISO_DAY.sub("|", folded_text)
     for form in _WRITTEN:
-        found += [_build_span(match, date.max) for match in form.finditer(said)]
-        said = form.sub("|", said)
+        found += [_build_span(match, date.max) for match in form.finditer(folded_text)]
+        folded_text = form.sub("|", folded_text)
     return tuple(dict.fromkeys(span for span in found if span is not None))
 
 
@@ -243,25 +243,25 @@ def locate_dates(text: str) -> list[LocatedDate]:
     Args:
         text: the text, of any length.
     """
-    said = text.lower().translate(_FOLDED)
-    if len(said) != len(text):  # a letter whose lower case is longer
-        said = "".join(low if len(low := char.lower()) == 1 else char for char in text)
-        said = said.translate(_FOLDED)
+    folded_text = text.lower().translate(_FOLDED)
+    if len(folded_text) != len(text):  # a letter whose lower case is longer
+        folded_text = "".join(low if len(low := char.lower()) == 1 else char for char in text)
+        folded_text = folded_text.translate(_FOLDED)
     found: list[LocatedDate] = []
-    if not _MAY_NAME_DATE.search(said):
+    if not _MAY_NAME_DATE.search(folded_text):
         return found
-    has_month, has_year = bool(_HAS_MONTH.search(said)), bool(_HAS_YEAR.search(said))
+    has_month, has_year = bool(_HAS_MONTH.search(folded_text)), bool(_HAS_YEAR.search(folded_text))
     for form, needs_month, needs_year in _FORMS:
         if needs_month > has_month or needs_year > has_year:
             continue
-        matches = list(form.finditer(said))
+        matches = list(form.finditer(folded_text))
         for match in matches:
             named = match.groupdict()
             span = _build_span(match, date(YEARLESS, 12, 31))
             if span is not None and named.get("which") not in _RELATIVE:
                 found.append(LocatedDate(span, *match.span(), bool(named.get("year"))))
         if matches:
-            said = form.sub(lambda match: "|" * len(match[0]), said)
+            folded_text = form.sub(lambda match: "|" * len(match[0]), folded_text)
     return sorted(found, key=lambda each: each.start)
 
 

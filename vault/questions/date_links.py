@@ -108,9 +108,9 @@ class DateLinker:
         tags = {each.value for each in conditions if each.key == "tag" and not each.is_negated}
         return bool(self._links.heads) and any(
             not tags.isdisjoint(names.tags[path])
-            and not names.years.isdisjoint(held)
-            and names.dated.isdisjoint(held)
-            for path, held in names.properties.items()
+            and not names.years.isdisjoint(properties)
+            and names.dated.isdisjoint(properties)
+            for path, properties in names.properties.items()
         )
 
     def _choose_dated_notes(self, spans: Sequence[Span]) -> bool:

@@ -35,8 +35,10 @@ def name_as_in_notes(clauses: Sequence[_Clause], vocabulary: VaultNames) -> list
         return list(clauses)
     own = list_own_values(kinds, vocabulary)
     named_anew = (tuple(_rename(clause, {*own}, vocabulary)) for clause in clauses)
-    said = ((_say_state(each, own, vocabulary) for each in clause) for clause in named_anew)
-    return [tuple(dict.fromkeys(clause)) for clause in said]
+    reworded_clauses = (
+        (_say_state(each, own, vocabulary) for each in clause) for clause in named_anew
+    )
+    return [tuple(dict.fromkeys(clause)) for clause in reworded_clauses]
 
 
 def list_own_values(
@@ -64,11 +66,11 @@ def _say_state(
         return condition
     if condition.name in own:
         return _say_in_own_words(condition, own[condition.name])
-    said = condition.name if condition.name in vocabulary.ticked else condition.value
-    if said == condition.value and not list_same_states(said):
+    state = condition.name if condition.name in vocabulary.ticked else condition.value
+    if state == condition.value and not list_same_states(state):
         return condition  # a number or a name says nothing without its property
-    opposites = [" ".join(words) for words in list_opposites(said)]
-    for is_opposite, texts in ((False, [said]), (True, opposites)):
+    opposites = [" ".join(words) for words in list_opposites(state)]
+    for is_opposite, texts in ((False, [state]), (True, opposites)):
         for name, value, text in _list_states(own, vocabulary):
             if any(are_alike(text, each) for each in texts):
                 is_negated = condition.is_negated != is_opposite

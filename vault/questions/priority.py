@@ -156,8 +156,10 @@ def _compile(words: _Words) -> re.Pattern[str]:
     ways = "|".join(rf"(?P<{way}>{_match_any(words[way])})" for way in ("upwards", "downwards"))
     without_name = "|".join(rf"(?P<{kind}>{_match_any(words[kind])})" for kind in _WITHOUT_NAME)
     lead = "|".join(rf"(?P<{kind}>{_match_any(words[kind])})" for kind in ("not", "with"))
-    said = rf"(?P<own>{without_name}|{before}{behind}(?:\s+(?:{ways}))?)"
-    return re.compile(rf"(?<![\w\[#/:\"“„«-])(?:(?:{lead})\s+)?{said}(?![\w/:-])", re.IGNORECASE)
+    priority_pattern = rf"(?P<own>{without_name}|{before}{behind}(?:\s+(?:{ways}))?)"
+    return re.compile(
+        rf"(?<![\w\[#/:\"“„«-])(?:(?:{lead})\s+)?{priority_pattern}(?![\w/:-])", re.IGNORECASE
+    )
 
 
 def _match_joins(words: _Words) -> str:

@@ -123,20 +123,20 @@ def _read_one(text: str, read_names: Callable[[], VaultNames], today: date) -> R
     given = parse_query(write_filters(text))
     if not (given.clauses or given.task_kind or _can_ask(text)):
         return None
-    said = name_weekdays(given.words)
+    words = name_weekdays(given.words)
     vocabulary = read_names()
     written, is_of_urgent = write_priorities(write_properties(text, vocabulary), vocabulary)
     if written != text:
         given = parse_query(write_filters(written))
-        said = name_weekdays(given.words)
-    items = _put_active(_name_tasks(list_items(said, vocabulary, today)))
+        words = name_weekdays(given.words)
+    items = _put_active(_name_tasks(list_items(words, vocabulary, today)))
     if _asks_for_more(items):
         return Reading("more", "")
     if _asks_to_act(items):
         return None
-    spans = find_spans(said, today)
+    spans = find_spans(words, today)
     if any("due" in item.roles for item in items):
-        spans = find_due_spans(said, spans, today)
+        spans = find_due_spans(words, spans, today)
     if _is_of_filters(given, items):
         items = _begin_filters(items)
     links = link_items(items, spans, vocabulary)
@@ -217,8 +217,8 @@ def _asks_who_has_thing(items: Sequence[Item], links: Links, vocabulary: VaultNa
 
     The notes with a tag "dog" are no answer, except where they are about people.
     """
-    begun = list(takewhile(lambda item: not item.names or item.is_silent, items))
-    asks_who = any("who" in item.roles for item in begun)
+    first_items = list(takewhile(lambda item: not item.names or item.is_silent, items))
+    asks_who = any("who" in item.roles for item in first_items)
     if not asks_who or links.is_dated or links.notes or links.roles & _THINGS_ASKED:
         return False
     kinds = [each for clause in links.clauses for each in clause if each.key in ("tag", "folder")]
@@ -231,13 +231,13 @@ def _has_value_of_others(items: Sequence[Item], links: Links, vocabulary: VaultN
     In "Which books are open?", the `fee: open` of members is not meant.
     """
     kinds = [clause for clause in links.clauses if is_of_kind(clause)]
-    said = {name.value for item in items for name in item.list_names("property")}
+    property_names = {name.value for item in items for name in item.list_names("property")}
     bare = [
         {each.name for each in clause}
         for clause in links.clauses
         if all(each.name and _is_word(each) for each in clause)
     ]
-    unnamed = [names for names in bare if names.isdisjoint(said)]
+    unnamed = [names for names in bare if names.isdisjoint(property_names)]
     if not (kinds and unnamed):
         return False
     own = list_own_values(kinds, vocabulary).keys()
@@ -310,11 +310,11 @@ def _asks_to_act(items: Sequence[Item]) -> bool:
     "Make a list of my recipes" asks for a list. An order may end with its verb in German. A note
     "Mark" makes "mark" a name, but a property "created" does not make "create" one.
     """
-    telling = [item for item in items if "act" in item.roles or not item.is_silent]
-    first, others = telling[:1], telling[1:]
+    relevant_items = [item for item in items if "act" in item.roles or not item.is_silent]
+    first, others = relevant_items[:1], relevant_items[1:]
     begins = any("act" in item.roles and _is_no_name(item) for item in first)
     begins = begins and not any("a_list" in item.roles for item in others[:1])
-    return begins or any("act_behind" in item.roles for item in telling[-1:])
+    return begins or any("act_behind" in item.roles for item in relevant_items[-1:])
 
 
 def _is_no_name(item: Item) -> bool:
@@ -409,8 +409,8 @@ def _names_several(links: Links, items: Sequence[Item]) -> bool:
     is no more than a filler elsewhere, such as "stars", counts behind "and".
     """
     groups = list(links.properties)
-    begun = {name.value for name in items[0].list_names("property")} if items else set()
-    if len(groups) > 1 and begun & {*groups[0]} and not _is_written(groups[0], items[0]):
+    first_names = {name.value for name in items[0].list_names("property")} if items else set()
+    if len(groups) > 1 and first_names & {*groups[0]} and not _is_written(groups[0], items[0]):
         groups = groups[1:]
     named = set(groups[-1]) if groups else set()
     if any(named.isdisjoint(group) for group in groups):

@@ -117,8 +117,8 @@ class VaultNames:
     def has_both_tags(self, tag: str, other: str) -> bool:
         """Return whether a note has two tags, or tags below them."""
         wanted = [fold_levels(each) for each in (tag, other)]
-        held = (list(map(fold_levels, tags)) for tags in self.tags.values())
-        return any(all(any(t.startswith(w) for t in tags) for w in wanted) for tags in held)
+        note_tags = (list(map(fold_levels, tags)) for tags in self.tags.values())
+        return any(all(any(t.startswith(w) for t in tags) for w in wanted) for tags in note_tags)
 
     def find_values_with(self, text: str, name: str) -> list[str]:
         """Return the values of a property that are names with some words, as "Jane Austen".

@@ -207,10 +207,12 @@ def list_wish_words() -> frozenset[str]:
 def list_opposites(text: str) -> frozenset[tuple[str, ...]]:
     """Return the words for the opposite of a text in any language, as "unpaid" for "paid"."""
     begins = [begin for table in _read_tables() for begin in table["opposites"]["begin"]]
-    said = list_synonyms(fold(text))
-    cut = (each.removeprefix(begin) for begin in begins for each in said if each.startswith(begin))
+    synonyms = list_synonyms(fold(text))
+    cut = (
+        each.removeprefix(begin) for begin in begins for each in synonyms if each.startswith(begin)
+    )
     opposites = {other for each in cut for other in list_synonyms(each)}
-    opposites.update(f"{begin}{each}" for begin in begins for each in said)
+    opposites.update(f"{begin}{each}" for begin in begins for each in synonyms)
     return frozenset(map(_split_phrase, opposites))
 
 
@@ -226,13 +228,15 @@ def list_same_states(
         languages: the languages that they may be of, as `find_languages` returns them.
     """
     begins = [begin for table in _read_tables() for begin in table["opposites"]["begin"]]
-    said = fold(text)
-    same = set(list_property_names(_split_phrase(said)))
+    folded_text = fold(text)
+    same = set(list_property_names(_split_phrase(folded_text)))
     for begin in begins:
-        if said.startswith(begin):
-            states = list_property_names(_split_phrase(said.removeprefix(begin)))
+        if folded_text.startswith(begin):
+            states = list_property_names(_split_phrase(folded_text.removeprefix(begin)))
             same.update(f"{other}{state}" for state in states for other in begins)
-    return frozenset(map(_split_phrase, same)) | list_named_states(_split_phrase(said), languages)
+    return frozenset(map(_split_phrase, same)) | list_named_states(
+        _split_phrase(folded_text), languages
+    )
 
 
 def list_named_states(

@@ -57,19 +57,19 @@ def choose_lines(text: MarkdownText, query: str, most: int) -> list[str]:
     """
     lines, stems = text.lines, WordStems(query)
     rated = _rate_lines(text)
-    held = [stems.find(line) for line in lines]
+    matched_stems = [stems.find(line) for line in lines]
     prose = [at for at, rate in enumerate(rated) if rate == _PROSE]
     other = [at for at, rate in enumerate(rated) if rate == _OTHER]
-    if not any(held[at] for at in prose):
-        named = [at for at in other if held[at] and text.kinds[at] in _HIDDEN_KINDS]
+    if not any(matched_stems[at] for at in prose):
+        named = [at for at in other if matched_stems[at] and text.kinds[at] in _HIDDEN_KINDS]
         prose = [*named[:_MOST_OTHER], *prose] or other
     starts = range(max(1, len(prose) - most + 1))
-    start = max(starts, key=lambda at: len(_join(held, prose[at : at + most])), default=0)
+    start = max(starts, key=lambda at: len(_join(matched_stems, prose[at : at + most])), default=0)
     return [_shorten(lines[at], stems) for at in prose[start : start + most]]
 
 
-def _join(held: Sequence[frozenset[str]], chosen: Iterable[int]) -> frozenset[str]:
-    return frozenset().union(*(held[at] for at in chosen))
+def _join(matched_stems: Sequence[frozenset[str]], chosen: Iterable[int]) -> frozenset[str]:
+    return frozenset().union(*(matched_stems[at] for at in chosen))
 
 
 def _rate_lines(text: MarkdownText) -> list[int]:

@@ -70,15 +70,15 @@ def measure_support(
     """
     asked = list(dict.fromkeys(word for word in split_words(words) if len(word) > 1))
     left_out = find_function_words(words)
-    telling = [word for word in asked if word not in left_out] or asked
-    counts = {word: _count_passages(catalog, word) for word in telling[:MOST_TERMS_ASKED]}
+    content_words = [word for word in asked if word not in left_out] or asked
+    counts = {word: _count_passages(catalog, word) for word in content_words[:MOST_TERMS_ASKED]}
     weights = {word: _weigh(word, count, total) for word, count in counts.items()}
-    held: dict[int, float] = defaultdict(float)
+    matched_weights: dict[int, float] = defaultdict(float)
     for word, weight in weights.items():
         for id in _find_among(catalog, word, ids):
-            held[id] += weight
+            matched_weights[id] += weight
     whole = sum(weights.values()) or 1.0
-    share = max(held.values(), default=0.0) / whole
+    share = max(matched_weights.values(), default=0.0) / whole
     unknown = sum(weights[word] for word, count in counts.items() if not count) / whole
     return Support(closest + COVERED_WORTH * share - UNKNOWN_COST * unknown, weights)
 

@@ -103,5 +103,5 @@ class KeywordScores:
         rows = self._catalog.rows(" UNION ALL ".join([one] * len(terms)), parameters)
         counted = [(term, int(row[0])) for term, row in zip(terms, rows, strict=True) if row[0]]
         counted.sort(key=lambda pair: pair[1])
-        telling = [(term, count) for term, count in counted if count < common]
-        return (telling or counted)[:_MOST_TERMS]
+        rare_terms = [(term, count) for term, count in counted if count < common]
+        return (rare_terms or counted)[:_MOST_TERMS]

@@ -48,7 +48,7 @@ class _Place:
     note: NoteInfo
     line: int
     statement: Statement
-    said: PlacedSentence
+    sentence: PlacedSentence
 
     @property
     def frame(self) -> tuple[object, ...]:
@@ -82,10 +82,10 @@ class ContradictionRule:
             elif line.kind == "text" and not _CODE_LINE.fullmatch(line.raw):
                 headings = (heading,) if heading and heading != note.title else ()
                 for sentence in list_sentences(line.text):
-                    said = PlacedSentence(note.path, sentence, note.title, headings)
-                    statement = _read(said, is_task=is_task(line.raw))
+                    placed_sentence = PlacedSentence(note.path, sentence, note.title, headings)
+                    statement = _read(placed_sentence, is_task=is_task(line.raw))
                     if statement is not None and len(statement.words) >= _LEAST_WORDS:
-                        self._places.append(_Place(note, line.number, statement, said))
+                        self._places.append(_Place(note, line.number, statement, placed_sentence))
 
     def find(self, vocabulary: Vocabulary, check: Check) -> Iterator[Finding]:
         """Yield a finding for each pair of notes with contradicting statements.
@@ -97,7 +97,7 @@ class ContradictionRule:
         found: dict[frozenset[str], list[_Contradiction]] = defaultdict(list)
         for one, other in self._find_candidates(vocabulary, check):
             evidence = self._count_evidence(one, other, vocabulary)
-            if evidence and (values := find_disagreement(one.said, other.said)):
+            if evidence and (values := find_disagreement(one.sentence, other.sentence)):
                 pair = frozenset((one.note.path, other.note.path))
                 shared = len(one.statement.words & other.statement.words)
                 found[pair].append(_Contradiction(evidence + shared / 100, one, other, values))
@@ -148,18 +148,20 @@ class ContradictionRule:
 
     def _count_evidence(self, one: _Place, other: _Place, vocabulary: Vocabulary) -> int:
         """Count the indications that two statements are about the same thing."""
-        if is_series(one.said, other.said) or _have_other_numbers(one.said, other.said):
+        if is_series(one.sentence, other.sentence) or _have_other_numbers(
+            one.sentence, other.sentence
+        ):
             return 0
         shared = one.statement.words & other.statement.words
         rare = {word for word in shared if vocabulary.is_rare(word)}
         specific = _count_specific(shared - _list_units(one, other), vocabulary)
-        these, those = list_unsaid_names(one.said, other.said)
+        these, those = list_unsaid_names(one.sentence, other.sentence)
         if these and those:  # both notes are on something else, so that the sentences say it all
             is_in_folder = dirname(one.note.path) == dirname(other.note.path)
             return int(specific >= _LEAST_SPECIFIC and not is_in_folder)
         is_linked = bool(rare) and frozenset((one.note.path, other.note.path)) in self._linked
-        is_named = bool(rare) and not shared.isdisjoint(one.said.above | other.said.above)
-        subjects = one.said.above, other.said.above
+        is_named = bool(rare) and not shared.isdisjoint(one.sentence.above | other.sentence.above)
+        subjects = one.sentence.above, other.sentence.above
         is_on_one = (subjects[0] <= subjects[1] or subjects[1] <= subjects[0]) and any(
             map(vocabulary.is_rare, subjects[0] & subjects[1])
         )
@@ -175,19 +177,19 @@ class _Contradiction:
     values: Disagreement
 
 
-def _read(said: PlacedSentence, *, is_task: bool) -> Statement | None:
+def _read(sentence: PlacedSentence, *, is_task: bool) -> Statement | None:
     """Read a sentence as a statement of figures or else of a date, or return None.
 
     Args:
-        said: the sentence.
+        sentence: the sentence.
         is_task: whether it is a task, whose date says when it is due.
     """
-    statement = read_statement(said.text)
+    statement = read_statement(sentence.text)
     if 0 < len(statement.quantities) <= _MOST_QUANTITIES:
         return statement
-    if is_task or statement.quantities or len(said.days) != 1:
+    if is_task or statement.quantities or len(sentence.days) != 1:
         return None
-    return replace(statement, words=said.dated.words)
+    return replace(statement, words=sentence.dated.words)
 
 
 def _count_specific(words: Collection[str], vocabulary: Vocabulary) -> int:
@@ -204,8 +206,8 @@ def _list_units(one: _Place, other: _Place) -> set[str]:
 def _have_other_numbers(one: PlacedSentence, other: PlacedSentence) -> bool:
     """Return whether titles have different numbers, as those of two models of a device do."""
     these, those = (
-        {word for word in list_words(said.title) if any(char.isdigit() for char in word)}
-        for said in (one, other)
+        {word for word in list_words(sentence.title) if any(char.isdigit() for char in word)}
+        for sentence in (one, other)
     )
     return bool(these - those) and bool(those - these)
 
@@ -215,14 +217,14 @@ def _build_finding(found: Sequence[_Contradiction]) -> Finding:
     ordered = sorted(found, key=lambda each: (-each.score, each.one.line, each.other.line))
     best = ordered[0]
     sides = [(best.one, best.values.first), (best.other, best.values.second)]
-    (first, said), (second, contradicting) = sorted(sides, key=lambda side: side[0].note.path)
+    (first, first_value), (second, second_value) = sorted(sides, key=lambda side: side[0].note.path)
     more = len({(each.other.note.path, each.other.line) for each in ordered}) - 1
     others = "" if not more else " 1 more differs." if more == 1 else f" {more} more differ."
-    reason = f"One note says {said}, the other {contradicting}.{others}"
+    reason = f"One note says {first_value}, the other {second_value}.{others}"
     texts = sorted(place.statement.text for place in (best.one, best.other))
     return Finding(
         "contradiction",
-        (_show(first, said), _show(second, contradicting)),
+        (_show(first, first_value), _show(second, second_value)),
         reason,
         "\0".join(texts),
         best.score + more,

@@ -136,8 +136,8 @@ class PlacedSentence:
     @cached_property
     def figures(self) -> Mapping[str, _Figure]:
         """The figures by their units, without units that occur twice."""
-        said = find_statements(self.text)
-        quantities = [each for statement in said for each in statement.quantities]
+        statements = find_statements(self.text)
+        quantities = [each for statement in statements for each in statement.quantities]
         found = [_build_figure(self.text, each) for each in quantities if _has_unit(each)]
         units = [each.unit for each in found]
         return {each.unit: each for each in found if units.count(each.unit) == 1}
@@ -171,8 +171,8 @@ def list_unsaid_names(
     """
     words = one.words & other.words
     these, those = (
-        frozenset(word for word in said.above - others.above if not _is_named(word, words))
-        for said, others in ((one, other), (other, one))
+        frozenset(word for word in sentence.above - others.above if not _is_named(word, words))
+        for sentence, others in ((one, other), (other, one))
     )
     return these, those
 
@@ -194,7 +194,7 @@ def _compare_figures(one: PlacedSentence, other: PlacedSentence) -> Disagreement
         return None
     ((first, second),) = differing
     is_same = measure_overlap(first.clause, second.clause) >= LEAST_OVERLAP
-    is_vague = any(_APPROXIMATE.search(said.text) for said in (one, other))
+    is_vague = any(_APPROXIMATE.search(sentence.text) for sentence in (one, other))
     if not is_same or (is_vague and _are_close(first.quantity, second.quantity)):
         return None
     return Disagreement(first.written, second.written)

@@ -159,8 +159,8 @@ def _put_text(
     chunks = chunk_note(note, document, count=count)
     with catalog.transaction():
         Records(catalog).put_note(_NO_FILE, note, chunks)
-        there = vectors([chunk.hash for chunk in chunks])
-        catalog.add_vectors(list(there), list(there.values()))
+        known_vectors = vectors([chunk.hash for chunk in chunks])
+        catalog.add_vectors(list(known_vectors), list(known_vectors.values()))
 
 
 def _restore_source(hit: Hit, text: SourceText) -> Hit:
@@ -235,9 +235,9 @@ class KeptTexts:
         if self._catalog is None:
             self._catalog = MemoryCatalog()
             weakref.finalize(self, self._catalog.close)
-        there = set(self._named.values())
+        known_texts = set(self._named.values())
         for text in dict.fromkeys(self._texts):
-            if text not in there:
+            if text not in known_texts:
                 on_wait()
                 name = str(next(self._numbers))
                 _put_text(self._catalog, name, text, count=_estimate_tokens, on_wait=on_wait)
@@ -294,8 +294,8 @@ def _prefer_phrases(notes: SearchResult, kept: SearchResult) -> tuple[SearchResu
     theirs = frozenset(kept.missing_phrases)
     if ours < theirs:
         return notes, replace(kept, hits=())
-    held = set(map(warn_missing_phrase, ours - theirs))
-    warnings = tuple(warning for warning in notes.warnings if warning not in held)
+    dropped_warnings = set(map(warn_missing_phrase, ours - theirs))
+    warnings = tuple(warning for warning in notes.warnings if warning not in dropped_warnings)
     missing = tuple(phrase for phrase in notes.missing_phrases if phrase in theirs)
     hits = () if theirs < ours else notes.hits
     return replace(notes, hits=hits, warnings=warnings, missing_phrases=missing), kept
@@ -304,8 +304,8 @@ def _prefer_phrases(notes: SearchResult, kept: SearchResult) -> tuple[SearchResu
 def _merge(notes: Sequence[Hit], kept: Sequence[Hit], stems: WordStems) -> Iterator[Hit]:
     waiting = list(kept)
     for note in notes:
-        held = _count_words(note, stems)
-        while waiting and _count_words(waiting[0], stems) > held:
+        matched_count = _count_words(note, stems)
+        while waiting and _count_words(waiting[0], stems) > matched_count:
             yield waiting.pop(0)
         yield note
     yield from waiting

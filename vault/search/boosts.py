@@ -108,14 +108,14 @@ class Booster:
         return {number: measure_similarity(words, each.names) for number, each in known.items()}
 
     def compute_boosts(
-        self, words: str, numbers: Collection[int], in_play: Collection[str], today: date
+        self, words: str, numbers: Collection[int], session_notes: Collection[str], today: date
     ) -> dict[int, Boosts]:
         """Compute the boosts of passages, keyed by passage id.
 
         Args:
             words: the query without filters.
             numbers: the passage ids.
-            in_play: the paths of the notes that the session already uses.
+            session_notes: the paths of the notes that the session already uses.
             today: the date that words such as "yesterday" refer to.
         """
         self.load(numbers)
@@ -124,7 +124,7 @@ class Booster:
         contexts = {number: self._known[number] for number in numbers if number in self._known}
         tagged = self._find_tagged(list_telling_words(words), contexts.values())
         dated = self._find_dated(words, contexts, today)
-        linked = self._find_linked(list_telling_words(words), contexts.values(), in_play)
+        linked = self._find_linked(list_telling_words(words), contexts.values(), session_notes)
         return {
             number: Boosts(
                 max(map(measure, context.names)),
@@ -173,7 +173,10 @@ class Booster:
         return found
 
     def _find_linked(
-        self, wanted: frozenset[str], contexts: Iterable[PassageMetadata], in_play: Collection[str]
+        self,
+        wanted: frozenset[str],
+        contexts: Iterable[PassageMetadata],
+        session_notes: Collection[str],
     ) -> set[int] | None:
         """Return the file ids of the notes that are linked to or from an important note.
 
@@ -183,11 +186,11 @@ class Booster:
         Args:
             wanted: the words of the query.
             contexts: the passages to check.
-            in_play: the paths of the notes that the session already uses.
+            session_notes: the paths of the notes that the session already uses.
         """
         known = {context.file_id: context for context in contexts}
         named = _find_named(known.values(), wanted)
-        given = {context.file_id: context for context in self._reader.read_notes(in_play)}
+        given = {context.file_id: context for context in self._reader.read_notes(session_notes)}
         known |= given
         centre = given.keys() | named
         if not centre:

@@ -33,16 +33,16 @@ class CopiedPassages:
         """
         left = {self.paths[number] for number, _ in ranked if number in self.paths}
         moved: list[tuple[int, float]] = []
-        held: dict[str, list[int]] = {}
+        waiting_copies: dict[str, list[int]] = {}
         for number, score in ranked:
             path = self.paths.get(number, "")
             original = self.originals.get(path)
             if original is not None and original in left:
-                held.setdefault(original, []).append(number)
+                waiting_copies.setdefault(original, []).append(number)
                 continue
             moved.append((number, score))
             left.discard(path)
-            moved += ((copy, score) for copy in held.pop(path, ()))
+            moved += ((copy, score) for copy in waiting_copies.pop(path, ()))
         return moved
 
     def mark(self, passage: Passage) -> Passage:

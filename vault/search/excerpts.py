@@ -53,12 +53,12 @@ class _Span(NamedTuple):
     Attributes:
         start: the character offset of the start.
         end: the character offset after the end.
-        held: the stems of the query that occur in the span.
+        matched_stems: the stems of the query that occur in the span.
     """
 
     start: int
     end: int
-    held: frozenset[str]
+    matched_stems: frozenset[str]
 
 
 _Ranked = Sequence[tuple[float, _Span]]
@@ -214,7 +214,7 @@ def _weigh_stems(parts: Sequence[_Span], stems: WordStems) -> dict[str, float]:
         parts: the groups of sentences in which the stems are counted.
         stems: the stems of the query.
     """
-    having = {stem: sum(stem in part.held for part in parts) for stem in stems.names}
+    having = {stem: sum(stem in part.matched_stems for part in parts) for stem in stems.names}
     rarity = {
         stem: math.log(1 + (len(parts) - count + 0.5) / (count + 0.5))
         for stem, count in having.items()
@@ -230,7 +230,7 @@ def _rank_parts(parts: Sequence[_Span], worth: Mapping[str, float]) -> _Ranked:
         parts: the groups of sentences of the passage.
         worth: the weight of each stem.
     """
-    shares = [(sum(worth[stem] for stem in part.held), part) for part in parts]
+    shares = [(sum(worth[stem] for stem in part.matched_stems), part) for part in parts]
     shares.sort(key=lambda pair: (-pair[0], pair[1].start))
     return [pair for pair in shares[:_MOST_OF_A_PASSAGE] if pair[0]]
 

@@ -190,12 +190,12 @@ def _parse_limit(limit: str) -> object:
 def _describe_part(value: str) -> str:
     """Describe what a note has, as "an open task with high priority or low priority"."""
     part, *limits = value.split()
-    told = (
+    descriptions = (
         f"{before} " + " or ".join(_describe_limit(key, each) for each in values)
         for key, before in _LIMITS_OF_TASKS.items()
         if (values := _list_limits(limits, key))
     )
-    return " ".join((PARTS[part], *told))
+    return " ".join((PARTS[part], *descriptions))
 
 
 def _list_limits(limits: Sequence[str], key: str) -> Sequence[str]:
@@ -330,8 +330,8 @@ def _parse_named_days(text: str, today: date, *, is_ahead: bool) -> Span | None:
     """
     if (day := find_named_day(text, today)) is not None:
         return day
-    said = (f"{before}{text}" for before in ("", "in ", "on "))
-    whole = next((each for each in said if not remove_dates(each).strip()), "")
+    candidates = (f"{before}{text}" for before in ("", "in ", "on "))
+    whole = next((each for each in candidates if not remove_dates(each).strip()), "")
     spans = find_date_spans(whole, today)
     if len(spans) != 1:
         return None

@@ -306,8 +306,8 @@ def split_filter(query: Query) -> Iterator[tuple[str, Query]]:
     """Yield each part of a query's filter in words, with the query without it."""
     for clause in query.clauses:
         others = tuple(other for other in query.clauses if other is not clause)
-        told = (_describe(each, is_of_tasks=bool(query.task_kind)) for each in clause)
-        yield " or ".join(told), replace(query, clauses=others)
+        descriptions = (_describe(each, is_of_tasks=bool(query.task_kind)) for each in clause)
+        yield " or ".join(descriptions), replace(query, clauses=others)
     for key, values in query.list_limits().items():
         kind = FILTERS[key]
         phrase = _DATED if query.task_kind and key == "date" else kind.phrase

@@ -104,7 +104,7 @@ class Searcher:
         self,
         text: str,
         k: int,
-        in_play: Collection[str] = (),
+        session_notes: Collection[str] = (),
         scope: Scope = WHOLE,
         *,
         is_quoted: bool = False,
@@ -116,7 +116,7 @@ class Searcher:
         Args:
             text: the words to search for, and filters.
             k: the maximum number of hits.
-            in_play: the paths of the notes that the session already uses.
+            session_notes: the paths of the notes that the session already uses.
             scope: the part of the vault to search.
             is_quoted: whether the passages are shown to the user directly, without a model's
                 answer. If so, the spelling of the query is corrected, and the result contains how
@@ -140,7 +140,7 @@ class Searcher:
             chosen = choose_passages(query, self._catalog, self._passages, scope)
             warnings += chosen.warnings
             missing = chosen.missing_phrases
-            hits = self._find(query.words, vector, chosen, k, in_play)
+            hits = self._find(query.words, vector, chosen, k, session_notes)
             has_terms = bool(choose_terms(query.words, self._today()))
             by = (*((WORDS,) if has_terms else ()), *((MEANING,) if vector.is_compared else ()))
         support = self._measure_support(query.words, hits) if is_quoted and hits else None
@@ -167,10 +167,10 @@ class Searcher:
         places = [PassagePlace(hit.path, hit.lines[0], hit.heading) for hit in result.hits]
         around = choose_passages_around(self._catalog, places)
         read = self._passages.details(around)
-        there = ((number, read[number]) for number in around if number in read)
+        existing_passages = ((number, read[number]) for number in around if number in read)
         added = (
             build_hit(passage, result.hits[around[number]].score, {})
-            for number, passage in self._current(there)
+            for number, passage in self._current(existing_passages)
         )
         return replace(result, hits=(*result.hits, *added))
 
@@ -228,7 +228,7 @@ class Searcher:
         vector: "Callable[[], Vector | None]",
         chosen: ChosenPassages,
         k: int,
-        in_play: Collection[str],
+        session_notes: Collection[str],
     ) -> list[Hit]:
         titled = self._find_titled(words, chosen)
         scores = self._score(words, vector, chosen, max(_CANDIDATES, 2 * k), titled)
@@ -237,7 +237,7 @@ class Searcher:
             weight = weigh_words(words, self._weights.words)
             fused = fuse(scores, weight, self._weights.note_share)
             near = {*titled, *(number for number, _ in fused[:_BOOSTED])}
-            found.boosts = self._context.compute_boosts(words, near, in_play, self._today())
+            found.boosts = self._context.compute_boosts(words, near, session_notes, self._today())
             boosted = ((n, apply_boosts(s, found.boosts.get(n))) for n, s in fused)
             spread = spread_notes(sort_by_score(boosted), scores.files)
             ranked = complete_first_notes(spread, scores)
@@ -330,8 +330,8 @@ class Searcher:
         for start in range(0, len(ranked), 2 * k):
             ids = [number for number, _ in ranked[start : start + 2 * k]]
             read = self._passages.details(ids)
-            there = ((number, read[number]) for number in ids if number in read)
-            for number, passage in self._current(there):
+            existing_passages = ((number, read[number]) for number in ids if number in read)
+            for number, passage in self._current(existing_passages):
                 shown = found.copies.mark(passage)
                 yield build_hit(shown, scores[number], found.signals(number))
 

@@ -377,8 +377,8 @@ class _TasksQuery:
         holds = _hold(_TEXTS.get(match[1].lower(), _TAGS), match[3])
         return Unary("!", holds) if "not" in match[2].lower() else holds
 
-    def _read_day(self, name: str, sign: str, said: str, text: str) -> Expression:
-        spans = find_date_spans(said, self._today)
+    def _read_day(self, name: str, sign: str, day_text: str, text: str) -> Expression:
+        spans = find_date_spans(day_text, self._today)
         if not spans or len(spans) > 2:
             raise ViewNotUnderstood(text)
         first, after = min(span[0] for span in spans), max(span[1] for span in spans)

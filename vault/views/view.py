@@ -141,8 +141,10 @@ class View:
     def describe(self) -> str:
         """Describe the filter for a sentence, such as "with the tag #book"."""
         clauses = tuple(clause for clause in self.query.clauses if clause != MARKDOWN_NOTES)
-        said = describe_filters(replace(self.query, clauses=clauses))
-        return said if self.is_query else ", ".join(filter(None, (said, "by a formula")))
+        description = describe_filters(replace(self.query, clauses=clauses))
+        return (
+            description if self.is_query else ", ".join(filter(None, (description, "by a formula")))
+        )
 
 
 @dataclass(frozen=True, slots=True)

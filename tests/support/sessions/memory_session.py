@@ -116,12 +116,12 @@ class ListSearch:
     def __init__(self, *hits: Hit) -> None:
         self.hits = hits
         self.asked: list[tuple[str, int]] = []
-        self.in_play: list[tuple[str, ...]] = []
+        self.session_notes: list[tuple[str, ...]] = []
         self.readings: dict[str, Reading] = {}
 
     def search(self, query: str, k: int, options: SearchOptions = USUAL_SEARCH) -> SearchResult:
         self.asked.append((query, k))
-        self.in_play.append(tuple(options.in_play))
+        self.session_notes.append(tuple(options.session_notes))
         return SearchResult(query, self.hits[:k], 0.0)
 
     def measure_cosines(self, query: str, texts: Sequence[str]) -> Sequence[float]:

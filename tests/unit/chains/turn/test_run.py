@@ -622,7 +622,7 @@ def test_what_the_last_answer_cites_is_in_play(run, search, server):
     run("When are beans sown?")
     run("How much power does the server draw?")
     run("Where is the hoe?")
-    assert search.in_play == [(), ("Garden.md",), ()]
+    assert search.session_notes == [(), ("Garden.md",), ()]
 
 
 def test_a_question_that_stands_by_itself_says_nothing_of_searching(run, search):
