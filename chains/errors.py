@@ -261,20 +261,22 @@ class WrongAddress(ModelError):
 
     Args:
         address: the address.
-        said: what the server says about the path, or an empty string for a web page.
+        server_message: what the server says about the path, or an empty string for a web page.
     """
 
     code = "bad_request"
 
-    def __init__(self, address: str, said: str = "") -> None:
+    def __init__(self, address: str, server_message: str = "") -> None:
         place = address.rstrip("/")
         way_out = "Check it"
         if not place.endswith("/v1"):
             way_out = f"A model server's address mostly ends with /v1: try {place}/v1"
         problem = (
-            f"does not lead to a model ({said.rstrip('.')})" if said else "leads to a web page"
+            f"does not lead to a model ({server_message.rstrip('.')})"
+            if server_message
+            else "leads to a web page"
         )
-        end = "" if said else ", not to a model"
+        end = "" if server_message else ", not to a model"
         super().__init__(
             f"The address {place} {problem}{end}. {way_out} (chat.apiBase).",
             service=place,

@@ -180,9 +180,9 @@ def _read(path: Path, first_bytes: int, size: int, changed_ns: int) -> ModelFile
 
 def _require_complete(header: FileHeader, size: int) -> None:
     if size < header.least_bytes:
-        size_mb, least_mb = size / 1e6, header.least_bytes / 1e6
+        file_mb, least_mb = size / 1e6, header.least_bytes / 1e6
         raise BadModelFile(
-            f"is incomplete: it has {size_mb:,.1f} MB, "
+            f"is incomplete: it has {file_mb:,.1f} MB, "
             f"and more than {least_mb:,.1f} MB belong to it"
         )
 

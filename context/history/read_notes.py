@@ -134,9 +134,9 @@ def collect_texts(
     ) -> dict[str, tuple[str, ...]]:
         found = dict(known or {})
         for one in more:
-            for held in list_texts(one.turn, one.messages, load):
-                if held.path in paths:
-                    found[held.path] = (*found.get(held.path, ()), held.text)
+            for note_text in list_texts(one.turn, one.messages, load):
+                if note_text.path in paths:
+                    found[note_text.path] = (*found.get(note_text.path, ()), note_text.text)
         return found
 
     collected: dict[str, tuple[str, ...]] = {}

@@ -65,8 +65,8 @@ class DeltaReader:
 
     def end(self) -> str:
         """Return what was held back, because nothing follows."""
-        held, self._held = "".join(self._held), []
-        return held
+        remaining_text, self._held = "".join(self._held), []
+        return remaining_text
 
     def _begin(self, delta: str) -> str:
         self._state = "unsure" if delta[0].isupper() else "deltas"
