@@ -117,8 +117,11 @@ class VaultNames:
     def has_both_tags(self, tag: str, other: str) -> bool:
         """Return whether a note has two tags, or tags below them."""
         wanted = [fold_levels(each) for each in (tag, other)]
-        note_tags = (list(map(fold_levels, tags)) for tags in self.tags.values())
-        return any(all(any(t.startswith(w) for t in tags) for w in wanted) for tags in note_tags)
+        for tags in self.tags.values():
+            levels = list(map(fold_levels, tags))
+            if all(any(one.startswith(each) for one in levels) for each in wanted):
+                return True
+        return False
 
     def find_values_with(self, text: str, name: str) -> list[str]:
         """Return the values of a property that are names with some words, as "Jane Austen".
