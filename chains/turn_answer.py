@@ -48,7 +48,7 @@ class ToolStep(Record):
         seconds: the duration, or None if it was not recorded.
         ref_id: the reference to a large result that is stored outside of the log, or None.
         text: the beginning of the result, or an empty string.
-        said: the text that the model wrote before the call, which may be empty.
+        text_before: the text that the model wrote before the call, which may be empty.
     """
 
     id: str
@@ -58,7 +58,7 @@ class ToolStep(Record):
     seconds: float | None = None
     ref_id: str | None = None
     text: str = ""
-    said: str = ""
+    text_before: str = ""
 
     json_shape = (
         "id",

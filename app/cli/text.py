@@ -360,8 +360,8 @@ def _head(who: str, item: "MessageItem") -> str:
 
 
 def _step(step: "ToolStep") -> Iterator[str]:
-    if step.said:
-        yield escape_text(step.said)
+    if step.text_before:
+        yield escape_text(step.text_before)
     arguments = _list_arguments(step.arguments)
     yield escape_text(f"({step.name}: {arguments}: {step.status})").replace("\n", " ")
 

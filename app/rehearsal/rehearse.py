@@ -257,7 +257,7 @@ def _list_sentences(chat: Session, subject: _Subject) -> tuple[str, ...]:
 def _is_continued(chat: Session, answer: MessageEntry) -> bool:
     """Return whether an answer is the rest of one that broke off."""
     turns = list_turns(chat.list_path_to(answer.id))
-    return any(map(is_continuation, turns[-1].said)) if turns else False
+    return any(map(is_continuation, turns[-1].later_entries)) if turns else False
 
 
 def _require_sources(content: KeptContent) -> None:

@@ -118,7 +118,7 @@ class _Reader:
     def items(self, turn: LoggedTurn) -> Iterator[TranscriptItem]:
         if turn.user is not None:
             yield self._question(turn.user, turn.segments)
-        for group in group_answers(turn.said):
+        for group in group_answers(turn.later_entries):
             if not isinstance(group, CustomMessageEntry):
                 yield self._answer(turn, group)
             elif group.display is not False:
@@ -340,7 +340,7 @@ def _step(
         seconds=None if run is None else run.seconds,
         ref_id=None if run is None else run.ref_id,
         text="" if result is None else result.content[:MOST_STEP_CHARS],
-        said=message_text[:MOST_STEP_CHARS],
+        text_before=message_text[:MOST_STEP_CHARS],
     )
 
 

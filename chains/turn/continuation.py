@@ -60,7 +60,7 @@ class BrokenAnswer:
 def find_broken_answer(path: Sequence[Entry]) -> BrokenAnswer | None:
     """Return the last answer of a branch if it is incomplete and not empty, otherwise None."""
     turns = list_turns(path)
-    groups = tuple(group_answers(turns[-1].said)) if turns and turns[-1].user else ()
+    groups = tuple(group_answers(turns[-1].later_entries)) if turns and turns[-1].user else ()
     if not groups or isinstance(groups[-1], CustomMessageEntry):
         return None
     work = groups[-1]

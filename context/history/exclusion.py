@@ -262,15 +262,15 @@ class _Hiding:
 
     def hide_turn(self, turn: LoggedTurn, words: KnownWords) -> LoggedTurn:
         """Return a turn without what comes from the notes."""
-        messages = [entry.message for entry in turn.said]
+        messages = [entry.message for entry in turn.later_entries]
         hidden = self._hide_messages(messages, turn, words)
         if list(hidden) == messages:
             return turn
         entries = tuple(
             replace(entry, message=message)
-            for entry, message in zip(turn.said, hidden, strict=True)
+            for entry, message in zip(turn.later_entries, hidden, strict=True)
         )
-        return replace(turn, said=entries)
+        return replace(turn, later_entries=entries)
 
     def _hide_current(self, current: CurrentTurn, words: KnownWords) -> CurrentTurn:
         turn = self.hide_turn(current.turn, words)

@@ -115,9 +115,9 @@ class CurrentTurn:
     def _measured(self) -> dict[TokenCounter, MeasuredTurn]:
         return {}
 
-    def with_said(self, entry: TurnEntry) -> "CurrentTurn":
+    def with_entry(self, entry: TurnEntry) -> "CurrentTurn":
         """Return a copy of the turn with one more message."""
-        return CurrentTurn(self.turn.with_said(entry), self.memory, self.patched, self.seen)
+        return CurrentTurn(self.turn.with_entry(entry), self.memory, self.patched, self.seen)
 
     def after_patch(self, messages: Sequence[Message]) -> "CurrentTurn":
         """Return a copy of the turn with its messages replaced by the result of a patch.
@@ -342,7 +342,7 @@ class _Replayer:
             self._close()
             self._open = CurrentTurn(begin_turn(entry, self._waiting), self._memory)
         else:
-            self._open = self._open.with_said(entry)
+            self._open = self._open.with_entry(entry)
         if isinstance(entry, MessageEntry):
             self._waiting = None
 

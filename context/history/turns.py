@@ -44,8 +44,8 @@ class LoggedTurn:
     Attributes:
         entry_ids: the ids of the turn's log entries, in order.
         user: the user message. It is None only for messages before the first user message.
-        said: the entries after the user message: answers, tool results, and messages added by
-            hooks.
+        later_entries: the entries after the user message: answers, tool results, and messages added
+            by hooks.
         segments: the pieces of context that are sent with the turn.
         stored_fields: other data stored with the segments. Older versions of Strata stored it with
             the user message.
@@ -54,14 +54,14 @@ class LoggedTurn:
     turn_id: str
     entry_ids: tuple[str, ...]
     user: MessageEntry | None
-    said: tuple[TurnEntry, ...] = ()
+    later_entries: tuple[TurnEntry, ...] = ()
     segments: tuple[Segment, ...] = ()
     stored_fields: Mapping[str, object] = NO_FIELDS
 
     @property
     def answers(self) -> tuple[MessageEntry, ...]:
         """The log entries of the turn's assistant messages and tool results."""
-        return tuple(entry for entry in self.said if isinstance(entry, MessageEntry))
+        return tuple(entry for entry in self.later_entries if isinstance(entry, MessageEntry))
 
     @property
     def read(self) -> frozenset[str]:
@@ -79,7 +79,7 @@ class LoggedTurn:
     def is_ended(self) -> bool:
         """Whether the turn ends with a final answer that the model was not asked to continue."""
         newest_entries = (
-            one for one in reversed(self.said) if _is_answer(one) or is_continuation(one)
+            one for one in reversed(self.later_entries) if _is_answer(one) or is_continuation(one)
         )
         last = next(newest_entries, None)
         return isinstance(last, MessageEntry) and is_final(last.message)
@@ -96,7 +96,7 @@ class LoggedTurn:
         Interrupted answers are marked.
         """
         question = () if self.user is None else (self.user.message,)
-        return (*question, *(_show_entry(entry) for entry in self.said))
+        return (*question, *(_show_entry(entry) for entry in self.later_entries))
 
     def close_turn(self, messages: Sequence[Message]) -> tuple[Message, ...]:
         """Return the messages of the turn with missing tool results added.
@@ -117,9 +117,9 @@ class LoggedTurn:
         ids, stored_fields = (*self.entry_ids, entry.id), entry.extra or self.stored_fields
         return replace(self, entry_ids=ids, segments=entry.segments, stored_fields=stored_fields)
 
-    def with_said(self, entry: TurnEntry) -> "LoggedTurn":
+    def with_entry(self, entry: TurnEntry) -> "LoggedTurn":
         """Return a copy of the turn with one more log entry."""
-        ids, entries = (*self.entry_ids, entry.id), (*self.said, entry)
+        ids, entries = (*self.entry_ids, entry.id), (*self.later_entries, entry)
         return LoggedTurn(self.turn_id, ids, self.user, entries, self.segments, self.stored_fields)
 
 
@@ -157,7 +157,7 @@ def list_turns(path: Iterable[Entry]) -> tuple[LoggedTurn, ...]:
             if not found or is_question(entry):
                 found.append(begin_turn(entry, waiting))
             else:
-                found[-1] = found[-1].with_said(entry)
+                found[-1] = found[-1].with_entry(entry)
             waiting = waiting if isinstance(entry, CustomMessageEntry) else None
     return tuple(found)
 

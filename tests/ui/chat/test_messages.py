@@ -363,9 +363,9 @@ def test_words_between_steps_stand_above_the_step_that_followed(transcript: Tran
     show(transcript, user(), answer(steps=(said, step("c2", "read_note", path="B.md"))))
     steps = first(transcript, Answer).steps
     steps.head.click()
-    assert [row.said.text() for row in steps.rows] == ["First <b>A.md</b>.", ""]
-    assert [row.said.isVisible() for row in steps.rows] == [True, False]
-    assert steps.rows[0].said.textFormat() == Qt.TextFormat.PlainText
+    assert [row.text_before.text() for row in steps.rows] == ["First <b>A.md</b>.", ""]
+    assert [row.text_before.isVisible() for row in steps.rows] == [True, False]
+    assert steps.rows[0].text_before.textFormat() == Qt.TextFormat.PlainText
 
 
 def test_words_that_arrive_before_a_step_go_to_the_step(transcript: Transcript) -> None:
@@ -375,7 +375,7 @@ def test_words_that_arrive_before_a_step_go_to_the_step(transcript: Transcript) 
     transcript.live.begin_tool(ToolStep("c2", "search_notes", {"query": "copy"}))
     transcript.live.append("Every night.")
     shown = first(transcript, Answer)
-    assert [step.said for step in shown.steps.steps] == ["I look it up.", ""]
+    assert [step.text_before for step in shown.steps.steps] == ["I look it up.", ""]
     assert shown.text == "Every night."
     shown.view.flush()
     assert shown.view.toPlainText() == "Every night."

@@ -158,7 +158,7 @@ class Answer(AccessibleFrame):
 
         Text that the model wrote before the step is moved from the answer into the row of the step.
         """
-        self.steps.begin_step(replace(step, said=self._text.strip()))
+        self.steps.begin_step(replace(step, text_before=self._text.strip()))
         if self._text:
             self.set_text("")
 

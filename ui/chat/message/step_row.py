@@ -29,8 +29,8 @@ class StepRow(QWidget):
 
     Attributes:
         step: the step that is shown.
-        said: the label above the line, with the text that the model wrote before the step. The
-            label is hidden if it has no text.
+        text_before: the label above the line, with the text that the model wrote before the step.
+            The label is hidden if it has no text.
         line: the line that describes the step.
         details: the widget with arguments and result, or None while the row is collapsed.
     """
@@ -38,13 +38,13 @@ class StepRow(QWidget):
     def __init__(self, step: ToolStep) -> None:
         super().__init__()
         self.step = step
-        self.said = make_wrapped_label("", "ui", "secondary")
-        self.said.setContentsMargins(4, 4, 4, 4)
-        self.said.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.text_before = make_wrapped_label("", "ui", "secondary")
+        self.text_before.setContentsMargins(4, 4, 4, 4)
+        self.text_before.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.line = _StepLine()
         self.line.clicked.connect(self._on_clicked)
         self.details: QWidget | None = None
-        self._column = make_column(self.said, self.line, margins=0, spacing=0, parent=self)
+        self._column = make_column(self.text_before, self.line, margins=0, spacing=0, parent=self)
         self._show(step)
 
     def set_step(self, step: ToolStep) -> None:
@@ -58,8 +58,8 @@ class StepRow(QWidget):
             self._toggle()
 
     def _show(self, step: ToolStep) -> None:
-        self.said.setText(step.said)
-        self.said.setVisible(bool(step.said))
+        self.text_before.setText(step.text_before)
+        self.text_before.setVisible(bool(step.text_before))
         self.line.show_step(step)
 
     def _on_clicked(self) -> None:

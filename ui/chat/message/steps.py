@@ -74,7 +74,7 @@ class Steps(AccessibleFrame):
         """Show the outcome of a finished step of the agent."""
         for row in self._rows:
             if row.step.id == step.id:
-                row.set_step(replace(step, said=row.step.said))
+                row.set_step(replace(step, text_before=row.step.text_before))
         self._say()
 
     def _say(self) -> None:

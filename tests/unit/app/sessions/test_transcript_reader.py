@@ -242,7 +242,7 @@ def test_what_was_said_before_a_tool_stands_with_the_first_step_after_it() -> No
         called, message=replace(called.message, content=(words, *list_tool_calls(called.message)))
     )
     answer = item_of(log, "a")
-    assert [step.said for step in answer.answer.steps] == ["I look it up.", ""]
+    assert [step.text_before for step in answer.answer.steps] == ["I look it up.", ""]
     assert answer.text == "Early [1]."
 
 

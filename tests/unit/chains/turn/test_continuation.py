@@ -76,7 +76,7 @@ def test_the_parts_become_one_answer_with_checked_citations(run, resume, server,
     assert [citation.path for citation in result.answer.checked.citations] == ["Garden.md"]
     assert result.answer.seconds >= broken.answer.seconds
     (turn,) = list_turns(session.path())
-    (work,) = group_answers(turn.said)
+    (work,) = group_answers(turn.later_entries)
     assert join_answers(work) == result.answer.text
     assert find_broken_answer(session.path()) is None
 
