@@ -324,7 +324,6 @@ def _find_short_password(before: str, argument: str, has_user: bool) -> list[Sec
 
     Args:
         before: the argument before it.
-        argument: the argument.
         has_user: whether another argument names a user.
     """
     if before in _SHORT_OPTIONS:

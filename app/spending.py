@@ -255,7 +255,6 @@ class Spending:
         """Return the limit that a call may pass, or so many calls like it together, or None.
 
         Args:
-            call: the call.
             calls: the number of calls, or None for one call that answers a message.
 
         Raises:
@@ -275,7 +274,6 @@ class Spending:
         """Reserve the highest possible cost of a call.
 
         Args:
-            call: the call.
             is_allowed: whether the user has allowed it to pass the limits.
             has_message: whether it answers a message of the user.
 

@@ -260,7 +260,6 @@ class WrongAddress(ModelError):
     """The address of a model server leads to a web page, or to a path that the server lacks.
 
     Args:
-        address: the address.
         server_message: what the server says about the path, or an empty string for a web page.
     """
 

@@ -434,8 +434,6 @@ def _narrow(
     """Return the line of a passage that says a fact, or the passage if that is not one line.
 
     Args:
-        passage: the passage.
-        fact: the fact.
         before: the words before the fact. Of several lines, that with most of them is the one.
         reader: reads the words of a line.
     """

@@ -45,7 +45,6 @@ def offload_stub(tool_name: str, content: str, ref_id: str) -> str:
     The stub gives the size and the beginning of the result, and says how to read the rest.
 
     Args:
-        tool_name: the name of the tool.
         content: the complete result.
         ref_id: the id under which the result is stored.
 

@@ -157,7 +157,6 @@ def _encode(image: QImage, form: str) -> Answer:
     until it fits.
 
     Args:
-        image: the image.
         form: the preferred format: `png` or `jpeg`.
 
     Returns:

@@ -68,7 +68,6 @@ def cut_part(note: Note, anchor: str) -> EmbeddedPart | None:
     """Return the part of a note that an anchor stands for, or None if there is no such part.
 
     Args:
-        note: the note.
         anchor: the heading or `^block`, the view of a base, or an empty string for the whole note.
     """
     lines = _find_part(note, anchor) if anchor else None

@@ -138,7 +138,6 @@ def review(result: "ReviewResult", which: "FindingFilter") -> Iterator[str]:
     """Format the findings of a review: the reason, the places, and the key.
 
     Args:
-        result: the result.
         which: what limits the findings.
     """
     from vault.review.findings import FIXED_KINDS

@@ -101,7 +101,6 @@ def expand_command(
     """Build the message of a user-defined command.
 
     Args:
-        command: the command.
         argument: the text typed after the command's name, which is appended to the message.
         place: the open note and the selected lines.
         resolve: resolves a note name to a path, or returns None.

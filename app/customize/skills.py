@@ -186,7 +186,6 @@ class Skills:
         Args:
             own: the folder with the user's own skills, which need not exist.
             vault: the open vault.
-            projects: the projects.
             decisions: the user's decisions, by digest.
         """
         self._own, self._vault, self._projects = own, vault, projects
@@ -218,7 +217,6 @@ class Skills:
         """Return a skill by its name: the one that can be used, if there is one.
 
         Args:
-            name: the name.
             project: the project, or None.
             digest: the digest of the one that is meant, if several have the name, or None.
 
@@ -245,7 +243,6 @@ class Skills:
 
         Args:
             name: the name of the skill.
-            decision: the decision.
             digest: the digest that was shown to the user, or None for the present one.
             project: the project, or None.
 

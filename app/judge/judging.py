@@ -209,7 +209,6 @@ class Judging:
         """Write a table into the vault as a new note.
 
         Args:
-            table: the table.
             path: the path of the note, or None for a name made from the question.
 
         Returns:

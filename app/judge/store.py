@@ -113,7 +113,6 @@ class VerdictStore:
 
         Args:
             folder: the folder of the stored verdicts.
-            question: the question.
             model: the model that judges.
             prompt: the text of the prompt, and all else that the verdicts depend on.
         """

@@ -100,7 +100,6 @@ class FindingFixes:
         """Apply a fix of a finding.
 
         Args:
-            finding: the finding.
             choice: the id of the fix.
 
         Raises:

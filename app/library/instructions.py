@@ -120,7 +120,6 @@ class InstructionDecisions:
         Return None if the file is missing, blank, or excluded from models.
 
         Args:
-            vault: the vault.
             path: the path of the file. A project in the vault has its own AGENTS.md.
 
         Raises:

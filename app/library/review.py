@@ -231,7 +231,6 @@ class NoteReview:
         """Yield the stored report if the notes are unchanged. Otherwise, review the notes.
 
         Args:
-            vault: the vault.
             rest: called between two notes, to pause or cancel the review.
         """
         folder = vault.index_dir

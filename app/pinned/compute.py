@@ -160,7 +160,6 @@ def read_again(vault: Vault, question: str, query: str, today: date) -> str:
 
     Args:
         vault: the notes.
-        question: the question.
         query: the query as it was understood before.
         today: the present day.
     """

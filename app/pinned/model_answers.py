@@ -70,7 +70,6 @@ def find_changed_rows(
 
     Args:
         chat: the chat of the answer, with what has changed in its sources.
-        answer: the answer.
         find_moved: returns the path of a note with a content, given its hash, or None.
 
     Raises:

@@ -79,7 +79,6 @@ def list_rehearsals(chat: Session, answers: Iterable[str] | None = None) -> list
     """Return the rehearsed answers of a chat, oldest first.
 
     Args:
-        chat: the chat.
         answers: the log entries of the answers that are meant, or None for all.
     """
     wanted = None if answers is None else frozenset(answers)

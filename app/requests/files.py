@@ -112,7 +112,6 @@ def encode_file(objects: Sequence[StoredObject], mark: str = "") -> EncodedFile:
     """Return a file with some objects.
 
     Args:
-        objects: the objects.
         mark: what makes the file another one than those with the same objects.
     """
     # Alike texts are compressed together.

@@ -47,7 +47,6 @@ def start_keeping(
 
     Args:
         store: where the request is stored.
-        request: the request.
         wire: the JSON that was sent, or None if nothing was sent.
         asked: fields that are stored with the layout, such as when the request was made.
         roots: the folders that paths in the request may be relative to.
@@ -144,7 +143,6 @@ def find_note_texts(request: Request, roots: Iterable[str], load: LoadResult) ->
     """Find out which texts of a request come from which notes.
 
     Args:
-        request: the request.
         roots: the folders that paths in the request may be relative to.
         load: returns a tool result that is stored outside of the log, or None.
     """

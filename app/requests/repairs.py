@@ -26,7 +26,6 @@ def add_spare(data: bytes, spare: int) -> bytes:
     """Return data with spare sectors before it.
 
     Args:
-        data: the data.
         spare: how many sectors may be damaged.
     """
     sectors = _cut(data, _find_sector_bytes(len(data)))

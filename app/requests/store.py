@@ -287,7 +287,6 @@ class SentStore:
         """Remove the text of some notes, and return how many pieces were removed.
 
         Args:
-            notes: the notes.
             reason: see `GoneNote`.
 
         Raises:

@@ -59,7 +59,6 @@ class Wire:
         Args:
             id: the request id, or None if it could not be read.
             command: the request type, or None if it could not be read.
-            error: the error.
         """
         self._line({**_head(id, command), "success": False, "error": error.to_dict(word_fix)})
 

@@ -67,7 +67,6 @@ def find_abandoned_memories(
     memories cannot be read, none are returned.
 
     Args:
-        chat: the chat.
         customization: provides the memories.
         among: the log entries to look at, or None for all.
     """

@@ -76,7 +76,6 @@ class AgentBuilder:
         """Create a builder that rejects proposals until `connect` sets an approval port.
 
         Args:
-            settings: the settings.
             memories: the note with the user's long-term memories.
             edits: the edits that agents make to notes.
             web: fetches web pages.
@@ -150,7 +149,6 @@ class AgentBuilder:
         """Add the tools of an agent to a turn, and the approvals that they need.
 
         Args:
-            turn: the turn.
             notes: the notes of the vault or of a project.
             session: the chat id, or an empty string for a preview.
             scope: the limits of the chat's project, or of the whole vault.

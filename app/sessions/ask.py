@@ -220,7 +220,6 @@ class TurnRunner:
         """Rebuild the first request of the last turn on a chat's active branch.
 
         Args:
-            chat: the chat.
             missing: why the notes of the chat cannot be read, or an empty string. They then count
                 as unchanged, and the reason becomes a warning.
         """
@@ -236,7 +235,6 @@ class TurnRunner:
         Nothing is sent or stored.
 
         Args:
-            chat: the chat.
             answer: the log entry of the answer.
             asked_on: the day of the question, which words such as "yesterday" refer to.
             cancel: cancels the update of the index and the search.
@@ -307,9 +305,7 @@ class TurnRunner:
         """Answer a user message that is stored.
 
         Args:
-            turn: the turn.
             attach: reads its attachments.
-            chat: the chat.
             before: the branch that was active before the turn.
         """
         ask, name, cancel, runs = turn.ask, turn.model_name, turn.cancel, not turn.ask.dry_run

@@ -565,7 +565,6 @@ class ChatCompactor:
         """Search notes for the facts of an exam. After any failure, they stay unchecked.
 
         Args:
-            exam: the exam.
             build: builds a turn, which has the notes.
             cancel: stops the search, with the exception `Cancelled`.
         """
@@ -762,7 +761,6 @@ def _require_one(text: str, places: Sequence[str], verb: str) -> None:
     """Check that a text names one fact.
 
     Args:
-        text: the text.
         places: the words around each fact that it names.
         verb: what became of the facts.
 

@@ -298,7 +298,6 @@ def add_header(path: Path, header: SessionHeader) -> int:
 
     Args:
         path: the file, which the caller has locked.
-        header: the header.
 
     Raises:
         OSError: the file could not be rewritten. It is unchanged.

@@ -201,7 +201,6 @@ class McpServers:
         """Return whether a server's tools are approved, asking the user if they have changed.
 
         Args:
-            server: the server.
             tools: the tools that the server offers now.
             ask: asks the user.
             warnings: receives a sentence if the changed tools are rejected.
@@ -230,7 +229,6 @@ class McpServers:
         The user is not asked again about a rejected proposal until the program is restarted.
 
         Args:
-            server: the server.
             proposal: the proposal to approve: the server's start, or its changed tools.
             reason: what was not approved, for the warning.
             ask: asks the user.

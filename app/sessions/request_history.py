@@ -328,7 +328,6 @@ def explain_sending(vault: Vault, chat: SessionPort, path: str, k: int) -> str:
 
     Args:
         vault: the open vault.
-        chat: the chat.
         path: the path of the note.
         k: the maximum number of passages for a question.
 

@@ -282,7 +282,6 @@ class Session:
         """Store a request for as long as its answer exists, in the background.
 
         Args:
-            request: the request.
             wire: the JSON that was sent to the provider, or None if nothing was sent.
 
         Returns:

@@ -79,7 +79,6 @@ class SessionStore:
         """Use a folder of chats, which need not exist.
 
         Args:
-            folder: the folder.
             state: the database `state.db`.
             sent: the requests that were sent, or None for the folder `sent` beside the chats.
             follow: returns the present path of a vault or project, given the one in a chat.

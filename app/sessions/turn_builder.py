@@ -148,7 +148,6 @@ class TurnBuilder:
         """Add what the mode of a turn brings: prompts and hooks, notes, and tools.
 
         Args:
-            turn: the turn.
             runs: whether the turn is run, with hooks and approvals, and not only shown.
 
         Raises:

@@ -190,7 +190,6 @@ class TimeMachine:
         user typed stay.
 
         Args:
-            chat: the chat.
             entry: see `show_then`.
 
         Raises:

@@ -457,7 +457,6 @@ def _tell_aligned(
 
     Args:
         claimed: the claim of the figure.
-        figure: the figure.
         figures: all figures of the sentence.
         aligned: the sentences of sources with the same words.
     """

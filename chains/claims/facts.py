@@ -281,8 +281,6 @@ def _mark_dates(text: str, dates: Sequence[LocatedDate], start: int = 0) -> byte
     """Return for each character of a text whether it is part of a date.
 
     Args:
-        text: the text.
-        dates: its dates.
         start: the offset of the text, from which the dates are counted.
     """
     marks = bytearray(len(text))

@@ -188,7 +188,6 @@ def find_changed(
     """Return the facts of a summary that what it replaces contradicts, or does not say.
 
     Args:
-        summary: the summary.
         replaced_texts: the texts that it replaces, oldest first.
         later: the texts that stay behind it.
     """
@@ -238,8 +237,6 @@ def _find_replaced(
     """Yield the figures of which the texts say another one, later or at all.
 
     Args:
-        summary: the summary.
-        texts: the texts.
         unsaid: the figures that no text says. A summary is shorter than what it replaces, so they
             are also compared with sentences that say more.
     """

@@ -154,8 +154,6 @@ def check_computed(
     """Check a figure that stands in nothing that was sent as a sum or a difference.
 
     Args:
-        figure: the figure.
-        sentence: its sentence.
         beside: the other figures of the sentence.
         before: the figures of the sentences before it.
         column: the figures of the list right before it, one an item.

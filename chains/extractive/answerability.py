@@ -82,7 +82,6 @@ def judge(
     without spaces, because the weights of its words are unknown.
 
     Args:
-        question: the question.
         sources: the sources that may be quoted.
         support: how well the search results support an answer, or None if it was not measured.
         chosen: the parts of the sources that would be quoted.

@@ -66,7 +66,6 @@ def describe_difference(
     words in all. They differ if they have other figures of one unit, or other dates.
 
     Args:
-        question: the question.
         sections: the sections that are shown, with the lines that answer it.
         is_doubtful: whether the sections may not answer it, so that the sentences have to say all
             that it names.

@@ -272,7 +272,6 @@ def _find_day(section: ShownSection, days: Sequence[str]) -> str:
     The day is the one in the name of the file, or else the one in the note's properties.
 
     Args:
-        section: the section.
         days: the dates in the properties of the note as ISO 8601.
     """
     day = _find_day_of_file(section.path) or (days[0] if len(days) == 1 else "")

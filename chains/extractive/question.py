@@ -333,7 +333,6 @@ def _list_words_in_order(text: str, left_out: AbstractSet[str]) -> Sequence[str]
     """Return the words of a text in order.
 
     Args:
-        text: the text.
         left_out: the words to leave out, such as function words.
     """
     known = split_words(text) - left_out

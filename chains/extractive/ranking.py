@@ -145,7 +145,6 @@ def rank_parts(
     shown, because each comparison takes time.
 
     Args:
-        question: the question.
         parts: the parts of the sources.
         facet: which of the things in the question the parts are ranked for.
         rarity: a weight from 0 to 1 for each word, which is higher if the word is rarer in the
@@ -290,7 +289,6 @@ def _score_form(question: AskedQuestion, part: Part, named: AbstractSet[str]) ->
     """Return a score for how well the form of a part suits the question.
 
     Args:
-        question: the question.
         part: the part of a source.
         named: the words that name what the question is about. If they include all words of the
             note's title, the part scores higher.

@@ -77,7 +77,6 @@ def find_sections(
     """Find the sections of the sources that answer a question best.
 
     Args:
-        question: the question.
         sources: the sources, best first.
         compare: a function that compares a question with short texts by meaning. If None, only
             words are compared.
@@ -142,7 +141,6 @@ def _choose_lit(
     """Return the parts of a section to light, best first.
 
     Args:
-        question: the question.
         ranked: the ranked parts of the section.
         parts: all parts of the section, in their order.
         span: the section.

@@ -67,7 +67,6 @@ def choose_spans(
     Of 246 questions, one more is answered with it, but fewer with one of the second result too.
 
     Args:
-        question: the question.
         rankings: the ranked parts, for each thing that the question is about.
         texts: the text of each source, keyed by citation number.
         leading: the citation number of the first search result, or 0 if there is none.

@@ -72,7 +72,6 @@ class ServerQueries:
         """Return the response to a query, which may be up to a minute old.
 
         Args:
-            query: the query.
             ledger: records the request.
             is_fresh: whether to ask the server in any case.
 
@@ -111,7 +110,6 @@ def _read_response(query: ServerQuery, content: bytes, read: bytearray) -> Serve
     """Send a query, and return the parsed response.
 
     Args:
-        query: the query.
         content: the body.
         read: a buffer to which the bytes of the response are added, so that the caller knows how
             many arrived, even after a failure.

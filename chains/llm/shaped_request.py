@@ -30,7 +30,6 @@ class ShapedRequest:
         """Write the request.
 
         Args:
-            request: the request.
             endpoint: the address of the model.
             key: the API key, or None.
             shapes: remembers the shape of the model's requests.

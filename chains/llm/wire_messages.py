@@ -198,7 +198,6 @@ def encode_messages(
     If a message is not merged with another one, its JSON is cached.
 
     Args:
-        messages: the messages.
         uncached: the number of messages at the end that belong only to this request.
         style: how messages are written for the model.
     """

@@ -104,7 +104,6 @@ def build_wire_request(
     """Build the arguments for sending a request with litellm.
 
     Args:
-        request: the request.
         endpoint: the address of the model.
         key: the API key, or None.
         shape: how the server's requests differ from the usual ones.

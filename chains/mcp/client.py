@@ -79,7 +79,6 @@ class McpClient:
         """Start a server if necessary, and return its tools.
 
         Args:
-            server: the server.
             cancel: the token that cancels the call.
             most_s: the time limit in seconds, if it is shorter than the usual one.
 
@@ -102,7 +101,6 @@ class McpClient:
         """Call a tool, and return its result as text.
 
         Args:
-            server: the server.
             tool: the tool, as it was shown to the user.
             arguments: the arguments of the call.
             cancel: the token that cancels the call.

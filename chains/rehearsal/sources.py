@@ -47,7 +47,6 @@ def find_carriers(
     words.
 
     Args:
-        notes: the notes.
         sentences: the sentences of the answer.
         question: what the answer answers.
     """

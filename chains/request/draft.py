@@ -103,7 +103,6 @@ def draft_turn(
     """Build the log entries of a turn: its user message and its segments.
 
     Args:
-        turn: the turn.
         segments: the retrieved and attached segments, or None to store no entry for them.
         stored_fields: extra fields to store in the log with the segments.
     """
@@ -122,7 +121,6 @@ def prepare_turn(turn: Turn, mode: PrepareMode, warnings: Sequence[str] = ()) ->
     """Prepare the first request of a drafted turn.
 
     Args:
-        turn: the turn.
         mode: whether the request is sent or previewed.
         warnings: the warnings so far, for the context report.
 
@@ -179,7 +177,6 @@ def prepare_step(
     """Prepare the next request of a turn from the tool calls and results in the log.
 
     Args:
-        turn: the turn.
         before: the previous request of the turn.
         warnings: the warnings of the turn so far, for the context report.
         replaces_last: whether the request replaces the previous one, for example after an overflow.
@@ -209,7 +206,6 @@ def build_ports(turn: Turn, new_entries: list[Entry]) -> Ports:
     """Build the ports for preparing a request.
 
     Args:
-        turn: the turn.
         new_entries: the list to which log entries are added, such as those for token usage. The
             caller stores them.
     """
@@ -254,7 +250,6 @@ def begin_request(
     """Build a new request, which `context.pipeline` prepares.
 
     Args:
-        turn: the turn.
         ports: the ports of the request.
         path: the log entries that the request contains.
         warnings: the warnings so far, or None if no context report is needed.

@@ -124,7 +124,6 @@ def find_project_context(
     compacted, or because models may no longer read a note that it names.
 
     Args:
-        session: the session.
         find_excluded: returns those of the given paths whose notes models may not read now. If
             None, no note is excluded.
         project: the project of the session.
@@ -186,7 +185,6 @@ def decide_text(session: SessionPort, includes_text: bool) -> bool:
     """Return whether the text of notes is included, as decided in the session's first turn.
 
     Args:
-        session: the session.
         includes_text: the decision if this is the first turn.
     """
     found = (_read_record(entry) for entry in session.path())
@@ -305,7 +303,6 @@ def _cut(text: str, size: int, most_tokens: int, counter: TokenCounter) -> str:
     """Return the beginning of a text that is too long, or "" if too little would be left.
 
     Args:
-        text: the text.
         size: its token count.
         most_tokens: the maximum token count of the result.
         counter: the token counter.

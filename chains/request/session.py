@@ -67,7 +67,6 @@ class SessionPort(Protocol):
         """Store a request for as long as its answer exists, in the background.
 
         Args:
-            request: the request.
             wire: the data as it was sent to the provider, or None if nothing was sent.
 
         Returns:

@@ -105,11 +105,7 @@ def describe_list(listed: ListQuery) -> Mapping[str, object]:
 
 
 def list_kinds(query: Query) -> tuple[str, ...]:
-    """Return the names of the tags and folders whose notes a query is for, without levels above.
-
-    Args:
-        query: the query.
-    """
+    """Return the names of the tags and folders whose notes a query is for, without levels above."""
     conditions = (each for clause in query.clauses for each in clause)
     wanted = (each for each in conditions if each.key in ("tag", "folder") and not each.is_negated)
     kinds = (each.value.strip("/") for each in wanted)

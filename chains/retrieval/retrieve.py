@@ -169,7 +169,6 @@ def _choose_query(
     """Choose the search query for a user message, and yield progress events.
 
     Args:
-        turn: the turn.
         before: the earlier turns of the session.
         read: reads a question against the vault.
 

@@ -71,7 +71,6 @@ def find_tables(hit: Hit, note: Note, names: Collection[str]) -> Iterator[tuple[
 
     Args:
         hit: a passage of the note.
-        note: the note.
         names: the names that the column may have.
     """
     column: int | None = None
@@ -104,10 +103,6 @@ def find_fitting_rows(vault: "Vault", query: Query) -> FittingRows:
 
     The column may have the name of the property in another language. Conditions that are negated,
     or on something else, are ignored.
-
-    Args:
-        vault: the vault.
-        query: the query.
     """
     clauses = tuple(each for each in query.clauses if _is_on_properties(each))
     found = dict[tuple[str, int], TableRow]()

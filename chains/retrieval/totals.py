@@ -67,7 +67,6 @@ def tell_total(
     """Build the page that tells a sum or mean with the lines that it is made of.
 
     Args:
-        vault: the vault.
         reading: a question for the `sum` or `mean` of a property.
         attached: the segments that are attached already, which have numbers.
 
@@ -95,7 +94,6 @@ def tell_value(
     """Build the page that tells a property of a note.
 
     Args:
-        vault: the vault.
         reading: a question for the `value` of a property.
         attached: the segments that are attached already, which have numbers.
         on_wait: called during a long search. It can raise an exception to stop.

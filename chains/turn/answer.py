@@ -113,7 +113,6 @@ class AnswerStream:
     """Streams the answer to one request. An agent makes several requests per turn.
 
     Args:
-        turn: the turn.
         request: the request to send.
         read_calls: converts tool calls to message parts. If None, tool calls are ignored.
         full_status: the status to store for an answer that was received completely.

@@ -122,7 +122,6 @@ def _run_announced(
 
     Args:
         run: the function, which receives the turn to use.
-        turn: the turn.
         reason: the reason for the compaction.
 
     Returns:

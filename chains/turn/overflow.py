@@ -38,7 +38,6 @@ def shrink_request(
     """Compact the session, and prepare a rejected request again in a smaller window.
 
     Args:
-        turn: the turn.
         before: the rejected request.
         overflow: the exception for the rejected request.
 

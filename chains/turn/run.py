@@ -179,7 +179,6 @@ def store_user_message(
     is continued, the request for its rest is stored.
 
     Args:
-        turn: the turn.
         hooks: the hooks to run on the message before it is stored, so that text that they remove is
             never stored.
     """
@@ -223,7 +222,6 @@ def _draft(
     """Build the log entries of a turn, and collect all warnings so far.
 
     Args:
-        turn: the turn.
         hooks: the result of the hooks at the start of the turn.
         found: the passages that retrieval found.
         fitted: the attachments that are sent.
@@ -361,7 +359,6 @@ def rebuild(turn: Turn, missing: str = "") -> Request:
     Only the settings of the turn are used, not its question.
 
     Args:
-        turn: the turn.
         missing: why the notes of the chat cannot be read, or an empty string. They then count as
             unchanged, and the reason becomes a warning.
     """
@@ -425,7 +422,6 @@ def compact_on_request(
     Only the settings of the turn are used, not its question.
 
     Args:
-        turn: the turn.
         instructions: the user's additional instructions for the summary.
         given: a finished summary to store instead of asking a model for one.
         is_draft: whether to return the summary without storing it.

@@ -99,7 +99,6 @@ def _with_conversation(
     """Return a copy of a request with the conversation that was rebuilt from the log.
 
     Args:
-        request: the request.
         reading: the turns and other state that were rebuilt from the log.
         decided: the new log entries. Those of hooks and compactions are added to the decisions
             since the previous request.

@@ -88,7 +88,6 @@ def describe_excluded(segment: Segment, resolve: Resolve) -> Segment | None:
     If the source no longer exists, the stored text may still be sent.
 
     Args:
-        segment: the segment.
         resolve: returns the current state of a source.
     """
     loss = resolve(segment).loss

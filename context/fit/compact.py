@@ -142,7 +142,6 @@ def preview_compaction(
     Args:
         history: the history to compact.
         usage: how much of the token budget is used.
-        request: the request.
         why: the reason for the compaction.
     """
     history_policy = request.history_policy
@@ -160,7 +159,6 @@ def compact_history(
     Args:
         history: the history to compact.
         usage: how much of the token budget is used.
-        request: the request.
         why: the reason for the compaction.
 
     Raises:

@@ -242,7 +242,6 @@ def replace_messages(
     """Return a copy of the turn with some messages replaced.
 
     Args:
-        turn: the turn.
         changed: the new messages, by id.
         counter: counts the tokens of the new messages.
     """

@@ -77,7 +77,6 @@ def shorten_segment(
     A shortened segment has no line numbers, because its lines differ from those of the source.
 
     Args:
-        segment: the segment.
         most_tokens: the token limit.
         counter: counts the tokens.
         tools: the names of the available tools, or None if unknown. The shortened text names the
@@ -162,7 +161,6 @@ def _shorten_most(segment: Segment, tail: Tail) -> Segment:
     """Return the shortest version of a segment, or the segment itself if it cannot be shortened.
 
     Args:
-        segment: the segment.
         tail: the user message that is sent with the segment.
     """
     if not _can_be_shortened(segment):

@@ -80,7 +80,6 @@ class SummaryExaminer:
         """Examine a summary.
 
         Args:
-            summary: the summary.
             may_change: whether it may say other facts than the turns. An outline may not.
         """
         key = remove_head(summary), may_change

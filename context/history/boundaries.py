@@ -86,7 +86,6 @@ class TrimOffsets:
 
         Args:
             at: the index of the message.
-            message: the message.
             counter: counts tokens. A message is not replaced if this would make it larger.
         """
         if at < self.trimmed and can_be_trimmed(message, at < self.answers):

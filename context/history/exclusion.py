@@ -198,7 +198,6 @@ class _Hiding:
         """Return turns without what comes from the notes.
 
         Args:
-            turns: the turns.
             start: the words of the turns before them.
             outline: what is sent in place of the summary at their start, or None to keep it.
         """

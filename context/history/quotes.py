@@ -91,7 +91,6 @@ class KnownWords:
         """Return a text with a notice in place of the sentences that quote excluded notes.
 
         Args:
-            text: the text.
             numbers: the numbers by which the text cites such notes. What cites them is left out.
         """
         if not (self.hidden or self.names or numbers) or not text.strip():
@@ -107,7 +106,6 @@ class KnownWords:
         """Return a JSON value without quotations.
 
         Args:
-            value: the value.
             kept: the names of the fields that stay as they are.
         """
         if isinstance(value, str):

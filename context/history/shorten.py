@@ -55,7 +55,6 @@ def can_be_trimmed(message: Message, has_answers: bool) -> bool:
     """Return whether a message may be replaced with `[trimmed]`.
 
     Args:
-        message: the message.
         has_answers: whether final answers may be replaced too.
     """
     return is_tool_work(message) or (has_answers and is_final(message))

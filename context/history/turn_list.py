@@ -368,7 +368,6 @@ def is_summary(turn: MeasuredTurn, message: Message) -> bool:
 
     Args:
         turn: the turn that contains the message.
-        message: the message.
     """
     is_added = turn.turn.user is None and not turn.turn.later_entries
     return is_added and message.role == "user" and message.id is not None and ":" not in message.id

@@ -260,7 +260,6 @@ class MeasuredTurn:
         """Return a turn with the token count of the given messages.
 
         Args:
-            turn: the turn.
             messages: the messages of the turn as they are sent.
             counter: counts the tokens.
         """

@@ -92,7 +92,6 @@ class EntryType:
         """Return an entry as a JSON object.
 
         Args:
-            entry: the entry.
             place: its type, id, parent id and timestamp as JSON.
             extra: its JSON keys that the entry type does not define.
         """

@@ -119,7 +119,6 @@ def forbid_writes(folder: Path, reason: str, *, but: Path) -> None:
     """Let this process change nothing in a folder from now on. Databases are not affected.
 
     Args:
-        folder: the folder.
         reason: sentences that say why, for the error.
         but: a folder in it that may be changed.
     """

@@ -474,7 +474,6 @@ def _put(path: Path, content: bytes, *, is_new: bool = False) -> int:
 
     Args:
         path: the name.
-        content: the content.
         is_new: whether a file that cannot be flushed is removed, while nobody else can lock it.
     """
     new = path.with_name(f"{path.name}.new")

@@ -1,9 +1,14 @@
-"""The rules for docstrings: they name things that exist, and each word has one spelling."""
+"""The rules for docstrings: they name things that exist, and say something of them.
+
+Each word has one spelling.
+"""
 
 import ast
+import inspect
 import re
 from collections.abc import Iterator
 from functools import cache
+from typing import Final
 
 import pytest
 
@@ -15,6 +20,7 @@ _CONFLICT = re.compile(rb"^(?:<{7}|>{7}) ", re.MULTILINE)
 # Under `Args:`, `Attributes:` and `Signals:`, an item is a name, or several, and a colon.
 _ITEM = re.compile(r"    ((?:\*{0,2}\w+)(?:, \*{0,2}\w+)*): ")
 _SECTION = re.compile(r"^(Args|Attributes|Signals):\n((?:(?: {4}.*)?\n)*)", re.MULTILINE)
+_LITTLE_WORDS: Final = ("the", "a", "an", "of", "its", "it", "to")
 # The spellings that the texts of the interface do not use. SQLite writes "unrecognized token".
 _OTHER_SPELLINGS = re.compile(r"\b(?!unrecog)\w*(?:summari|recogni)z\w*", re.IGNORECASE)
 
@@ -55,6 +61,43 @@ def test_a_name_that_does_not_exist_is_found() -> None:
     (function,) = ast.parse(f"def act(a, *, c): {text}").body
     assert isinstance(function, ast.FunctionDef)
     assert set(_list_documented(function)) - _list_names(function) == {"b"}
+
+
+def test_no_argument_is_described_by_its_own_name_alone() -> None:
+    """As in `leaf: the leaf.`, which says nothing that name and type do not say."""
+    empty = [
+        f"{name} in {node.name}, line {node.lineno} of {path}"
+        for path, tree in read_modules().items()
+        for node in list_nodes(tree)
+        if isinstance(node, ast.ClassDef | Function)
+        for name, text in _list_arguments(ast.get_docstring(node) or "")
+        if not _says_more(name, text)
+    ]
+    assert not empty, "leave the argument out, or say what its name and type do not say"
+
+
+def test_a_description_that_says_nothing_is_found() -> None:
+    page = (
+        "Do it.\n\n    Args:\n        new_leaf: the leaf.\n        part: one\n            of it.\n"
+    )
+    found = list(_list_arguments(inspect.cleandoc(page)))
+    assert found == [("new_leaf", "the leaf."), ("part", "one of it.")]
+    assert [_says_more(name, text) for name, text in found] == [False, True]
+
+
+def _list_arguments(page: str) -> Iterator[tuple[str, str]]:
+    """Yield the name and description of each argument that a docstring describes."""
+    for section in _SECTION.finditer(page + "\n"):
+        if section[1] == "Args":
+            for item in re.split(r"^    (?=\S)", section[2], flags=re.MULTILINE)[1:]:
+                name, _, text = item.partition(": ")
+                yield name, " ".join(text.split())
+
+
+def _says_more(name: str, text: str) -> bool:
+    words = re.findall("[a-z]+", text.lower())
+    own = {*name.strip("*").split("_"), *_LITTLE_WORDS}
+    return any(word not in own and word.removesuffix("s") not in own for word in words)
 
 
 def _list_documented(node: ast.ClassDef | Function) -> Iterator[str]:

@@ -214,7 +214,6 @@ class Middle(Scaled, Pane):
         """Show a page in place of the chat until `close_page`, and give it the focus.
 
         Args:
-            page: the page.
             title: the title of the page, for the header.
         """
         if self._page is None:

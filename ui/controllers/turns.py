@@ -201,7 +201,6 @@ def show_live_event(event: object, turn: ChatTurn, live: LiveTurn) -> str:
     """Show an event of a running turn in its chat.
 
     Args:
-        event: the event.
         turn: the running turn.
         live: shows the turn in the transcript.
 

@@ -133,7 +133,6 @@ class IconButton(PressedByEnter, Scaled, QToolButton):
     """A button that shows only an icon. The tooltip contains its name and, if any, its shortcut.
 
     Args:
-        icon_name: the name of the icon.
         name: the button's name, for the tooltip and for screen readers.
         command: the command of the window that does the same as the button, or an empty string. The
             tooltip shows the command's shortcut.

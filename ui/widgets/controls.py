@@ -99,7 +99,6 @@ class ElidedLabel(AlignedLabel):
         """Show text, elided if necessary, with a tooltip.
 
         Args:
-            text: the text.
             hint: the tooltip. If the text is elided, the tooltip starts with the full text.
         """
         self._whole = one_line(text)

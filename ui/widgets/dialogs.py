@@ -105,7 +105,6 @@ def fit_dialog(dialog: QDialog, width: int = 0) -> None:
     """Give a large dialog its usual size at the scale of the text, within the window below it.
 
     Args:
-        dialog: the dialog.
         width: the usual width in pixels, or 0 for the width of the settings.
     """
     theme, usual = Theme.current(), tokens()["layout"]["dialog_settings"]
@@ -135,7 +134,6 @@ def update_hover(widget: QWidget, *, is_covered: bool = False) -> None:
     """Highlight a widget only if the pointer is over it.
 
     Args:
-        widget: the widget.
         is_covered: whether a dialog or menu is open above the widget's window.
     """
     is_over = widget.rect().contains(widget.mapFromGlobal(QCursor.pos()))

@@ -129,7 +129,6 @@ def set_apart(widget: QWidget, left: int, top: int, right: int, bottom: int) -> 
     While the widget is hidden, the margins disappear too.
 
     Args:
-        widget: the widget.
         left, top, right, bottom: the margins in pixels.
     """
     return make_column(widget, margins=(left, top, right, bottom))

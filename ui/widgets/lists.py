@@ -488,7 +488,6 @@ def paint_text(
     Args:
         painter: the painter of the widget.
         rect: the space for the text.
-        text: the text.
         mode: where to elide the text.
         direction: the text direction. By default, it depends on the first letter, and the text is
             aligned to the left, or to the right if the painter is mirrored. With an explicit

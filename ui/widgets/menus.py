@@ -40,7 +40,6 @@ def show_menu(
     deleted object.
 
     Args:
-        menu: the menu.
         place: the position of the menu's top left corner in global coordinates.
         opener: the button that opened the menu, or None. If it has the focus, it was pressed with
             the keyboard, and an item of the menu is selected.

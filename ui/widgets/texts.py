@@ -114,7 +114,6 @@ def find_units(text: str, spans: Iterable[tuple[int, int]]) -> Iterator[tuple[in
     """Yield the start and end of each span of a text, in the UTF-16 code units in which Qt counts.
 
     Args:
-        text: the text.
         spans: the start and end of each span in characters. None begins before the last one ends.
     """
     if max(text, default="") <= "\uffff":

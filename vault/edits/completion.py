@@ -117,7 +117,6 @@ def write_ticked(
     """Write the line of a task with another status, or return None if the line is no task.
 
     Args:
-        line: the line.
         status: the new character in the checkbox, or the one that means the same as a new marker.
         done: the day on which the task is done, or None if it is open again.
         settings: what the Tasks plugin is set to.
@@ -159,7 +158,6 @@ def is_deleted_when_done(line: str, written_as: TaskFormat | None = None) -> boo
     """Return whether the line of a task says that the task is deleted when it is done.
 
     Args:
-        line: the line.
         written_as: the format in which it is to say so, or None for any.
     """
     shown = blank_inline_code(remove_comments(line))

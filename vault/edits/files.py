@@ -306,7 +306,6 @@ def _write_temporary(
     removed, which is no reason to let the edit fail.
 
     Args:
-        folder: the folder.
         temporary: the name of the file.
         content: the content of the file.
         mode: the permissions of the file, or None for the default.
@@ -333,10 +332,7 @@ def _give_name(folder: Folder, name: str, new_folder: Folder, new_name: str, pat
     Without hard links, the file is renamed after a check.
 
     Args:
-        folder: the folder.
         name: the current name.
-        new_folder: the new folder.
-        new_name: the new name.
         path: the new path, for the error message.
 
     Raises:

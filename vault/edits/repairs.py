@@ -275,7 +275,6 @@ def _list_only(name: str, copy: Document, kept: Document) -> str:
 
     Args:
         name: the name of the copy, under which all this is added to the other note.
-        copy: the copy.
         kept: the other note.
     """
     lines = list(copy.lines[copy.body_line - 1 :])

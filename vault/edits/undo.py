@@ -297,7 +297,6 @@ def _check_unchanged(steps: Sequence[EditStep], doubtful: Set[str]) -> None:
     """Check that all steps can be reverted. Nothing is written.
 
     Args:
-        steps: the steps.
         doubtful: the ids of those that may not be what was written to the journal.
 
     Raises:

@@ -276,7 +276,6 @@ def _find_passages(
 
     Args:
         catalog: the catalog of the index.
-        query: the query.
         terms: the search terms of the query.
         files: the file ids of the notes to search.
         chosen: the passages to search.

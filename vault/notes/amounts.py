@@ -191,7 +191,6 @@ def has_two_readings(text: str, mark: DecimalMark) -> bool:
     """Return whether the number that a text begins with can be read in two ways, as "1.900".
 
     Args:
-        text: the text.
         mark: the decimal mark of the values that it belongs to, if it is known.
     """
     written = _read(text)
@@ -214,7 +213,6 @@ def read_numbers(text: str, mark: DecimalMark = "") -> tuple[Decimal, ...]:
     possible of "1.859 EUR", since fuel is priced so, and of "1,400".
 
     Args:
-        text: the text.
         mark: the decimal mark of the values that it belongs to, if it is known.
     """
     written = _read(text)

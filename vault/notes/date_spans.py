@@ -76,7 +76,6 @@ def build_unit_span(unit: Unit, shift: int, today: date) -> Span | None:
     """Return the current day, week, month or year, or one before or after it.
 
     Args:
-        unit: the unit.
         shift: how many units after the current one, or before it if negative.
         today: the current date.
 

@@ -218,7 +218,6 @@ def write_status(line: str, status: str) -> tuple[int, int, str] | None:
     """Return what to write where in the line of a task, or None if the line is no task.
 
     Args:
-        line: the line.
         status: the new character in the checkbox, or the one that means the same as a new marker.
     """
     match = _TASK.match(line)

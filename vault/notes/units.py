@@ -104,7 +104,6 @@ def convert_amount(number: Decimal, unit: str, other: str) -> Decimal | None:
     The number stays the same if one of the units is not known.
 
     Args:
-        number: the number.
         unit: its unit, as written.
         other: the unit to convert it to.
     """

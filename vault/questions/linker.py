@@ -53,7 +53,6 @@ def link_items(items: Sequence[Item], spans: Sequence[Span], vocabulary: VaultNa
     """Link the items of a question.
 
     Args:
-        items: the items.
         spans: the dates that the question names, as ranges of days.
         vocabulary: the names in the vault.
     """

@@ -149,7 +149,6 @@ def list_conditions(item: Item, mark: str, names: Sequence[Name]) -> tuple[Condi
     """Return alternative conditions for the things of one kind that an item may name.
 
     Args:
-        item: the item.
         mark: the kind of condition, such as `tag`.
         names: what the item names of this kind.
     """

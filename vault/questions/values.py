@@ -304,7 +304,6 @@ class ValueLinker:
         Args:
             at: the position of the value.
             names: the properties, of which any may have the value.
-            value: the value.
             used: how many items the value has.
         """
         after = self._around.list_roles(at + used)

@@ -102,7 +102,6 @@ def _weigh(word: str, count: int, total: int) -> float:
     Very short words get less weight.
 
     Args:
-        word: the word.
         count: the number of passages that contain the word.
         total: the number of passages in the vault.
     """

@@ -181,7 +181,6 @@ def _read(sentence: PlacedSentence, *, is_task: bool) -> Statement | None:
     """Read a sentence as a statement of figures or else of a date, or return None.
 
     Args:
-        sentence: the sentence.
         is_task: whether it is a task, whose date says when it is due.
     """
     statement = read_statement(sentence.text)

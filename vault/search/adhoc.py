@@ -149,7 +149,6 @@ def _put_text(
     Args:
         catalog: the catalog, which is writable.
         name: the path of the text in the catalog.
-        text: the text.
         vectors: returns existing vectors by text hash.
         count: counts the tokens of texts. Only passages with vectors need the right numbers.
         on_wait: called while the text is read. It can raise an exception to stop.

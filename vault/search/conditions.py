@@ -191,8 +191,6 @@ def compare_values(value: str, condition: Condition, mark: DecimalMark = "") -> 
     of them does, or both if the condition is negated, so that no note is missed.
 
     Args:
-        value: the value.
-        condition: the condition.
         mark: the decimal mark of the values of the property, if it is known.
     """
     outcomes = _list_outcomes(value, condition, mark)

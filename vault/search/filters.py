@@ -93,7 +93,6 @@ def list_matching_tasks(
 
     Args:
         query: a query with a filter for tasks, and maybe for their dates and priorities.
-        passage: the passage.
         tag_clauses: the conditions on tags that the tasks must fulfil.
     """
     text = passage.markdown_text

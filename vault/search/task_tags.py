@@ -51,7 +51,6 @@ class TagClause:
 
         Args:
             path: the path of its note.
-            task: the task.
             tags: the tags in its line and in the headings above it.
         """
         if path in self.others:
@@ -95,7 +94,6 @@ def list_task_tags(task: TaskItem, text: MarkdownText, heading: Sequence[str]) -
     """Return the tags in the line of a task and in the headings above it.
 
     Args:
-        task: the task.
         text: the passage with the task.
         heading: the headings above the passage.
     """

@@ -18,7 +18,6 @@ def write_base(query: Query, name: str = "", columns: Sequence[str] = _COLUMNS) 
     A base cannot say words, tasks and dates in the text of notes.
 
     Args:
-        query: the query.
         name: the name of the view.
         columns: the properties that are shown, such as `file.name` and `rating`.
     """

@@ -226,7 +226,6 @@ def read_with_results(
 
     Args:
         vault: the notes. Only those that models may read are part of a result.
-        note: the note.
         lines: the first and the last line to return, or None for the whole note.
     """
     written = note.text.removesuffix("\n").split("\n")

@@ -93,7 +93,6 @@ class ViewComputer:
         """Compute a view.
 
         Args:
-            view: the view.
             filter_allowed: returns those of some notes, by path, that may be shown now.
             most: the most rows that are returned. The others are only counted.
 

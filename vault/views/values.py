@@ -100,7 +100,6 @@ def read_property(texts: Sequence[str], find_mark: MarkFinder = lambda: "") -> V
     """Return what the texts of a property mean: nothing, one value or a list.
 
     Args:
-        texts: the texts.
         find_mark: returns the decimal mark of the property, if it is known.
     """
     found = tuple(_read_text(text, find_mark) for text in texts)

@@ -110,7 +110,6 @@ def kill_at(
     """Judge notes, kill the run at each place, and return the table of the last run.
 
     Args:
-        program: the program.
         words: the command line that judges all notes and prints JSON.
         judge: the judge of the server that the program calls.
         places: after how many more answers each run is killed.

@@ -128,7 +128,6 @@ def raise_at(place: Place, call: int, error: BaseException) -> Iterator[Fault]:
     """Let one call of a place fail in the `with` block.
 
     Args:
-        place: the place.
         call: which of its calls fails, counted from 1.
         error: the exception that the call raises.
     """

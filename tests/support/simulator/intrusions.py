@@ -168,7 +168,6 @@ def add_intrusion(world: "World", act_name: str, program: Assistant, at: int) ->
 
     Args:
         world: the world, which must have two programs.
-        act_name: the name of the act.
         program: the program that does the act.
         at: the number of the operation.
     """

@@ -157,7 +157,6 @@ def run_steps(
     """Take steps in a new world, until something does not hold.
 
     Args:
-        steps: the steps.
         skipped: the functions whose syncs are left out.
         storm_files: how many files a sync program writes at once, or None for some.
     """

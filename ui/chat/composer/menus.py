@@ -90,7 +90,6 @@ class ModelMenu(MenuButton):
         """Fill the menu. If no model is set up yet, another entry offers to set one up.
 
         Args:
-            models: the models.
             default: the label of the first entry, which chooses no model by its name, or an empty
                 string for no such entry.
         """

@@ -107,7 +107,6 @@ class ApprovalController(ChatController):
         Args:
             id: the ID of the approval request.
             place: the location of the card, as the subject of the toast's sentence.
-            button_text: the texts of the button.
         """
         text = f"{place} waits for your decision"
         action = (button_text, partial(self._uncover, id))

@@ -37,7 +37,6 @@ class LimitDialog(QDialog):
 
     Args:
         parent: the window.
-        question: the question.
     """
 
     def __init__(self, parent: QWidget, question: LimitQuestion) -> None:

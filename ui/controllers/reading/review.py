@@ -215,7 +215,6 @@ class ReviewController(Controller):
         """Restore a dismissed finding, unless it has already been restored.
 
         Args:
-            finding: the finding.
             place: the finding's previous index in the list.
         """
         if finding in self._dismissed:

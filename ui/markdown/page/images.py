@@ -72,7 +72,6 @@ def fit_picture(image: QImage, width: int, wanted: int = 0) -> QSizeF:
     """Return the size at which an image is shown: no wider than the text, at most 720 pixels high.
 
     Args:
-        image: the image.
         width: the width of the text in pixels.
         wanted: the width in pixels that is set in the note, or 0 for the image's own width.
     """

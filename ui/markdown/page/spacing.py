@@ -94,7 +94,6 @@ def compute_padding_above(leaf: Leaf, previous: Leaf | None) -> float:
     This includes the padding of all boxes that begin with the leaf.
 
     Args:
-        leaf: the leaf.
         previous: the leaf before it, or None at the start of the document.
     """
     before = previous.boxes if previous else ()
@@ -110,7 +109,6 @@ def compute_padding_below(leaf: Leaf, following: Leaf | None = None) -> float:
     This includes the padding of all boxes that end with the leaf.
 
     Args:
-        leaf: the leaf.
         following: the leaf after it, or None at the end of the document.
     """
     after = following.boxes if following else ()

@@ -182,7 +182,6 @@ def make_chat_row(chat: "SessionInfo", running: str, vault: str | None = None) -
     """Build the row of a chat.
 
     Args:
-        chat: the chat.
         running: the state of its running turn, or an empty string.
         vault: the open vault, to name that of a chat with another one, or None to name none.
     """

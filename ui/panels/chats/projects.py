@@ -114,7 +114,6 @@ class ProjectList(FitTree):
         While the user is editing a title, the update is delayed until the editor is closed.
 
         Args:
-            projects: the projects.
             chats: the chats of each project that has some, newest first, by its folder.
             running: the states of the running turns as text, by session ID.
         """

@@ -186,7 +186,6 @@ class ChatList(FitTree):
         """Add the actions of a chat to a menu.
 
         Args:
-            menu: the menu.
             chat: the chat, in this list or below a project.
             edit: starts editing the title.
         """

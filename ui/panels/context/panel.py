@@ -227,7 +227,6 @@ class ContextPanel(Pane):
         A notice that has not changed is not drawn again.
 
         Args:
-            notice: the notice.
             offers: the actions that are currently possible. Other actions are not offered.
         """
         if notice is None:

@@ -130,7 +130,6 @@ def show_pause(button: IconButton, state: IndexState) -> None:
     This sets the button's icon and name.
 
     Args:
-        button: the button.
         state: the state of the index, which says whether the run is paused.
     """
     is_paused = state.kind == "paused"

@@ -45,7 +45,6 @@ class FindingCard(AccessibleFrame):
         fix_requested: emitted when the user wants to fix what was found.
 
     Args:
-        finding: the finding.
         can_fix: whether the finding is of a kind that can be fixed here.
 
     Attributes:

@@ -607,7 +607,6 @@ def _estimate_lines(line: str, chars: int) -> int:
     """Return how many lines a line of Markdown takes. A row takes those of its longest cell.
 
     Args:
-        line: the line.
         chars: how many characters fit into the width of the text.
     """
     if not line.startswith("|"):

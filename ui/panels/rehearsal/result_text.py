@@ -233,7 +233,6 @@ class ResultText(QTextEdit):
         """Write an answer, with some of its sentences lit.
 
         Args:
-            table: the table.
             at: the row and column.
             text: the answer.
             highlights: where each sentence begins, in order, the sentence, and its tone.

@@ -53,7 +53,6 @@ def hide_data_in_lines(lines: Sequence[str], kinds: str = "") -> tuple[str, ...]
     """Return the lines of a text, in which sentences take the place of what is no text.
 
     Args:
-        lines: the lines.
         kinds: the kinds of the lines, or an empty string if they are unknown.
     """
     hidden = [*lines]

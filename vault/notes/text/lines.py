@@ -177,7 +177,6 @@ def hide_comment(line: str, kind: str) -> str:
     """Return a line without the part of a comment that goes on in the lines around it.
 
     Args:
-        line: the line.
         kind: the kind of the line.
     """
     if kind not in _CUT_KINDS:
@@ -202,7 +201,6 @@ def mark_comments(
 
     Args:
         kinds: the kinds of the lines, which are changed.
-        lines: the lines.
         inline: the indices of the lines of each paragraph, whose inline code may span lines.
     """
     if not may_have_comments(lines):
