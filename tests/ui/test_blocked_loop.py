@@ -7,11 +7,21 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from tests.support.window import faults
-from tests.support.window.faults import LONGEST_BLOCK_S, Faults, Heartbeat, WaitingTime
+from tests.support.window.faults import (
+    LONGEST_BLOCK_S,
+    Faults,
+    Heartbeat,
+    WaitingTime,
+    measure_slowness,
+)
 from tests.support.window.waiting import settle
 
 
-def test_an_event_loop_that_stands_still_is_a_fault(qtbot: QtBot) -> None:
+@pytest.mark.parametrize(("slowness", "is_fault"), [(1.0, True), (3.0, False)])
+def test_an_event_loop_that_stands_still_is_a_fault(
+    slowness: float, is_fault: bool, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(faults, "measure_slowness", lambda: slowness)
     with Faults() as found:
         heartbeat = Heartbeat(found)
         settle()
@@ -20,7 +30,11 @@ def test_an_event_loop_that_stands_still_is_a_fault(qtbot: QtBot) -> None:
             pass
         qtbot.waitUntil(lambda: heartbeat.longest_s > LONGEST_BLOCK_S)
         heartbeat.stop()
-    assert "the event loop stood still" in found.report()
+    assert ("the event loop stood still" in found.report()) is is_fault
+
+
+def test_a_machine_is_never_taken_for_faster_than_usual() -> None:
+    assert measure_slowness() >= 1
 
 
 def test_the_time_that_a_thread_waited_is_kept_when_it_ends(
