@@ -65,6 +65,7 @@ _LOCKS: Final = (
 _LOCK_S: Final = 1.0
 # Never before a lock that is left out, which then says when another program does something.
 BEHIND_LOCKS: Final = sys.maxsize
+_KILL_SHARE: Final = 0.1  # of the syncs before which a program is killed, where some are
 # Functions that are called for a sync only. A sync is named by their callers.
 _SHARED: Final = ("_sync", "_put")
 _DATABASES: Final = (".db", ".db-wal", ".db-shm", ".db-journal")
@@ -164,6 +165,7 @@ class Disk:
     _fault: Fault | None = None
     _second: Fault | None = None
     _is_event: bool = False
+    _kills_before_syncs: bool = False
     _count: int = 0
     _chance: random.Random = field(default_factory=random.Random)
     _databases: dict[str, bytes] = field(default_factory=dict)
@@ -196,7 +198,12 @@ class Disk:
         self._synced = dict(self._live)
 
     def begin(
-        self, fault: Fault | None, chance: random.Random, second: Fault | None = None
+        self,
+        fault: Fault | None,
+        chance: random.Random,
+        second: Fault | None = None,
+        *,
+        kills_before_syncs: bool = False,
     ) -> None:
         """Count the operations of an event from here, one of which may fail.
 
@@ -204,7 +211,10 @@ class Disk:
             fault: what goes wrong.
             chance: decides how.
             second: what goes wrong behind a fault that happens once.
+            kills_before_syncs: whether a program is killed before some syncs, if others are left
+                out.
         """
+        self._kills_before_syncs = kills_before_syncs and self.skips_syncs
         self._fault, self._count, self._chance, self.is_dead = fault, 0, chance, False
         self._second, self._is_event = second, True
 
@@ -333,6 +343,8 @@ class Disk:
         if self._is_skipped(caller):
             self._provoke()
             return None
+        if self._kills_before_syncs:
+            self._kill_before_sync()
         fault = self._step("sync", lambda: self._fail_to_sync(handle))
         assert fault in (None, "short", *_SILENT)
         if is_folder:
@@ -480,8 +492,9 @@ class Disk:
     def _let_intrude(self) -> None:
         intrude, fault, self.intrude, self._fault = self.intrude, self._fault, None, None
         assert intrude is not None
+        self._is_event = False  # nothing goes wrong for the other program
         intrude()
-        self._fault = fault
+        self._fault, self._is_event = fault, True
 
     def _damage(self, handle: int, path: Path, content: memoryview) -> int:
         """Write something else than the content, once."""
@@ -539,6 +552,14 @@ class Disk:
         """Let what a call that is left out guards against happen soon behind it, in some events."""
         if self._is_event and self._fault is None and self._chance.random() < 0.25:
             self._fault = Fault("power", self._count + self._chance.randint(1, 6))
+
+    def _kill_before_sync(self) -> None:
+        """Let some syncs be missed, which others that are left out may make up for.
+
+        What was written is there then, and is flushed only where it is found to be there already.
+        """
+        if self._is_event and self._fault is None and self._chance.random() < _KILL_SHARE:
+            self._fault = Fault("kill", self._count + 1)
 
     def _fail_to_sync(self, handle: int) -> None:
         if not os.path.isdir(self._name(handle)):

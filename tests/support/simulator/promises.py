@@ -110,8 +110,16 @@ class Promises:
         self.allow(name, after)
 
     def allow_also(self, name: str, *values: object) -> None:
-        """Say that a value may be another one, too, because a step has not succeeded yet."""
-        self.allow(name, *self._values[name].allowed, *values)
+        """Say that a value may be another one, too, because a step has not succeeded yet.
+
+        If it may be any collection with some entries, it may be any with those that all have.
+        """
+        value = self._values[name]
+        if value.allowed:
+            self.allow(name, *value.allowed, *values)
+        else:
+            collections = [frozenset(one) for one in values if isinstance(one, tuple)]
+            self.allow(name, least=value.least.intersection(*collections))
 
     def note_chats(self, *, is_done: bool) -> None:
         """Take the lines that the last step has written into chats as acknowledged.

@@ -105,6 +105,11 @@ class Step:
         )
 
     @property
+    def kills_before_syncs(self) -> bool:
+        """Whether a program is killed before some syncs, if others are left out."""
+        return self.seed % 2 == 1  # in every other world
+
+    @property
     def opens_chats(self) -> bool:
         """Whether the chats that have changed are opened behind the event."""
         return self.seed % 6 < 2
@@ -324,7 +329,12 @@ class World:
         self.before, fired = read_tree(self.notes), self.disk.fired.total()
         self._forget_rewritten_notes()
         self._fired = fired
-        self.disk.begin(fault, random.Random(f"disk {step.seed}"), step.second_fault)
+        self.disk.begin(
+            fault,
+            random.Random(f"disk {step.seed}"),
+            step.second_fault,
+            kills_before_syncs=step.kills_before_syncs,
+        )
         self.workers.dying = step.kills_child
         faults = filter(None, (fault, step.second_fault))
         self.is_kill_planned = self.disk.skips_syncs or any(
@@ -435,7 +445,8 @@ class World:
         """Undo the edits of a killed event, or go on with its undo. All is as before then."""
         run, before = self.undone or (None, self.before)
         self.undone = None
-        if self._are_as(read_tree(self.notes), before):
+        if self._are_as(now := read_tree(self.notes), before):
+            self._doubt_unflushed(now)
             return
         try:
             self.programs[-1].edits.undo(run=run)
@@ -447,6 +458,13 @@ class World:
             return
         if not self._are_as(now := read_tree(self.notes), before):
             self.broken.append(f"undoing a killed event leaves the notes {now}, not {before}")
+
+    def _doubt_unflushed(self, now: Mapping[str, bytes]) -> None:
+        """Be unsure of the notes that a killed undo has changed: it may not have flushed them."""
+        for path in self.before.keys() | now.keys():
+            texts = {self.before.get(path), now.get(path)}
+            if len(texts) > 1:
+                self.unsure[path] = self.unsure.get(path, set()) | texts
 
     def _has_lost_edit(self) -> bool:
         """Return whether the journal reports that the disk has damaged a line of it."""
