@@ -318,11 +318,10 @@ def test_a_bug_made_by_hand_is_found(name: str, caplog: pytest.LogCaptureFixture
     caplog.clear()  # some are found by what the program logs
 
 
-# The functions whose syncs or locks, each by itself, were left out and found when last tried.
+# The functions whose syncs or locks, each by itself, were left out and found when last tried. The
+# others were not found in 10,000 events.
 FOUND = (
-    "file.mend_end",
     "files._write_temporary",
-    "files.append_synced",
     "files.create_synced",
     "files.open_new",
     "files.replace_synced",
@@ -331,6 +330,7 @@ FOUND = (
     "folder bin._finish_removal",
     "folder bin.put",
     "folder bin.restore",
+    "folder file.mend_end",
     "folder files._create_folders",
     "folder files._flush_name",
     "folder files.append_synced",
@@ -338,8 +338,8 @@ FOUND = (
     "folder files.create_synced",
     "folder files.move_file",
     "folder files.open_new",
-    "folder files.remove_file",
     "folder files.remove_synced",
+    "folder files.remove_temporary",
     "folder files.replace_file",
     "folder files.replace_synced",
     "folder files.write_atomically",
