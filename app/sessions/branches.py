@@ -148,19 +148,19 @@ class BranchEditor:
             raise InvalidRequest(f"There is nothing in the chat {session} that can be copied.")
         title = name_fork(session, self._sessions.list())
         header = chat.header
-        copy = self._sessions.create(header.vault, header.project, session)
-        try:
-            with copy:
-                copy.append(list(_with_side_entries(known, chat.log.entries)))
+        with self._sessions.create(header.vault, header.project, session) as copy:
+            copy.append(list(_with_side_entries(known, chat.log.entries)))
+            try:
                 write_title(copy, title)
                 if copy.project != chat.project:
                     copy.append([build_move_entry(copy, chat.project)])
-            # Another process may have removed its requests before there was the copy.
-            self._sessions.require_kept(session)
-        except AppError:
-            with suppress(AppError):  # a full disk may let it stay
-                self._sessions.delete_for_good(copy.id)
-            raise
+                # Another process may have removed its requests before there was the copy.
+                self._sessions.require_kept(session)
+            except AppError:
+                copy.close()
+                with suppress(AppError):  # a full disk may let it stay
+                    self._sessions.delete_for_good(copy.id)
+                raise
         return copy.id
 
     def label(self, session: str, entry: str, text: str) -> str:

@@ -10,12 +10,14 @@ from app.assistant import Assistant
 from app.errors import (
     InvalidRequest,
     NotFound,
+    SessionBusy,
     SessionMissing,
     StorageFailed,
     TurnFailed,
     describe,
 )
 from app.sessions.branches import SummaryDraft
+from app.sessions.session import Session
 from app.sessions.transcript import AnswerItem, CustomItem, UserItem
 from chains.cancel import CancelToken
 from chains.events import AskResult, CompactionEnded, Warned
@@ -312,6 +314,25 @@ def test_of_a_copy_that_cannot_be_written_nothing_is_left(
     assert [info.session for info in assistant.sessions.list()] == [session]
     assert assistant.sessions.bin.list_chats() == []
     assert assistant.sessions.sent.list_notes().requests == kept
+
+
+def test_a_chat_that_another_program_has_begun_under_the_id_of_a_copy_stays(
+    assistant: Assistant, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two = chat(assistant, "One?")[0], chat(assistant, "Two?")[0]
+    store, other = assistant.sessions, assistant.sessions.file(str(two.session)).read_bytes()
+    create, made = store.create, list[str]()
+
+    def begin_elsewhere(*arguments: Any) -> Session:
+        copy = create(*arguments)
+        store.file(copy.id).write_bytes(other)
+        made.append(copy.id)
+        return copy
+
+    monkeypatch.setattr(store, "create", begin_elsewhere)
+    with pytest.raises(SessionBusy):
+        assistant.branches.fork(str(one.session))
+    assert store.file(made[0]).read_bytes() == other
 
 
 def test_copies_can_be_told_apart_by_their_titles(
