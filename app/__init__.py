@@ -29,7 +29,7 @@
     spending    What calls to models cost, and their limits. updates: look for a newer version.
     line_file   A file of JSON lines that several processes append to.
     state_db    The database state.db. request_images: the requests in it, each image once.
-    migrations  Migrate state.db; a newer release's home is only read. paths: Strata's own folders.
+    migrations  Migrate state.db; open a newer release's home read-only. paths: Strata's folders.
 
 This package may import chains, context, vault, resources, third-party libraries and, in `__main__`,
 `ui.main`, which starts the window. It must not import PySide6. Heavy libraries are imported where

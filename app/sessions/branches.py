@@ -131,7 +131,7 @@ class BranchEditor:
             SessionMissing: the chat does not exist.
             NotFound: the chat has no such entry.
             InvalidRequest: there is nothing to copy, or the branch contains an unknown entry type.
-            StorageFailed: the copy cannot be written. What was written of it is removed.
+            StorageFailed: the copy cannot be written. A partial copy was removed.
         """
         chat = self._sessions.read(session)
         path = chat.path() if entry is None else chat.list_path_to(entry)

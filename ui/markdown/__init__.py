@@ -16,8 +16,8 @@ The text may still grow while it is parsed. The parser does not use Qt.
     properties   The properties of a note as a table.
     reader       Converts the parser's block tokens to leaves, cut into units that become final
                  one by one.
-    stream       Reads Markdown text that grows, so that each part becomes final once, and closes or
-                 hides marks that are cut off at its end.
+    stream       Reads Markdown text that grows: finished parts never change, and marks that are not
+                 complete at its end are closed or hidden.
     page         Draws the leaves in a Qt text document.
 
 This package may import markdown-it-py and its plugins, Pygments, `ui.widgets.texts` and

@@ -63,9 +63,9 @@ class ForkServer:
         return Outcome(**json.loads(self._process.stdout.readline()))
 
     def let_die_early(self, home: Path, death: Death) -> Outcome:
-        """Let a conversation die at an operation, or at its last one if it has fewer.
+        """Let a conversation die at an operation, or at its last one if it has fewer operations.
 
-        Kept requests are joined beside the answers, so the number of operations differs by a few.
+        The number differs by a few from run to run: kept requests are joined in the background.
         """
         outcome = self.let_die(home, death)
         while outcome.operations is not None and not outcome.losses:

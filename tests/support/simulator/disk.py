@@ -554,9 +554,9 @@ class Disk:
             self._fault = Fault("power", self._count + self._chance.randint(1, 6))
 
     def _kill_before_sync(self) -> None:
-        """Let some syncs be missed, which others that are left out may make up for.
+        """Kill the program before some syncs, so that what it has written is not flushed.
 
-        What was written is there then, and is flushed only where it is found to be there already.
+        A later run that finds it there must flush it. This shows whether that sync is left out.
         """
         if self._is_event and self._fault is None and self._chance.random() < _KILL_SHARE:
             self._fault = Fault("kill", self._count + 1)

@@ -110,9 +110,10 @@ class Promises:
         self.allow(name, after)
 
     def allow_also(self, name: str, *values: object) -> None:
-        """Say that a value may be another one, too, because a step has not succeeded yet.
+        """Accept other values, too, because a step has not succeeded yet.
 
-        If it may be any collection with some entries, it may be any with those that all have.
+        Where any collection with certain entries was accepted, an entry stays certain only if all
+        the other values have it.
         """
         value = self._values[name]
         if value.allowed:

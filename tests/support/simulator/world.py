@@ -460,7 +460,11 @@ class World:
             self.broken.append(f"undoing a killed event leaves the notes {now}, not {before}")
 
     def _doubt_unflushed(self, now: Mapping[str, bytes]) -> None:
-        """Be unsure of the notes that a killed undo has changed: it may not have flushed them."""
+        """Mark the notes that a killed undo has changed as unsure: it may not have flushed them.
+
+        Args:
+            now: the notes after the kill.
+        """
         for path in self.before.keys() | now.keys():
             texts = {self.before.get(path), now.get(path)}
             if len(texts) > 1:

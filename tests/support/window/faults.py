@@ -142,7 +142,7 @@ def _stack_of(thread: int) -> str:
 
 
 def measure_slowness() -> float:
-    """Return how many times longer than usual this machine takes now, at least 1."""
+    """Return how many times slower than usual this machine is now, at least 1."""
     started_s = thread_time()
     for _ in range(_ROUNDS):
         pass
